@@ -12,6 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: setup serve check test test-all bench
 
 setup: $(READY)
+	@$(BIN)/python web/build.py
 
 $(UV):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Octavo needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
@@ -35,11 +36,16 @@ check: $(READY_TO_TEST)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check --no-cache
 	$(BIN)/mypy
+	$(BIN)/python web/build.py check
 
 test: check
+	$(BIN)/python web/build.py
+	$(BIN)/python web/build.py test
 	$(BIN)/pytest -n auto --dist worksteal -m 'not slow'
 
 test-all: check
+	$(BIN)/python web/build.py
+	$(BIN)/python web/build.py test
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(READY_TO_TEST)

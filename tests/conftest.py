@@ -25,6 +25,7 @@ import psycopg
 import pytest
 
 from model_server import quick_server  # noqa: F401
+from name_server import names  # noqa: F401
 from octavo.kit.databases import open_database
 from octavo.kit.db import Database
 from octavo.kit.migrations import load_migrations, migrate

@@ -390,7 +390,7 @@ class SiteWorld:
         }
         said = {name: value for name, value in guest.said.items() if name == "beta" and value is True}
         visitor = {"claims": {**signed, "unsigned": said}}
-        return make_preview(self.world.context.signer, self.id, self.world.users["admin"], visitor)
+        return make_preview(self.world.context.signer, self.id, self.world.actor("admin"), visitor)
 
 
 class Answer:

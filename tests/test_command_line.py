@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -15,6 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from octavo.cli import _parser
+from octavo.kit.texts import counted
 from serving import Served, octavo, octavo_here, serving
 from tools import ROOT, absent
 from world import World
@@ -75,8 +78,118 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
 
 def test_version_and_completion() -> None:
     assert octavo("--version").stdout.startswith("octavo 0.")
-    for shell in ("bash", "zsh", "tcsh"):
+    for shell in ("bash", "fish", "zsh", "tcsh"):
         assert "octavo" in octavo("completion", shell).stdout
+
+
+def test_completion_in_fish_knows_every_command_and_option() -> None:
+    script = octavo_here("completion", "fish").stdout
+    assert "-n 'not __fish_seen_subcommand_from serve api " in script
+    assert (
+        "complete -c octavo -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from create list"
+        " revoke' -a create -d 'Print a new token of a person.'\n" in script
+    )
+    assert (
+        "'__fish_seen_subcommand_from serve' -l reader-port -r -d 'port of sites (default: 8001)'" in script
+    )
+    assert "-l role -r -a 'admin create review edit comment read guest'" in script
+    # Every line is one command whose quotes are closed.
+    assert all(
+        shlex.split(line.replace("\\'", ""))[:3] == ["complete", "-c", "octavo"]
+        for line in script.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("imprt", "."), "import"),
+        (("token", "creat", "--email", "a@b.c"), "create"),
+        (("import", ".", "--pulish"), "--publish"),
+        (("integrations", "publsh"), "publish"),
+        (("completion", "fsh"), "fish"),
+        (("xyzzy",), None),
+        (("check", "--nothing-like-it"), None),
+    ],
+)
+def test_what_was_mistyped_is_guessed(arguments: tuple[str, ...], meant: str | None) -> None:
+    done = octavo_here(*arguments)
+    assert done.returncode == 2
+    assert ("did you mean" in done.stderr) is (meant is not None), done.stderr
+    assert meant is None or f"did you mean {meant}?" in done.stderr
+
+
+def test_numbers_of_things_and_names_in_json(sqlite_world: World, tmp_path: Path) -> None:
+    data = str(sqlite_world.install(tmp_path / "data"))
+    assert "2 organizations" in octavo_here("check", "--data", data).stdout
+    assert (counted(1, "file"), counted(0, "file"), counted(2, "file")) == ("1 file", "0 files", "2 files")
+    found = octavo_here("token", "list", "--email", "admin@example.org", "--data", data, "--json")
+    assert "createdAt" in found.stdout and "created_at" not in found.stdout
+
+
+def test_comparing_what_is_not_there_is_no_break(tmp_path: Path) -> None:
+    there = tmp_path / "pets.yaml"
+    there.write_text((Path(__file__).parent / "pets.yaml").read_text())
+    assert octavo_here("openapi", "diff", str(there), str(there)).returncode == 0
+    for pair in ((there, tmp_path / "none"), (tmp_path / "none", there), (there, tmp_path)):
+        done = octavo_here("openapi", "diff", *map(str, pair))
+        assert done.returncode == 2 and str(tmp_path) in done.stderr
+
+
+def test_a_name_of_a_space_and_a_site_means_the_space_when_files_are_wanted(
+    sqlite_world: World, tmp_path: Path
+) -> None:
+    data = str(sqlite_world.install(tmp_path / "data"))
+    (tmp_path / "Twins").mkdir()
+    (tmp_path / "Twins" / "README.md").write_text("# Twins\n")
+    org = sqlite_world.home["organizationId"]
+    done = octavo_here(
+        "import", str(tmp_path / "Twins"), "--org", org, "--publish", "--quiet", "--data", data
+    )
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    done = octavo_here("export", "Twins", str(out), "--data", data)
+    assert done.returncode == 0, done.stderr
+    assert (out / "README.md").read_text() == "# Twins\n"
+
+
+@pytest.mark.parametrize("name", ["page.html", "page.htm", "page.md", "PAGE.HTML"])
+def test_a_single_file_is_a_page(sqlite_world: World, tmp_path: Path, name: str) -> None:
+    data = str(sqlite_world.install(tmp_path / "data"))
+    content = "# Hello\n\nWorld.\n" if name.endswith(".md") else "<h1>Hello</h1><p>World.</p>"
+    (tmp_path / name).write_text(content)
+    org = sqlite_world.home["organizationId"]
+    done = octavo_here("import", str(tmp_path / name), "--org", org, "--quiet", "--data", data)
+    assert done.returncode == 0, done.stderr
+    brought = json.loads(done.stdout)
+    assert brought["pages"] == 1
+    out = tmp_path / "out"
+    assert octavo_here("export", brought["space"], str(out), "--data", data).returncode == 0
+    assert any("World." in path.read_text() for path in out.glob("*.md"))
+
+
+def test_nothing_and_what_is_no_source_is_not_imported(sqlite_world: World, tmp_path: Path) -> None:
+    data = str(sqlite_world.install(tmp_path / "data"))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (tmp_path / "broken.docx").write_text("no document")
+    for source, said in ((empty, "nothing in it to import"), (tmp_path / "broken.docx", "")):
+        before = octavo_here("export", "no such", "x", "--data", data).stderr
+        done = octavo_here(
+            "import", str(source), "--org", sqlite_world.home["organizationId"], "--quiet", "--data", data
+        )
+        if said:
+            assert done.returncode == 1 and said in done.stderr, done.stderr
+            assert octavo_here("export", "no such", "x", "--data", data).stderr == before, "no space was made"
+        assert "Traceback" not in done.stderr
+
+
+def test_the_reader_alone_listens_at_its_port(sqlite_world: World, tmp_path: Path) -> None:
+    parsed = _parser().parse_args(["reader", "--port", "9000"])
+    assert parsed.reader_port == 9000
+    assert _parser().parse_args(["reader", "--reader-port", "9001"]).reader_port == 9001
+    both = _parser().parse_args(["serve", "--port", "9000"])
+    assert (both.port, both.reader_port) == (9000, 8001)
 
 
 def test_tables_have_headings_and_json_has_none(sqlite_world: World, tmp_path: Path) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from octavo.access import hash_token
 from octavo.admin import first_start as starting
-from octavo.admin.first_start import first_start
+from octavo.admin.first_start import first_start, opening_address, update_manual
+from octavo.admin.import_export import bring
+from octavo.app import api_app
+from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
+from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
 from octavo.settings import load
 from world import CONTENT
@@ -58,3 +67,62 @@ def test_an_installation_that_is_there_is_left_alone(context: Context) -> None:
     assert first_start(context) is None
     with context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM organizations") == 1
+
+
+def test_the_first_start_says_where_to_open_the_app(context: Context) -> None:
+    assert first_start(context) is not None
+    address = opening_address(context)
+    base, _, secret = address.replace("/sign-in?link=", "/~/first#").partition("/~/first#")
+    assert base == context.settings.url
+    call = partial(_post, api_app(context), context.settings.url)
+    signed_in = call("/v1/sign-in/link/use", {"link": secret, "cookie": True})
+    assert signed_in.status_code == 200 and "set-cookie" in signed_in.headers
+    assert call("/v1/sign-in/link/use", {"link": secret}).status_code == 401
+    # Who signed in once finds the way back alone.
+    assert opening_address(context) == f"{context.settings.url}/"
+
+
+def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context: Context) -> None:
+    assert first_start(context) is not None
+    older, newer = (opening_address(context).rpartition("#")[2].rpartition("link=")[2] for _ in range(2))
+    call = partial(_post, api_app(context), context.settings.url)
+    assert call("/v1/sign-in/link/use", {"link": newer}).status_code == 200
+    assert call("/v1/sign-in/link/use", {"link": older}).status_code == 401
+
+
+def _post(app: Edge, url: str, path: str, body: dict[str, Any]) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url=url) as client:
+            return await client.post(path, json=body, headers={"origin": url})
+
+    return asyncio.run(ask())
+
+
+def test_the_manual_follows_an_upgrade(
+    context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As long as it is what an earlier version published: nobody's changes are taken back."""
+    manual = tmp_path / "manual"
+    shutil.copytree(CONTENT, manual)
+    monkeypatch.setattr(starting, "find_manual", lambda: manual)
+
+    def titles() -> set[str]:
+        with context.db.read() as tx:
+            space = tx.value("SELECT id FROM spaces")
+            return {page.title for page in list_pages(tx, main_state(tx, space))}
+
+    assert first_start(context) is not None
+    assert not update_manual(context), "nothing is new"
+    with (manual / "SUMMARY.md").open("a") as summary:
+        summary.write("\n* [Quite new](new.md)\n")
+    (manual / "new.md").write_text("# Quite new\n\nHello.\n")
+    assert update_manual(context) and "Quite new" in titles()
+    assert not update_manual(context)
+    with context.db.read() as tx:
+        space = tx.value("SELECT id FROM spaces")
+    bring(context, str(CONTENT), space_id=space)
+    (manual / "new.md").write_text("# Quite new\n\nHello again.\n")
+    assert not update_manual(context) and "Quite new" not in titles(), "somebody changed it"
+    (context.settings.data_folder / "manual.json").write_text("{")
+    assert not update_manual(context)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import errno
+import io
+import os
 import secrets
+import shutil
 import socket
 import sqlite3
 import threading
@@ -15,10 +19,12 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import obstore
 import pytest
 
-from octavo.errors import OutOfReach
-from octavo.kit import postgres
+from octavo.admin.diagnosis import check_installation
+from octavo.errors import OutOfReach, OutOfRoom
+from octavo.kit import db, postgres
 from octavo.kit.databases import open_database
 from octavo.kit.db import Database, statements_within
 from serving import Served, serving
@@ -211,7 +217,9 @@ def test_equal_ports_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_full_disk_loses_nothing_and_is_recovered_from(sqlite_world: World) -> None:
+def test_a_full_disk_loses_nothing_and_is_recovered_from(
+    sqlite_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = sqlite_world
     writer: sqlite3.Connection = world.context.db._writer  # type: ignore[attr-defined]
     page = secrets.token_hex(200_000)
@@ -222,10 +230,32 @@ def test_a_full_disk_loses_nothing_and_is_recovered_from(sqlite_world: World) ->
         answer = world.call("admin", "POST", path, json={"changes": [change]})
         assert answer.status_code == 503
         assert answer.headers["retry-after"]
+        assert "disk" in answer.json()["error"]["message"] and "full" in answer.json()["error"]["message"]
+        ready = world.call("admin", "GET", "http://octavo.test/readyz")
+        assert (ready.status_code, ready.text) == (503, "not ready: disk: there is no room left\n")
         assert world.call("admin", "GET", f"/spaces/{world.home['spaceId']}").status_code == 200
     finally:
         writer.execute("PRAGMA max_page_count = 1073741823")
+    monkeypatch.setattr(db, "_full_until", [0.0])
+    assert world.call("admin", "GET", "http://octavo.test/readyz").status_code == 200
     assert world.call("admin", "POST", path, json={"changes": [change]}).status_code == 200
+
+
+def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything was written; and files that find no room say the same."""
+    world = sqlite_world
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    assert world.call("admin", "GET", "http://octavo.test/readyz").status_code == 503
+    findings = {part: (works, told) for part, works, told in check_installation(world.context.settings)}
+    assert findings["disk"] == (False, "there is no room left: nothing can be written")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(obstore, "put", refuse)
+    with pytest.raises(OutOfRoom):
+        world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 
 def test_a_file_store_that_is_away(world: World) -> None:

@@ -24,6 +24,13 @@ REFUSED = {
     "OCTAVO_LOG_FORMAT": ["xml"],
     "OCTAVO_ADMIN_TOKEN": ["short"],
     "OCTAVO_TRUSTED_PROXIES": ["10.0.0.0/99"],
+    "OCTAVO_ALLOW_PRIVATE_FETCH": [
+        "docs.internal",
+        "10.0.0.7:",
+        "10.0.0.7:0",
+        "10.0.0.7:80, other",
+        "http://a:80/x",
+    ],
     "OCTAVO_WOKERS": ["2"],
     "OCTAVO_NOTHING_OF_THE_KIND": [""],
 }

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from octavo.app import take_short_turns
+
 TOGETHER = """
 import sys, threading
 {imports}
@@ -50,3 +52,12 @@ def test_threads_get_what_one_alone_gets(imports: str, work: str) -> None:
     for _ in range(3):
         ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+def test_a_server_takes_short_turns():
+    before = sys.getswitchinterval()
+    try:
+        take_short_turns()
+        assert sys.getswitchinterval() == 0.001
+    finally:
+        sys.setswitchinterval(before)

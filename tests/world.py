@@ -32,7 +32,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from octavo.access import Actor, create_token, insert_user, upsert_member
+from octavo.access import Actor, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.content import main_state
 from octavo.conversations import analyse_conversations
@@ -226,8 +226,10 @@ class World:
         return self._loop.run_until_complete(ask_all())
 
     def actor(self, who: str) -> Actor:
-        """One of the cast with all of their reach."""
-        return Actor(self.users[who], "test")
+        """One of the cast with all of their reach, by their token."""
+        with self.context.db.read() as tx:
+            token_id = tx.value("SELECT id FROM tokens WHERE hash = :hash", hash=hash_token(self.token(who)))
+        return Actor(self.users[who], token_id)
 
     def session(self, who: str, *, organization_id: str | None = None, proved: bool = True) -> dict[str, str]:
         """Begins a session and gives the headers of its requests. ``organization_id``: as one that the
@@ -302,6 +304,7 @@ def people(world: World) -> None:
         for place, title in ((world.home, "Home"), (world.away, "Away")):
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id
+            place.ids["clientId"] = "tab-1"
             for who, role in place.roles.items():
                 upsert_member(tx, organization.id, world.users[who], role, accepted=True)
             place.ids["userId"] = world.users[place.admin]

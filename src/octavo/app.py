@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import socket
-import tempfile
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,29 +22,32 @@ import msgspec
 from msgspec import Struct
 
 from .access import LastUse, authenticate
-from .admin.first_start import FirstStart, first_start
+from .admin.first_start import FirstStart, first_start, opening_address, update_manual
 from .core.addresses import write_authority
 from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
+from .events import write_presence
 from .insights import EventQueue
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
 from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.compression import Compressor
 from .kit.context import Context
-from .kit.description import describe
 from .kit.http import Dispatcher, api_edge
+from .kit.hub import Hub
 from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
 from .kit.supervision import supervise
+from .kit.temporary import TemporaryFolder, remove_left_folders
 from .kit.worker import Worker
-from .meanings import load_examples, load_meanings
+from .meanings import describe_operations
 from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import icon_route, reader_edge, reference_routes
 from .settings import Settings, keep_addresses, split_address
+from .studio import studio_routes
 from .uploads import upload_route
 
 log = logging.getLogger("octavo")
@@ -52,7 +55,10 @@ log = logging.getLogger("octavo")
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
 """Each time that anything is written, pages that are kept are looked at again before they are answered."""
+_WRITE_PRESENCE = 1.0
 _OBSERVE = 5.0
+_TURN = 0.001
+"""Seconds for which a thread has the interpreter while others want it."""
 _PATIENCE = 30.0
 """Seconds that running requests have to end when the server stops."""
 _COMPRESSED = 16 * 1024 * 1024
@@ -75,8 +81,8 @@ def _ready(context: Context) -> Route:
     return Route("/readyz", {"GET": Action("readyz", answer)})
 
 
-def _home(settings: Settings) -> Route:
-    """The root: a page for people, JSON for programs."""
+def _home(settings: Settings) -> Callable[[Request], Answer]:
+    """What the root says without the app: a page for people, JSON for programs."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     told = {
         "name": "Octavo",
@@ -93,7 +99,12 @@ def _home(settings: Settings) -> Route:
             return Answer(200, page, "text/html; charset=utf-8", headers, etag_of(page))
         return Answer(200, data, "application/json", headers, etag_of(data))
 
-    return Route("/", {"GET": Action("home", answer)})
+    return answer
+
+
+def describe_api(settings: Settings) -> dict[str, Any]:
+    """The description of all operations, in OpenAPI. After ``load_packages``."""
+    return describe_operations(f"{settings.url}/v1", version("octavo"))
 
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
@@ -104,6 +115,13 @@ def _refusal_page(installation: str, error: OctavoError) -> Answer:
     message = "This page is for people who are signed in." if signed_out else error.message
     page = draw_refusal(installation, title, message)
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
+
+
+def _missing_page(installation: str, message: str) -> Answer:
+    """What the app's addresses say where the app was not built."""
+    headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY)}
+    page = draw_refusal(installation, "The app is not here", message)
+    return Answer(503, page, "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
@@ -131,8 +149,15 @@ def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
     )
 
 
-def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics | None = None) -> Edge:
+def api_app(
+    context: Context,
+    last_use: LastUse | None = None,
+    metrics: Metrics | None = None,
+    hub: Hub | None = None,
+) -> Edge:
     """The HTTP API with its description, reference and health pages."""
+    if hub is None:
+        hub = Hub(context.db, context.settings.event_streams)
     load_packages()
     uses = last_use or LastUse()
     counted = metrics or Metrics()
@@ -145,21 +170,18 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
         return authenticate(call, uses)
 
     def description() -> dict[str, Any]:
-        return describe(
-            TABLE.values(),
-            title="Octavo API",
-            version=version("octavo"),
-            server=f"{context.settings.url}/v1",
-            meanings=load_meanings(),
-            examples=load_examples(),
-        )
+        return describe_api(context.settings)
 
     others = [
         *(
             fixed(path, "description", lambda: msgspec.json.encode(description()), "application/json")
             for path in ("/openapi.json", "/v1/openapi.json")
         ),
-        _home(context.settings),
+        *studio_routes(
+            context.settings,
+            _home(context.settings),
+            partial(_missing_page, context.settings.name),
+        ),
         icon_route(),
         *reference_routes(description, "/docs", "/openapi.json"),
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
@@ -179,14 +201,22 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))
     return api_edge(
-        Dispatcher(context, identify, pool, writers, partial(_refusal_page, context.settings.name)),
+        Dispatcher(context, identify, pool, writers, partial(_refusal_page, context.settings.name), hub),
         TABLE.values(),
         others,
         pool=pool,
         metrics=counted,
         compressor=Compressor(_COMPRESSED),
-        closing=[writers.shutdown],
+        closing=[writers.shutdown, hub.shut_down],
     )
+
+
+def _write_presence(context: Context) -> None:
+    try:
+        write_presence(context)
+    except OctavoError as error:
+        # Clients say it again.
+        log.warning("presence cannot be written: %s", error.message)
 
 
 def spare_collector() -> None:
@@ -196,10 +226,16 @@ def spare_collector() -> None:
     gc.set_threshold(10_000, 20, 20)
 
 
+def take_short_turns() -> None:
+    """Threads that compute give the interpreter on sooner, so that the loop waits less behind all of them."""
+    sys.setswitchinterval(_TURN)
+
+
 async def _until_stopped(
     listeners: Sequence[Listener],
     connections: Connections,
     background: Iterable[Callable[[], Awaitable[Any]]],
+    hub: Hub,
 ) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -212,11 +248,13 @@ async def _until_stopped(
     for listener in listeners:
         await listener.open()
     spare_collector()
+    take_short_turns()
     others = [asyncio.ensure_future(watch(connections, listeners))]
     others += [asyncio.ensure_future(start()) for start in background]
     await stop.wait()
     if parent is not None:
         loop.remove_reader(parent.sentinel)
+    hub.close()
     await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
     for task in others:
         task.cancel()
@@ -240,6 +278,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
     a person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
     """
     _configure_logs(settings)
+    remove_left_folders()
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
         raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
@@ -252,13 +291,16 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
         context = open_context(settings)
         keep_addresses(settings)
         try:
-            load_packages()
             started = first_start(context) if "api" in roles else None
             if started is not None:
                 _tell_first_start(context, started, say)
+            elif "api" in roles and update_manual(context):
+                say("The manual was brought up to date")
             for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
                 if role in roles:
                     say(what.replace("{}", f"http://{write_authority(address.host, ports[role])}/"))
+            if "api" in roles:
+                say(f"Open   {opening_address(context)}")
             if settings.workers == 1:
                 _run(context, roles, sockets, Metrics())
         finally:
@@ -272,7 +314,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
 
 def _supervise(settings: Settings, roles: Sequence[Role], sockets: Mapping[str, socket.socket]) -> None:
     spawn = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory(prefix="octavo-metrics-") as folder:
+    with TemporaryFolder("metrics") as folder:
         os.environ[SHARED_FOLDER] = folder
         try:
             supervise(
@@ -298,7 +340,6 @@ def _work(
     metrics.note_restarts(number + 1, restarts)
     context = open_context(settings)
     try:
-        load_packages()
         _run(context, [role for role in roles if role != "worker" or number == 0], sockets, metrics)
     finally:
         close_context(context)
@@ -319,21 +360,22 @@ def _run(
     settings = context.settings
     last_use = LastUse()
     bounds = Bounds(
-        connections=settings.connections,
+        connections=settings.connections + (settings.event_streams if "api" in roles else 0),
         backlog=settings.backlog,
         keep_alive_seconds=settings.keep_alive_seconds,
         header_seconds=settings.header_seconds,
         header_limit=settings.header_limit,
         least_rate=settings.least_rate,
     )
-    allow_open_files(settings.connections)
+    allow_open_files(bounds.connections)
     connections = Connections(bounds, metrics.count_ended)
     edges: dict[str, Edge] = {}
     events = EventQueue(context, metrics)
+    hub = Hub(context.db, settings.event_streams)
     if "api" in roles:
-        edges["api"] = api_app(context, last_use, metrics)
+        edges["api"] = api_app(context, last_use, metrics, hub)
     if "reader" in roles:
-        edges["reader"] = reader_edge(context, metrics, events)
+        edges["reader"] = reader_edge(context, metrics, events, [_ready(context)])
     if "metrics" in sockets:
         edges["metrics"] = metrics_edge(metrics, settings)
     listeners = [Listener(edge, sockets[name], connections) for name, edge in edges.items()]
@@ -352,15 +394,24 @@ def _run(
             await asyncio.sleep(_WRITE_EVENTS)
             await asyncio.get_running_loop().run_in_executor(None, events.write)
 
+    async def write_present() -> None:
+        while True:
+            await asyncio.sleep(_WRITE_PRESENCE)
+            await asyncio.get_running_loop().run_in_executor(None, _write_presence, context)
+
     async def observe() -> None:
         while True:
-            metrics.observe_process(len(connections.open))
+            metrics.observe_process(len(connections.open), hub.count)
             await asyncio.sleep(_OBSERVE)
 
     if "worker" in roles:
         worker.start()
     try:
-        asyncio.run(_until_stopped(listeners, connections, [write_last_use, write_events, observe]))
+        asyncio.run(
+            _until_stopped(
+                listeners, connections, [write_last_use, write_events, write_present, observe], hub
+            )
+        )
     finally:
         stop.set()
         wake()
@@ -381,4 +432,7 @@ def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str]
     say(f"Organization {started.organization_id}, administrator {context.settings.admin_email}")
     if started.site_url:
         say(f"The manual is published at {started.site_url}")
-    say(f"Token  {started.token}   (kept in {context.settings.data_folder / 'admin-token'})")
+    kept = context.settings.data_folder / "admin-token"
+    # What is no terminal is a log, which others read and which is kept.
+    shown = f"{started.token}   (kept in {kept})" if sys.stdout.isatty() else f"kept in {kept}"
+    say(f"Token  {shown}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import difflib
 import json
 import os
 import re
@@ -11,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import OctavoError
+from .kit.texts import counted
 
 if TYPE_CHECKING:
     from .app import Role
@@ -162,10 +164,16 @@ def _print_credentials(
     options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
 ) -> int:
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps([{_camel(name): value for name, value in row.items()} for row in found]))
         return DONE
     _print_table(columns, [[row[name] for name in columns] for row in found])
     return DONE
+
+
+def _camel(name: str) -> str:
+    """A name as the API spells it."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
 
 
 def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -192,13 +200,24 @@ def _revoke(options: argparse.Namespace) -> int:
 
 
 def _prove_domain(options: argparse.Namespace) -> int:
-    from .admin.email_domains import prove_domain
+    from .admin.vouching import prove_domain
 
     with _context(options) as context:
         organization = _organization(context, options.org)
         prove_domain(context, organization, options.domain)
     proved = {"organization": organization, "domain": options.domain.lower()}
     print(json.dumps(proved) if options.json else f"{proved['domain']} is proved")
+    return DONE
+
+
+def _trust_organization(options: argparse.Namespace) -> int:
+    from .admin.vouching import trust
+
+    with _context(options) as context:
+        organization = _organization(context, options.org)
+        trust(context, organization)
+    trusted = {"organization": organization}
+    print(json.dumps(trusted) if options.json else f"the host names of {organization} count without a proof")
     return DONE
 
 
@@ -280,18 +299,19 @@ def _export(options: argparse.Namespace) -> int:
         with _context(options) as context:
             organization = _organization(context, options.organization)
             moved = msgspec.to_builtins(export_organization(context, organization, options.folder))
-        told = f"{moved['spaces']} spaces in {options.folder}"
+        told = f"{counted(moved['spaces'], 'space')} in {options.folder}"
         print(json.dumps(moved, ensure_ascii=False) if options.json else told)
         return DONE
     with _context(options) as context:
-        named = find_named(context, options.name, ["site", "space"])
+        # A site is mostly called like its space, and what people mean by their files is the space.
+        named = find_named(context, options.name, ["space", "site"], prefers="space")
         if named.kind == "space":
             outcome = export_space(context, named.id, options.folder, revision_id=options.revision)
         elif options.revision is not None:
             raise Failure(f"--revision: {named.title} is a site, and only spaces have revisions")
         else:
             outcome = export_site_files(context, named.id, options.folder)
-    print(json.dumps(outcome) if options.json else f"{outcome['files']} files in {options.folder}")
+    print(json.dumps(outcome) if options.json else f"{counted(outcome['files'], 'file')} in {options.folder}")
     return DONE
 
 
@@ -306,7 +326,7 @@ def _publish(options: argparse.Namespace) -> int:
         with _progress(f"Exporting to {options.folder}", options.quiet) as progress:
             done = export_site(context, site.id, options.folder, base=options.base, progress=progress)
     said = (
-        f"{done.pages} pages in {options.folder}: {done.written} files written, {done.unchanged} unchanged, "
+        f"{counted(done.pages, 'page')} in {options.folder}: {counted(done.written, 'file')} written, {done.unchanged} unchanged, "
         f"{done.removed} removed. Search, ratings and trying operations need a server and are left out."
     )
     print(json.dumps(msgspec.to_builtins(done), ensure_ascii=False) if options.json else said)
@@ -325,7 +345,11 @@ def _backup(options: argparse.Namespace) -> int:
 
     with _context(options) as context:
         outcome = back_up(context, options.file)
-    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files in {options.file}")
+    return _told(
+        options,
+        outcome,
+        f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} in {options.file}",
+    )
 
 
 def _restore(options: argparse.Namespace) -> int:
@@ -333,7 +357,9 @@ def _restore(options: argparse.Namespace) -> int:
 
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
         outcome = restore(_settings(options), options.file, progress)
-    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
+    return _told(
+        options, outcome, f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} taken back"
+    )
 
 
 def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
@@ -354,7 +380,7 @@ def _reindex(options: argparse.Namespace) -> int:
     with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
         organization = options.org and _organization(context, options.org)
         rebuilt = reindex(context.db, app_hosts(context.settings.url), organization, progress)
-    text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
+    text = f"{counted(rebuilt.spaces, 'space')} read, {counted(rebuilt.counts, 'count')} set right"
     print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
     return DONE
 
@@ -391,9 +417,11 @@ def _list_jobs(options: argparse.Namespace) -> int:
     headings = [name.replace("runAt", "run_at") for name in names]
     _print_table(headings, [[row[name] for name in names] for row in found.jobs])
     if found.count > len(found.jobs):
-        print(f"{len(found.jobs)} of {found.count} jobs: --limit shows more, --state and --kind fewer")
+        print(
+            f"{len(found.jobs)} of {counted(found.count, 'job')}: --limit shows more, --state and --kind fewer"
+        )
     for consumer, count in found.events.items():
-        print(f"{count} events wait for {consumer}")
+        print(f"{counted(count, 'event')} for {consumer} not handed over yet")
     return DONE
 
 
@@ -421,16 +449,14 @@ def _retry_jobs(options: argparse.Namespace) -> int:
         raise Failure("--kind goes with --all")
     with _context(options) as context:
         count = retry_jobs(context, options.id or None, options.kind)
-    print(json.dumps({"retried": count}) if options.json else f"{count} jobs run again")
+    print(json.dumps({"retried": count}) if options.json else f"{counted(count, 'job')} to run again")
     return DONE
 
 
 def _rotate(options: argparse.Namespace) -> int:
-    from .installation import load_packages
     from .kit.sealing import rotate
 
     with _context(options) as context:
-        load_packages()
         with context.db.write() as tx:
             count = rotate(tx, context.sealer)
         current = context.sealer.current
@@ -476,7 +502,13 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
 
     found = []
     for path in (options.old, options.new):
-        compiled = compile_description(path.read_bytes())
+        try:
+            data = path.read_bytes()
+        except OSError as unreadable:
+            # 1 says that callers break: what cannot be compared must not look like it.
+            print(f"octavo: {path}: {unreadable.strerror}", file=sys.stderr)
+            return WRONG_USAGE
+        compiled = compile_description(data)
         for error in compiled.errors:
             where = f"{path}:{error.line}" if error.line else str(path)
             print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
@@ -601,7 +633,8 @@ class _Version(argparse.Action):
 def _completion(options: argparse.Namespace) -> int:
     import shtab
 
-    print(shtab.complete(_parser(), options.shell))
+    parser = _parser()
+    print(_fish(parser) if options.shell == "fish" else shtab.complete(parser, options.shell))
     return DONE
 
 
@@ -611,8 +644,85 @@ def _port(text: str) -> int:
     return int(text)
 
 
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)", re.S)
+_UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.S)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what somebody may have meant who mistyped a command, a choice or an option."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            used: argparse.ArgumentParser = self
+            for name in (getattr(found, "command", None), getattr(found, "action", None)):
+                used = _below(used).get(name or "", used)
+            used.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        if (choice := _CHOICE.search(message)) is not None:
+            given, known = choice[1], re.findall(r"[\w-]+", choice[2])
+        elif (unknown := _UNKNOWN.search(message)) is not None:
+            given, known = unknown[1].split()[0], list(self._option_string_actions)
+        else:
+            super().error(message)
+        near = difflib.get_close_matches(given, known, 1, 0.6)
+        super().error(f"{message}; did you mean {near[0]}?" if near else message)
+
+
+def _below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of a parser."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _fish(parser: argparse.ArgumentParser) -> str:
+    """A script that completes commands and options in fish, which the library for the other shells does not know."""
+    lines = ["complete -c octavo -f"]
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def add(parser: argparse.ArgumentParser, way: tuple[str, ...]) -> None:
+        seen = "; and ".join(f"__fish_seen_subcommand_from {name}" for name in way)
+        commands = _below(parser)
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
+                none = f"not __fish_seen_subcommand_from {' '.join(commands)}"
+                when = quoted(f"{seen}; and {none}" if seen else none)
+                lines.extend(
+                    f"complete -c octavo -n {when} -a {name} -d {quoted(helps.get(name, ''))}"
+                    for name in commands
+                )
+            elif seen and action.help is not argparse.SUPPRESS:
+                takes = " -r" if action.option_strings and action.nargs != 0 else ""
+                said = quoted((action.help or "").replace("%(default)s", str(action.default)))
+                choices = f" -a {quoted(' '.join(map(str, action.choices)))}" if action.choices else ""
+                names = [
+                    f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+                    for name in action.option_strings
+                ]
+                if names or choices:
+                    lines.append(
+                        f"complete -c octavo -n {quoted(seen)} {' '.join(names)}{takes}{choices} -d {said}"
+                    )
+        for name, inner in commands.items():
+            add(inner, (*way, name))
+
+    add(parser, ())
+    # Folders and files are what most commands take.
+    lines.append(
+        "complete -c octavo -n '__fish_seen_subcommand_from import export publish backup restore verify' -F"
+    )
+    return "\n".join(lines)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="octavo", description="Self-hosted documentation with an open HTTP API."
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
@@ -639,10 +749,18 @@ def _parser() -> argparse.ArgumentParser:
             name, _serve, text, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
         )
         made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-        made.add_argument("--port", type=_port, default=8000, help="port of the API (default: %(default)s)")
+        if name == "reader":
+            # It has one port, which is that of sites.
+            made.set_defaults(port=8000)
+        else:
+            made.add_argument(
+                "--port", type=_port, default=8000, help="port of the API (default: %(default)s)"
+            )
+        own = ("--port",) if name == "reader" else ()
         made.add_argument(
-            "--reader-port", type=_port, default=8001, help="port of sites (default: %(default)s)"
-        )
+            *own, "--reader-port", dest="reader_port", type=_port, default=8001,
+            help="port of sites (default: %(default)s)",
+        )  # fmt: skip
         made.add_argument("--workers", type=int, help="processes that answer requests")
 
     token = commands.add_parser("token", help="Make, list and take back access tokens.").add_subparsers(
@@ -673,7 +791,7 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
 
-    domain = commands.add_parser("domain", help="Prove e-mail domains of organizations.").add_subparsers(
+    domain = commands.add_parser("domain", help="Vouch for what organizations say is theirs.").add_subparsers(
         dest="action", required=True
     )
     made = domain.add_parser(
@@ -681,6 +799,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(run=_prove_domain)
     made.add_argument("domain", metavar="DOMAIN", help="one of the organization's `emailDomains`")
+    made.add_argument(
+        "--org", metavar="ORG", required=True, help="the organization: its id, host name or title"
+    )
+    made = domain.add_parser(
+        "trust",
+        parents=[common],
+        help="Let host names and paths that an organization gives its sites count without a proof.",
+    )
+    made.set_defaults(run=_trust_organization)
     made.add_argument(
         "--org", metavar="ORG", required=True, help="the organization: its id, host name or title"
     )
@@ -795,7 +922,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_integrations(commands, common)
 
     made = command("completion", _completion, "Print a script that completes commands in a shell.")
-    made.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")
+    made.add_argument("shell", choices=("bash", "fish", "tcsh", "zsh"), help="which shell")
     command("check", _check, "Say what of this installation works, what does not, and why.")
     return parser
 

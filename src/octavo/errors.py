@@ -71,3 +71,12 @@ class OutOfReach(Unavailable):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, **{"retry-after": "5"})
+
+
+class OutOfRoom(OutOfReach):
+    """A disk is full. What is there can still be read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The disk of this installation is full. Nothing was changed; try again once there is room."
+        )

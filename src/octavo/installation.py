@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 from pathlib import Path
 
 from .errors import Unavailable
 from .kit import databases
 from .kit.context import Context
-from .kit.db import Database, Transaction
+from .kit.db import Database, Transaction, was_full_lately
 from .kit.decoding import prepare_types
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
@@ -32,6 +33,7 @@ ROUTES = (
     "pages",
     "changes",
     "comments",
+    "events",
     "search",
     "models",
     "uploads",
@@ -72,7 +74,12 @@ def load_packages() -> None:
 
 
 def open_context(settings: Settings) -> Context:
-    """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong."""
+    """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong.
+
+    Whoever holds a context has all packages loaded: what a commit or a job causes never depends on what else a process
+    happened to import.
+    """
+    load_packages()
     make_private_folder(settings.data_folder)
     for name in (KEY_FILE, TOKEN_FILE):
         close_file(settings.data_folder / name)
@@ -113,7 +120,6 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
     keys = known_keys(settings, stored)
     sealer = Sealer(keys or [make_key(settings.data_folder / KEY_FILE)])
     if stored is not None and key_of(stored) is None:
-        load_packages()
         with database.write() as tx:
             seal_plain(tx, sealer)
     return sealer
@@ -158,8 +164,24 @@ def find_unready(context: Context) -> str | None:
         context.files.require_reachable()
     except Unavailable:
         return "files"
-    return None
+    return "disk: there is no room left" if is_disk_full(context.settings) else None
+
+
+_LEAST_ROOM = 1024 * 1024
+"""Bytes below which a disk counts as full: a small write needs some of it."""
+
+
+def is_disk_full(settings: Settings) -> bool:
+    """Whether there is no room for the database or for files, as far as this machine knows of it."""
+    folders = [
+        Path(url.removeprefix(prefix)).parent if prefix == "sqlite:///" else Path(url.removeprefix(prefix))
+        for url, prefix in ((settings.database, "sqlite:///"), (settings.files, "file://"))
+        if url.startswith(prefix)
+    ]
+    return was_full_lately() or any(shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders)
 
 
 def close_context(context: Context) -> None:
+    context.questions.close()
+    context.endpoints.close()
     context.db.close()

@@ -1,13 +1,16 @@
-"""What the description of the API says beyond the types: meanings of names, and real examples."""
+"""The description of the API, with what it says beyond the types: meanings of names, and real examples."""
 
 from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
-from .kit.description import Example, Meanings
+from .core.document import document_schemas
+from .kit.description import Example, Meanings, describe
+from .kit.operation import TABLE
 
 
 def load_meanings() -> Meanings:
@@ -17,3 +20,16 @@ def load_meanings() -> Meanings:
 def load_examples() -> dict[str, Example]:
     """By operation id: calls that the tests made of their samples, shortened."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
+
+
+def describe_operations(server: str, version: str) -> dict[str, Any]:
+    """The description of all operations that are loaded; ``server`` is what their paths begin with."""
+    return describe(
+        TABLE.values(),
+        title="Octavo API",
+        version=version,
+        server=server,
+        meanings=load_meanings(),
+        examples=load_examples(),
+        schemas=document_schemas(),
+    )

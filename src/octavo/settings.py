@@ -125,11 +125,16 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, description="Questions a minute that each address may ask at sites")
     ] = 20
     ask_connections: Annotated[
-        int, Meta(ge=1, le=256, description="Questions of visitors of sites that a process answers at a time")
-    ] = 4
+        int,
+        Meta(ge=1, le=256, description="Questions of members and visitors that a process answers at a time"),
+    ] = 16
     connections: Annotated[
         int, Meta(ge=10, le=100_000, description="Connections a process keeps open at once")
     ] = 1000
+    event_streams: Annotated[
+        int,
+        Meta(ge=0, le=100_000, description="Event streams that a process keeps open, beside its connections"),
+    ] = 4000
     backlog: Annotated[
         int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
     ] = 1024
@@ -153,9 +158,16 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="Comma-separated address:port of name servers that are asked for the records of e-mail"
-            " domains; empty: those of the system"
+            " domains and of host names; empty: those of the system"
         ),
     ] = ""
+    trust_hosts: Annotated[
+        bool,
+        Meta(
+            description="Whether host names and paths of proxies that sites are given count without a proof, in every"
+            " organization: where all of them have one owner"
+        ),
+    ] = False
     metrics_token: Annotated[
         str,
         Meta(description="Token (32 or more characters) that may read /metrics (optional)", extra=_SECRET),
@@ -375,6 +387,9 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{PREFIX}{name.upper()}: expected at least 32 characters"
     if settings.metrics_address:
         split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
+    for part in settings.allow_private_fetch.split(","):
+        if part.strip():
+            split_address("OCTAVO_ALLOW_PRIVATE_FETCH", part.strip())
     parse_servers(settings.dns_servers)
     try:
         parse_networks(settings.trusted_proxies)

@@ -73,8 +73,8 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     assert octavo("jobs", "retry", parked, "--json")[1] == '{"retried": 1}\n'
     assert octavo("jobs", "retry", parked)[0] == 1
     assert octavo("jobs", "retry")[0] == 1
-    assert octavo("jobs", "retry", "--all", "--kind", "makePrint")[1] == "0 jobs run again\n"
-    assert octavo("jobs", "retry", "--all")[1] == "1 jobs run again\n"
+    assert octavo("jobs", "retry", "--all", "--kind", "makePrint")[1] == "0 jobs to run again\n"
+    assert octavo("jobs", "retry", "--all")[1] == "1 job to run again\n"
     assert json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])["count"] == 0
 
 

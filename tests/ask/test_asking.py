@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -290,3 +292,44 @@ def test_an_excerpt_begins_where_it_says_most() -> None:
     text = "Nothing here. " * 100 + "Zeppelins need a ladder. It is long." + " Nothing there." * 100
     assert excerpt(text, ["zeppelin", "ladder"]).find("Zeppelins need") in range(-1, 600)
     assert "Zeppelins need a ladder." in excerpt(text, ["zeppelin", "ladder"])
+
+
+def test_slow_models_keep_nobody_waiting(world: World, server: ModelServer) -> None:
+    """Neither who reads and writes, nor another organization that asks."""
+    go = threading.Event()
+    places = world.context.questions
+
+    def answer(request: dict[str, Any]) -> str:
+        if "modest" not in json.dumps(request["messages"]):
+            go.wait(20)
+        return "It is installed with a package. [1]"
+
+    server.answer = answer
+    with world_with_model(world, server, llm_seconds=30):
+        org = world.home.path("/orgs/{organizationId}")
+        asked = []
+        for who in ("admin", "creator", "reviewer", "editor", "commenter", "reader"):
+            headers = {"authorization": f"Bearer {world.token(who)}"}
+            base = f"http://octavo.test/v1{org}/ask"
+            body = {"query": QUESTION, "previousQueries": []}
+            for _ in range(2):
+                post = world._client.post(base, json=body, headers=headers)
+                streamed = world._client.get(f"{base}/stream", params={"query": QUESTION}, headers=headers)
+                asked += [world._loop.create_task(one) for one in (post, streamed)]
+        try:
+            for _ in range(500):
+                world._loop.run_until_complete(asyncio.sleep(0.01))
+                if places.waiting:
+                    break
+            assert places.held == places.share(1) == 8 and places.waiting == len(asked) - 8
+            assert world.get("reader", f"{org}/spaces")["items"]
+            world.post("admin", world.home.path("/spaces/{spaceId}/comments"), {"body": {"markdown": "x"}})
+            modest = {"query": "A modest question: how do I install it on a server?", "previousQueries": []}
+            answered = world.post("stranger", world.away.path("/orgs/{organizationId}/ask"), modest)
+            assert answered["answer"] and not any(task.done() for task in asked)
+        finally:
+            go.set()
+        answers = world._loop.run_until_complete(asyncio.gather(*asked))
+    assert {found.status_code for found in answers} == {200}
+    assert all("event: done" in found.text for found in answers[1::2])
+    assert (places.held, places.waiting) == (0, 0)

@@ -306,3 +306,12 @@ def test_a_group_goes_where_groups_may_be(space):
     assert answer.status_code == 400 and "into" in answer.json()["error"]["message"]
     answer = space.try_edit(change, {**group, "into": "nothing"})
     assert answer.status_code == 404 and "into" in answer.json()["error"]["message"]
+
+
+def test_a_page_without_a_word_is_inserted(world):
+    space = world.home["spaceId"]
+    change = {"operation": "insert_page", "title": "Blank", "document": {"markdown": ""}}
+    made = world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    page = made["changes"][0]["page"]["id"]
+    shown = world.get("admin", f"/spaces/{space}/content/page/{page}", params={"format": "markdown"})
+    assert shown["title"] == "Blank" and shown["markdown"].strip() in ("", "# Blank")

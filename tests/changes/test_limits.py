@@ -10,6 +10,8 @@ from changes.working import Space
 from octavo.admin.import_export import export_space
 from octavo.changes import uploading
 from octavo.content import limits
+from octavo.core.document import markdown as blocks
+from octavo.core.document import nodes, reader
 from octavo.kit import asgi, http
 from octavo.references.inclusions import MAX_INCLUDED, Inclusions
 from transfer.bringing_in import website
@@ -306,3 +308,22 @@ def test_what_a_page_includes_is_bounded():
 def test_a_space_of_the_world_is_left_as_it_was(world):
     """The helpers above put the settings back."""
     assert Space(world).world.context.settings.page_size == 1_000_000
+
+
+def test_a_page_has_at_most_so_many_nodes(space, monkeypatch):
+    for module in (blocks, reader):
+        monkeypatch.setattr(module, "MAX_NODES", 300)
+    change = space.create()
+    space.edit(change, page(text="a\n\n" * 90))
+    refused(space.try_edit(change, page(text="a\n\n" * 110)), 413, "changes[0]: document", nodes.MAX_NODES)
+    many = [{"object": "block", "type": "paragraph", "nodes": [{"object": "text", "leaves": [{"object": "leaf", "text": "a"}]}]}]  # fmt: skip
+    given = {
+        "operation": "insert_page",
+        "document": {"document": {"object": "document", "nodes": many * 110}},
+    }
+    refused(space.try_edit(change, given), 413, "changes[0]: document", nodes.MAX_NODES)
+    assert [each["title"] for each in space.world.get("editor", space.url(change) + "/pages")["pages"]] == [
+        "A",
+        "B",
+        "Page",
+    ]

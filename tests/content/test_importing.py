@@ -7,6 +7,8 @@ import pytest
 
 from octavo.admin.import_export import bring, export_space
 from octavo.content import list_items, list_pages, main_state
+from octavo.core.document import markdown as blocks
+from octavo.core.document import reader
 from octavo.errors import BadRequest, NotFound
 
 pytestmark = pytest.mark.sqlite_first
@@ -279,6 +281,17 @@ def test_without_a_summary_headings_are_titles(world, tmp_path):
     files = {"README.md": "# Home\n", "a.md": "# Said\n", "some-name.md": "Nothing said.\n"}
     outcome = bring_in(world, write(tmp_path / "source", files))
     assert set(state_of(world, outcome.space)[1]) == {"Home", "Said", "Some name"}
+
+
+def test_a_page_with_too_much_in_it_is_kept_and_named(world, tmp_path, monkeypatch):
+    for module in (blocks, reader):
+        monkeypatch.setattr(module, "MAX_NODES", 300)
+    text = "# Home\n\n" + "a\n\n" * 200 + "Last.\n"
+    outcome = bring_in(world, write(tmp_path / "source", {"README.md": text, "small.md": "# Small\n\nb\n"}))
+    (problem,) = [p for p in outcome.problems if p.code != "not_listed"]
+    assert (problem.path, problem.code) == ("README.md", "too_many_parts")
+    assert text.splitlines()[problem.line - 1] == "a" and 100 < problem.line < 250
+    assert exported(world, outcome.space, tmp_path / "out")["README.md"].decode() == text
 
 
 def test_what_nothing_can_be_made_of_is_in_the_problems(world, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from changes.working import Space
+from changes.working import Space, update
 from document_strategies import documents
 from growing import PAGES
 from octavo.content import bodies, body_hash, parse_source
@@ -29,6 +29,21 @@ def test_what_is_kept_is_what_was_read(document):
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_texts_are_kept_too(name):
     require_same_again(PAGES[name](300))
+
+
+def test_an_edit_of_the_head_parses_nothing(world, monkeypatch):
+    space = Space(world)
+    change = space.create()
+    space.write(change, "A", "# A\n\nOne [link](https://example.com), [another](b.md).\n")
+    space.merge(change)
+    parsed = []
+    monkeypatch.setattr(bodies, "read", lambda text: parsed.append(text) or read(text))
+    for fields in ({"description": "Said"}, {"title": "Other"}, {"icon": "star"}):
+        change = space.create()
+        space.edit(change, update(space.pages["A"], **fields))
+        space.merge(change)
+        space.page("A", format="document")
+    assert parsed == []
 
 
 def test_an_edit_and_its_merge_parse_each_text_once(world, monkeypatch):

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from octavo.installation import load_packages
-from octavo.kit.description import component_name, describe, operation_title
+from octavo.kit.description import component_name, operation_title
 from octavo.kit.operation import TABLE
-from octavo.meanings import load_examples, load_meanings
+from octavo.meanings import describe_operations, load_meanings
 from world import URL, World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send
@@ -23,14 +23,7 @@ load_packages()
 
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
-    return describe(
-        TABLE.values(),
-        title="Octavo API",
-        version="0",
-        server=f"{URL}/v1",
-        meanings=load_meanings(),
-        examples=load_examples(),
-    )
+    return describe_operations(f"{URL}/v1", "0")
 
 
 def _walk(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -90,6 +83,41 @@ def test_no_parameter_is_null(description: dict[str, Any]) -> None:
             for parameter in entry["parameters"]:
                 assert "null" not in str(parameter["schema"]), f"{entry['operationId']}.{parameter['name']}"
                 assert parameter["schema"].get("default", "") is not None
+
+
+def test_what_may_be_left_out_of_a_body_has_no_default_in_its_schema(description: dict[str, Any]) -> None:
+    """Generators take a property with a default for one that is always there, and ask for it."""
+    components = description["components"]["schemas"]
+    waiting = [
+        content["schema"]
+        for item in description["paths"].values()
+        for entry in item.values()
+        for content in entry.get("requestBody", {}).get("content", {}).values()
+        if "schema" in content
+    ]
+    seen: set[str] = set()
+    told = 0
+    while waiting:
+        for path, part in _walk(waiting.pop()):
+            named = part.get("properties", {}) if part.get("type") == "object" else {}
+            assert not [name for name, each in named.items() if "default" in each], path
+            told += "By default `" in str(part.get("description", ""))
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            if name and name not in seen:
+                seen.add(name)
+                waiting.append(components[name])
+    assert told > 20 and len(seen) > 50
+
+
+def test_what_any_request_may_be_answered_is_described(description: dict[str, Any]) -> None:
+    for path, item in description["paths"].items():
+        for method, entry in item.items():
+            codes = {"429", "431", "500"} | ({"409"} if method != "get" else set())
+            assert codes <= set(entry["responses"]), f"{method} {path}"
+            for answer in entry["responses"].values():
+                stream = answer.get("content", {}).get("text/event-stream")
+                if stream is not None and entry["tags"] == ["ask"]:
+                    assert {"$ref": "#/components/schemas/Done"} in stream["schema"]["anyOf"], path
 
 
 def test_references_lead_somewhere(description: dict[str, Any]) -> None:
@@ -231,7 +259,7 @@ def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any
     for name, schema in components.items():
         for place, key, value in _properties(schema, name):
             kinds = _kinds(value, components)
-            if kinds and key in meanings and f"{place}.{key}" not in meanings:
+            if kinds and key in meanings and value["description"] == meanings[key]:
                 found.setdefault(key, {}).setdefault(kinds, set()).add(place)
     mixed = {key: list(places.values()) for key, places in found.items() if len(places) > 1}
     assert not mixed, "give each of these properties its own sentence in src/octavo/meanings.toml"

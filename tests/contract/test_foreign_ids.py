@@ -22,7 +22,7 @@ load_packages()
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
-SAME_EVERYWHERE = {"pagePath", "emailDomain", "resourceType", "schemaId", "specSlug"}
+SAME_EVERYWHERE = {"pagePath", "clientId", "emailDomain", "resourceType", "schemaId", "specSlug"}
 """Path parameters that are no ids: the same in both organizations."""
 
 

@@ -15,9 +15,8 @@ import pytest
 from openapi_spec_validator import validate
 
 from octavo.installation import load_packages
-from octavo.kit.description import describe
 from octavo.kit.operation import TABLE
-from octavo.meanings import load_examples, load_meanings
+from octavo.meanings import describe_operations
 from tools import fetch_packages, node_command
 from world import URL
 
@@ -34,14 +33,7 @@ NOT_JSON = ["GET /saml/{samlProviderId}/metadata", "POST /saml/{samlProviderId}/
 
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
-    return describe(
-        TABLE.values(),
-        title="Octavo API",
-        version="0",
-        server=f"{URL}/v1",
-        meanings=load_meanings(),
-        examples=load_examples(),
-    )
+    return describe_operations(f"{URL}/v1", "0")
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +74,54 @@ def test_a_python_client_is_generated_and_compiles(file: Path, tmp_path: Path) -
     _run(sys.executable, "-c", "import made.models, made.api.spaces.get_space_by_id", folder=tmp_path)
 
 
-def test_a_typescript_client_is_generated_and_compiles(file: Path, tmp_path: Path) -> None:
-    packages = fetch_packages(GENERATORS, "generators")
-    program = packages / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
-    _run(*node_command("node"), program, file, "-o", tmp_path / "api.ts", folder=packages)
-    (tmp_path / "use.ts").write_text(
-        'import type { operations } from "./api.ts";\n'
-        'type Space = operations["getSpaceById"]["responses"][200]["content"]["application/json"];\n'
-        "export const title = (space: Space): string => space.title;\n"
-    )
-    _run(BIN / "deno", "check", "use.ts", folder=tmp_path)
+OPTIONS = {
+    "strict": True,
+    "noEmit": True,
+    "module": "esnext",
+    "moduleResolution": "bundler",
+    "allowImportingTsExtensions": True,
+    "target": "es2022",
+    "lib": ["es2022", "dom", "dom.iterable"],
+}
+TYPES = """
+import type { operations } from "./made/api.ts";
+type Sent<O extends keyof operations> = NonNullable<operations[O]["requestBody"]> extends
+  { content: { "application/json": infer Body } } ? Body : never;
+type Space = operations["getSpaceById"]["responses"][200]["content"]["application/json"];
+export const title = (space: Space): string => space.title;
+// What has a default may be left out.
+export const published: Sent<"publishIntegration"> = {
+  title: "Chat", description: "Talks", script: "export default {};", scopes: [], organization: "o",
+};
+export const asked: Sent<"askInOrganization"> = { query: "how" };
+"""
+CALLS = """
+import { askInOrganization, getSpaceById, publishIntegration } from "./made/index.ts";
+export const title = async () => (await getSpaceById({ path: { spaceId: "s" }, throwOnError: true })).data.title;
+export const asked = () => askInOrganization({ path: { organizationId: "o" }, body: { query: "how" } });
+export const published = () => publishIntegration({
+  path: { integrationName: "chat" },
+  body: { title: "Chat", description: "Talks", script: "export default {};", scopes: [], organization: "o" },
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "output", "use"),
+    [
+        ("openapi-typescript/bin/cli.js", ("-o", "made/api.ts"), TYPES),
+        ("@hey-api/openapi-ts/bin/run.js", ("-o", "made", "-i"), CALLS),
+    ],
+    ids=["openapi-typescript", "hey-api"],
+)
+def test_a_typescript_client_is_generated_and_compiles_strictly(
+    file: Path, tmp_path: Path, program: str, output: tuple[str, ...], use: str
+) -> None:
+    packages = fetch_packages(GENERATORS, "generators") / "node_modules"
+    (tmp_path / "node_modules").symlink_to(packages)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "use.ts").write_text(use)
+    (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": OPTIONS, "files": ["use.ts"]}))
+    given = (*output, file) if output[-1] == "-i" else (file, *output)
+    _run(*node_command("node"), packages / program, *given, folder=tmp_path)
+    _run(*node_command("node"), packages / "typescript" / "bin" / "tsc", "-p", ".", folder=tmp_path)

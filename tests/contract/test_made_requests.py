@@ -21,9 +21,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from octavo.installation import load_packages
-from octavo.kit.description import describe
 from octavo.kit.operation import TABLE, Operation, RawBody
-from octavo.meanings import load_examples, load_meanings
+from octavo.meanings import describe_operations
 from world import URL, World
 
 from .samples import credentials, sample_of
@@ -47,14 +46,7 @@ CHECKS = [
 def schema() -> Any:
     """The description as a source of requests. Tokens are not part of them, and neither are parameters that an
     operation does not have: they are ignored."""
-    description = describe(
-        TABLE.values(),
-        title="Octavo API",
-        version="0",
-        server=f"{URL}/v1",
-        meanings=load_meanings(),
-        examples=load_examples(),
-    )
+    description = describe_operations(f"{URL}/v1", "0")
     config = SchemathesisConfig.from_dict(
         {
             "generation": {"with-security-parameters": False, "allow-extra-parameters": False},

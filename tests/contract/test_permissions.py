@@ -25,6 +25,7 @@ from octavo.access.roles import Abilities
 from octavo.changes import ChangeAccess
 from octavo.comments.entering import Discussion
 from octavo.content import ReadState
+from octavo.events.entering import Followed
 from octavo.installation import load_packages
 from octavo.integrations.entering import (
     INSTALLATION,
@@ -49,6 +50,7 @@ ABILITIES = {
     CollectionAccess: COLLECTION,
     SpaceAccess: SPACE,
     Discussion: SPACE,
+    Followed: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
     SiteAccess: SITE,

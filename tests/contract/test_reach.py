@@ -16,12 +16,13 @@ import pytest
 from msgspec import inspect
 
 from octavo.access import ACCOUNT, Can, create_token, upsert_member
+from octavo.access.scopes import SCOPES
 from octavo.installation import load_packages
 from octavo.kit.operation import PUBLIC, TABLE, Deletion, Operation
 from world import Place, World
 
 from .bodies import Where, kinds, with_value
-from .samples import SAMPLES, Sample, asks_for_session, sample_of, send, succeeded
+from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, asks_for_session, sample_of, send, succeeded
 from .test_foreign_ids import SAME_EVERYWHERE, Mixed, foreign_bodies, foreign_paths
 
 load_packages()
@@ -260,3 +261,79 @@ def test_a_token_without_the_scope_is_refused_and_changes_nothing(
     for secret, scopes in zip(secrets, lacking, strict=True):
         answer = send(world, WHO, operation, world.home, headers={"authorization": f"Bearer {secret}"})
         assert (answer.status_code, world.digest()) == (403, before), (scopes, answer.text)
+
+
+def _keys(world: World) -> dict[str, str]:
+    """What opens something of home, or does something as somebody else, by what it is."""
+    place, found = world.home, {}
+    site = place.path("/orgs/{organizationId}/sites/{siteId}")
+    published = world.post("admin", f"{site}/publish")["urls"]["published"]
+    links = world.get("admin", f"{site}/share-links")["items"]
+    found["share link"] = links[0]["urls"]["published"].removeprefix(published).strip("/")
+    found["key of visitors"] = world.get("admin", f"{site}/publishing/auth")["privateKey"]
+    found["header of an MCP server"] = "Bearer secret"
+    link = world.post("admin", place.path("/orgs/{organizationId}/link-invites"), {"role": "edit"})
+    found["invite link"] = link["id"]
+    installation = place.path("/integrations/{integrationName}/installations/{installationId}")
+    for at in ("", place.path("/spaces/{spaceId}"), place.path("/sites/{siteId}")):
+        body = {"configuration": {"client_secret": f"the-secret-{at[1:6] or 'everywhere'}"}}
+        assert world.call("admin", "PATCH", installation + at, json=body).is_success
+        found[f"secret in a configuration {at}"] = body["configuration"]["client_secret"]
+    return found
+
+
+def test_who_only_reads_is_told_no_key(sqlite_world: World) -> None:
+    """By a token with any one scope that reads, and by one that reads everything, of an administrator. Content is read
+    with the scope for it, also through links and previews."""
+    world = sqlite_world
+    keys = _keys(world)
+    words = world.get(
+        "admin", world.home.path("/spaces/{spaceId}/content/page/{pageId}"), params={"format": "markdown"}
+    )
+    text = words["markdown"].strip().rpartition("\n")[2]
+    with world.context.db.write() as tx:
+        owner = world.users[WHO]
+        secrets = {
+            scope: create_token(tx, owner, name="reads", scopes=[scope])
+            for scope in sorted(SCOPES)
+            if scope.endswith("read")
+        }
+    told = []
+    for operation in OPERATIONS:
+        if operation.method != "GET" or operation.id in TOLD_ELSEWHERE:
+            continue
+        before = sample_of(operation).before
+        # Of others everything is there.
+        if before is not None and operation.area in ("access", "invitations"):
+            before(world, world.home)
+        for scope, secret in secrets.items():
+            headers = {"authorization": f"Bearer {secret}"}
+            answer = send(world, WHO, operation, world.home, headers=headers)
+            told += [(operation.id, scope, name) for name, key in keys.items() if key in answer.text]
+            if scope != "read" and scope != "content:read" and scope != f"{operation.area}:read":
+                assert answer.status_code >= 400 or operation.needs is Can.OWN_TOKEN, (operation.id, scope)
+            if scope != "read" and operation.yields:
+                assert answer.status_code == 403, (operation.id, scope)
+            if operation.area in ("sites", "printing", "spaces", "orgs"):
+                assert text not in answer.text and "preview_token" not in answer.text or scope == "read"
+    assert told == []
+
+
+def test_a_scope_that_an_answer_yields_is_asked_for_besides(sqlite_world: World) -> None:
+    world = sqlite_world
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}/publishing")
+    cases = [
+        ("preview", ["sites:read"], 403, "content:read"),
+        ("preview", ["sites:read", "content:read"], 200, ""),
+        ("preview", ["read"], 200, ""),
+        ("auth", ["sites:read"], 403, "sites:write"),
+        ("auth", ["read"], 403, "sites:write"),
+        ("auth", ["sites:write"], 200, ""),
+        ("auth", ["write"], 200, ""),
+    ]
+    for path, scopes, status, lacking in cases:
+        with world.context.db.write() as tx:
+            secret = create_token(tx, world.users[WHO], name="narrow", scopes=scopes)
+        headers = {"authorization": f"Bearer {secret}"}
+        answer = world.call("nobody", "GET", f"{site}/{path}", headers=headers)
+        assert (answer.status_code, lacking in answer.text) == (status, True), (path, scopes, answer.text)

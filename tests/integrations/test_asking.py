@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import gzip
 import json
+import time
 from functools import partial
 
 import httpx
@@ -71,7 +74,72 @@ def test_a_request_reaches_the_script_and_its_response_the_caller(world):
     )
     assert "allow-same-origin" not in answer.headers["content-security-policy"]
     assert answer.headers["location"] == "https://idp.example.com/"
-    assert not {"set-cookie", "x-powered-by", "clear-site-data"} & set(answer.headers)
+    assert answer.headers["x-powered-by"] == "script"
+    assert not {"set-cookie", "clear-site-data"} & set(answer.headers)
+
+
+def test_headers_go_out_as_they_are_but_those_that_are_ours(sqlite_world):
+    """Scripts are on the origin of everybody's sites: nothing that is for all of it is theirs to say."""
+    world = sqlite_world
+    given = {
+        "www-authenticate": "Basic", "accept-ranges": "bytes", "x-frame-options": "DENY", "allow": "GET", "x-own": "1",
+        "content-encoding": "gzip", "digest": "sha-256=abc", "permissions-policy": "camera=()",
+    }  # fmt: skip
+    ours = {
+        "strict-transport-security": "max-age=1", "alt-svc": "h3=evil", "service-worker-allowed": "/", "nel": "{}",
+        "report-to": "{}", "x-accel-redirect": "/etc/passwd", "x-sendfile": "/etc/passwd", "accept-ch": "dpr",
+        "content-security-policy": "default-src *", "x-content-type-options": "off", "set-login": "logged-in",
+        "transfer-encoding": "chunked", "connection": "upgrade", "x-request-id": "forged", "content-length": "3",
+        "set-cookie": "a=b", "use-as-dictionary": "match=/*", "sec-session-registration": "x",
+    }  # fmt: skip
+    headers = json.dumps(
+        [*given.items(), *ours.items(), ["link", "<a>; rel=next"], ["link", "<b>; rel=prev"]]
+    )
+    packed = base64.b64encode(gzip.compress(b"hello " * 1000, 0)).decode()
+    publish(
+        world,
+        script=HANDLER % f"return new Response(Uint8Array.fromBase64('{packed}'), {{ headers: {headers} }});",
+    )
+    answer = visit(world, "GET", "/~integrations/chat/x", headers={"accept-encoding": "gzip"})
+    assert answer.text == "hello " * 1000
+    assert {name: answer.headers.get(name) for name in given} == given
+    assert answer.headers["link"] == "<a>; rel=next, <b>; rel=prev"
+    shown = {name: answer.headers.get(name) for name in ours}
+    assert not [name for name, value in ours.items() if shown[name] == value]
+
+
+@pytest.mark.parametrize(
+    ("type", "body", "status"),
+    [
+        ("fetch", "throw new Error('x');", "failed"),
+        ("fetch", "return new Response('oh', { status: 500 });", "failed"),
+        ("fetch", "return new Response('no', { status: 404 });", "success"),
+        ("ui_render", "return Response.json({ error: 'none' }, { status: 404 });", "success"),
+        ("ui_render", "return Response.json({ error: 'wrong' }, { status: 400 });", "failed"),
+        ("ui_render", "context.waitUntil(new Promise(d => setTimeout(d, 200))); return new Response('', { status: 500 });",
+         "failed"),
+    ],
+)  # fmt: skip
+def test_what_a_script_answered_says_whether_an_event_failed(sqlite_world, type, body, status):
+    """Script libraries catch what a script throws, and answer 500."""
+    world = sqlite_world
+    publish(world, script=HANDLER % f"if (event.type === '{type}') {{ {body} }} return new Response('OK');")
+    install(world)
+    if type == "fetch":
+        visit(world, "GET", "/~integrations/chat/x")
+    else:
+        world.call("reader", "POST", "/integrations/chat/render", json=request(world))
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        found = [
+            event
+            for event in world.get("admin", "/integrations/chat/events")["items"]
+            if event["payload"]["type"] == type
+        ]
+        if found:
+            break
+        time.sleep(0.05)
+    assert [event["status"] for event in found] == [status]
 
 
 @pytest.mark.parametrize(
@@ -252,19 +320,21 @@ def test_what_cannot_be_drawn_is_the_scripts_fault(sqlite_world):
     assert answer.status_code == 502 and "state" in answer.json()["error"]["message"]
 
 
-def test_one_that_is_busy_keeps_nobody_waiting(sqlite_world):
-    """Two wait for it; the third is told to come again."""
-    from octavo.errors import Unavailable
-    from octavo.integrations.asking import _Gate
+def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monkeypatch):
+    """Who has taken its share of the threads that wait for scripts is told to come again."""
+    from octavo.integrations import asking
 
-    gate = _Gate()
-    with gate.entered("a", 3), gate.entered("a", 3):
-        with pytest.raises(Unavailable), gate.entered("a", 3):
-            pass
-        with gate.entered("b", 3), pytest.raises(Unavailable), gate.entered("c", 3):
-            pass
-    with gate.entered("a", 3):
-        pass
+    monkeypatch.setattr(asking, "_PATIENCE", 0.01)
+    world = sqlite_world
+    publish(world, script=HANDLER % "return new Response('');")
+    install(world)
+    places = world.context.scripts
+    with places.place((world.home["organizationId"],), 0):
+        answer = world.call("reader", "POST", "/integrations/chat/render", json=request(world))
+        assert answer.status_code == 503 and answer.headers["retry-after"]
+        assert places.may_take((world.away["organizationId"],))
+    answer = world.call("reader", "POST", "/integrations/chat/render", json=request(world))
+    assert answer.status_code == 502
 
 
 def test_a_script_calls_the_api_as_its_installation(world, monkeypatch):
@@ -304,3 +374,28 @@ def test_a_script_reaches_no_private_network(sqlite_world, host):
     publish(world, script=script)
     answer = visit(world, "GET", "/~integrations/chat")
     assert answer.text.startswith("TypeError") and "refused" in answer.text
+
+
+def test_what_scripts_have_become_of_redirects(sqlite_world, monkeypatch):
+    from octavo.integrations import invoking
+    from octavo.kit.fetch import Fetched
+
+    def fetch(self, url, method="GET", headers=None, body=None, limits=None):
+        if limits.follow:
+            return Fetched("https://other.test/there", 200, httpx.Headers(), b"there")
+        return Fetched(url, 302, httpx.Headers({"location": "https://other.test/there"}), b"")
+
+    monkeypatch.setattr(invoking.Fetcher, "fetch", fetch)
+    world = sqlite_world
+    script = (
+        HANDLER
+        % """
+      const said = [];
+      for (const redirect of ["follow", "manual", "error"]) {
+        try { const got = await fetch("https://other.test/", { redirect }); said.push(got.status, got.redirected); }
+        catch (error) { said.push(error.name); }
+      }
+      return Response.json(said);"""
+    )
+    publish(world, script=script)
+    assert visit(world, "GET", "/~integrations/chat").json() == [200, True, 302, False, "TypeError"]

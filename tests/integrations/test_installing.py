@@ -63,6 +63,16 @@ def test_publishing_again_is_the_next_version(world):
     assert (first["version"], first["name"], first["verified"]) == (1, "chat", False)
     assert first["owner"]["id"] == world.home["organizationId"]
     assert first["blocks"] == [block] and len(first["previewImages"]) == 1 and "icon" in first["urls"]
+    made = install(world)
+    places = [
+        world.post(
+            "admin", f"/integrations/chat/installations/{made['id']}/{kind}s", {name: world.home[f"{kind}Id"]}
+        )
+        for kind, name in (("space", "space"), ("site", "siteId"))
+    ]
+    for shown in (first, made, *places):
+        # What scripts give the frames of their blocks.
+        assert shown["urls"]["publicContentEndpoint"] == shown["urls"]["publicEndpoint"]
     second = publish(world)
     assert (second["version"], second["previewImages"], second["visibility"]) == (2, [], "private")
     assert "blocks" not in second and "icon" not in second["urls"]
@@ -114,6 +124,10 @@ def test_a_name_belongs_to_whoever_had_it_first(world):
     assert world.call("stranger", "DELETE", "/integrations/chat").status_code == 403
     assert world.call("admin", "DELETE", "/integrations/chat").status_code == 205
     assert world.call("admin", "DELETE", "/integrations/chat").status_code == 204
+    assert world.call("stranger", "POST", "/integrations/chat", json=body).status_code == 404, (
+        "still its owner's"
+    )
+    assert publish(world)["version"] == 1
 
 
 def test_secrets_do_not_come_back_and_are_sealed(world):
@@ -429,7 +443,7 @@ def test_what_was_unpublished_since_it_was_looked_up_is_not_there(sqlite_world):
         row = store.find_installation(tx, "chat", made["id"])
         place = store.find_place(tx, row.id, "site", site)
     access = InstallationAccess(row, None, True)
-    at_site = SiteInstallationAccess(row, place, site, None, True, None)
+    at_site = SiteInstallationAccess(row, place, site, None, True, None, site=None)
     world.call("admin", "DELETE", "/integrations/chat")
     call, change = presenter(world.context), {"configuration": {"a": 1}}
     for attempt in (
@@ -444,3 +458,26 @@ def test_what_was_unpublished_since_it_was_looked_up_is_not_there(sqlite_world):
         assert not installing.uninstall_at(tx, call, at_site)
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM deliveries WHERE installation_id = :id", id=row.id) == 0
+
+
+def test_spaces_in_the_trash_are_in_no_list_of_installations(world):
+    publish(world)
+    made = install(world)
+    path = f"/integrations/chat/installations/{made['id']}/spaces"
+    spaces = [
+        world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": t})["id"]
+        for t in "AB"
+    ]
+    for space in spaces:
+        world.post("admin", path, {"space": space})
+    assert world.call("admin", "DELETE", f"/spaces/{spaces[0]}").status_code == 205
+    lists = [
+        world.get("admin", path),
+        world.call("nobody", "GET", path, headers=token(world, installation=made["id"])).json(),
+        world.call("nobody", "GET", "/integrations/chat/spaces", headers=token(world)).json(),
+    ]
+    for listed in lists:
+        assert [one["space"] for one in listed["items"]] == [spaces[1]]
+        assert listed["count"] == 1
+    world.call("admin", "POST", f"/spaces/{spaces[0]}/restore")
+    assert world.get("admin", path)["count"] == 2

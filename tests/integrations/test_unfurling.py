@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from octavo.core.address_patterns import domain_of
 from octavo.integrations.blocks import find_unfurling
 from octavo.integrations.wire import Block, Manifest
 
@@ -53,16 +54,51 @@ def test_an_address_becomes_a_block_with_the_props_that_its_script_finds(world):
         (["https://a.example"], "https://a.example@evil.example/", False),
         (["https://a.example/x"], "https://a.example/y", False),
         (["https://a.example:99999", "https://", "", "https://[", "/"], "https://a.example/", False),
+        (["https://code.example/*/*/blob/**"], "https://code.example/a/b/blob/main/x/y.ts?raw#L4-L9", True),
+        (["https://code.example/*/*/blob/**"], "https://code.example/a/blob/main/y.ts", False),
+        (["https://code.example/*/*/pull/*"], "https://code.example/a/b/pull/7?diff=a/b#c/d", True),
+        (["https://code.example/*/*/pull/*"], "https://code.example/a/b/pull/7/files", False),
+        (["https://tracker.example/**"], "https://tracker.example", True),
+        (["https://*.tracker.example/browse/**"], "https://Team.Tracker.example:443/browse/A-1", True),
+        (["https://*.tracker.example/browse/**"], "https://evil.example/.tracker.example/browse/A-1", False),
+        (["https://*.tracker.example/browse/**"], "https://x.tracker.example@evil.example/browse/A", False),
+        (["*.tracker.example/browse/**"], "http://x.tracker.example/browse/", True),
+        (["https://a.example/x?id=*"], "https://a.example/x?id=1", True),
+        (["https://a.example/x.y/**"], "https://a.example/xzy/1", False),
+        (["https://**"], "https://a.example/x/y", True),
+        (["https://**"], "mailto:a@a.example", False),
+        (["https://a.example/" + "**x" * 600 + "y"], "https://a.example/" + "x" * 2000, False),
+        (["https://a.example/" + "*a" * 400 + "b"], "https://a.example/" + "a" * 2000, False),
     ],
 )
 def test_which_addresses_a_block_stands_for(prefixes, url, found):
     assert (find_unfurling([_integration("one", prefixes)], url) is not None) is found
 
 
+@pytest.mark.parametrize(
+    ("pattern", "domain"),
+    [
+        ("https://Code.example/*/*/blob/**", "code.example"),
+        ("*.tracker.example:8443/browse/**", "tracker.example"),
+        ("a.*.example/x", ""),
+        ("https://**", ""),
+        ("", ""),
+    ],
+)
+def test_the_host_that_a_pattern_is_found_by(pattern, domain):
+    assert domain_of(pattern) == domain
+
+
 def test_the_entry_that_says_most_decides():
     rows = [_integration("one", ["https://a.example"]), _integration("two", ["https://a.example/x"])]
     row, _ = find_unfurling(rows, "https://a.example/x/y")
     assert row.name == "two"
+    stars = [
+        _integration("all", ["https://a.example/**"]),
+        _integration("blobs", ["https://a.example/*/blob/**"]),
+    ]
+    assert find_unfurling(stars, "https://a.example/x/blob/y")[0].name == "blobs"
+    assert find_unfurling(stars, "https://a.example/x/tree/y")[0].name == "all"
     assert (
         find_unfurling([*rows, _integration("three", ["https://a.example"])], "https://a.example/")[0].name
         == "one"

@@ -12,7 +12,8 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 
 def event(type, **more):
     session = {
-        "visitorId": "v", "sessionId": "v-1", "cookies": {"secret": "cookie"}, "ip": "203.0.113.9",
+        "visitorId": "v", "sessionId": "v-1", "ip": "203.0.113.9",
+        "cookies": {"secret": "cookie", "__gitbook_cookie_granted": "yes"},
         "userAgent": AGENT, "language": "en", "referrer": "https://search.test/?q=x",
     }  # fmt: skip
     location = {
@@ -50,7 +51,9 @@ def test_views_and_ratings_are_told_to_who_asked_and_may(world):
     track()
     assert [made["payload"]["type"] for made, _ in told(world, "deaf")] == ["installation_setup"]
     (view,) = [made["payload"] for made, _ in told(world, "counts")][1:]
-    assert view.pop("visitor").keys() == {"anonymousId", "cookies", "userAgent", "ip", "language"}
+    visitor = view.pop("visitor")
+    assert visitor.keys() == {"anonymousId", "cookies", "userAgent", "ip", "language"}
+    assert visitor["cookies"] == {"__gitbook_cookie_granted": "yes"}
     assert view["url"] == "https://docs.test/a" and view["referrer"] == "https://search.test/"
     assert (view["type"], view["siteId"]) == ("site_view", world.home["siteId"])
     rated = [made["payload"] for made, _ in told(world, "listens")][1:]

@@ -13,7 +13,8 @@ def test_ids_of_one_process_are_in_order_within_a_millisecond(clock):
     assert made == sorted(set(made))
     clock.advance(1)
     assert new_id() > made[-1]
-    assert {len(id) for id in made} == {20}
+    assert {len(id) for id in made} == {20} and made[0][0].isalpha()
+    assert made[0] > "0VbgthdsXuaRePoA7Ass", "those that were made before begin with 0"
 
 
 def test_no_two_threads_make_one_id(clock):

@@ -474,7 +474,7 @@ def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
     jobs.job("other")(lambda context: ran.set())
     _add(database, "stuck")
     try:
-        with Running(database, threads=2, lease=0.3, grace=0.1, poll=0.02):
+        with Running(database, threads=3, lease=0.3, grace=0.1, poll=0.02):
             _wait(lambda: _rows_in(database, "parked"))
             _add(database, "other")
             assert ran.wait(5)

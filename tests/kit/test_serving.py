@@ -94,7 +94,7 @@ async def serving(**bounds):
     listener = Listener(edge, bound, connections)
     await listener.open()
     try:
-        served.edge = edge
+        served.edge, served.listener = edge, listener
         yield served
     finally:
         await listener.close(0.2)
@@ -305,6 +305,28 @@ def test_closing_lets_requests_end_and_closes_the_rest():
         assert await closing == b""
         assert (await rest(busy)).endswith(b"slow")
         assert not connections.open
+
+    run(test)
+
+
+def test_a_connection_that_comes_while_it_closes_is_not_served_for_long():
+    """Clients come back when another process lets them go; what had been taken up by then is made only afterwards."""
+
+    async def test():
+        async with serving() as served:
+            busy, _ = await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+            await served.begun.wait()
+            loop = asyncio.get_running_loop()
+            make = served.listener._server._protocol_factory
+            own, other = socket.socketpair()
+            closing = loop.create_task(served.listener.close(30))
+            await asyncio.sleep(0.05)
+            await loop.connect_accepted_socket(make, own)
+            other.settimeout(5)
+            assert await loop.run_in_executor(None, other.recv, 100) == b""
+            served.finish.set()
+            await asyncio.wait_for(closing, 5)
+            assert (await rest(busy)).endswith(b"slow")
 
     run(test)
 

@@ -47,7 +47,7 @@ def test_a_text_is_processed_by_a_job(world: World) -> None:
     assert "lastProcessErrorCode" not in spec and "lastProcessedErrors" not in spec
     assert spec["lastProcessedAt"] and spec["visibility"] == "private"
     found = content(world, "small")
-    assert found["filesystem"]["openapi.yaml"]["info"] == {"title": "Small", "version": "1"}
+    assert found["filesystem"][0]["specification"]["info"] == {"title": "Small", "version": "1"}
     assert found["url"].startswith("http")
 
 
@@ -79,7 +79,7 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
             "line": 6,
         }
     ]
-    assert content(world, "small")["filesystem"]["openapi.yaml"]["info"]["title"] == "Small"
+    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Small"
     world.post("creator", world.home.path(SPEC, specSlug="small") + "/check")
     assert processed(world, "small")["lastProcessErrorCode"] == "PARSE_ERROR"
     assert "lastProcessErrorCode" not in processed(world, "small", {"text": SMALL})
@@ -198,7 +198,16 @@ def test_several_files(world: World, reachable) -> None:
         reachable(source.host)
         spec = processed(world, "packed", {"url": source.url})
     assert "lastProcessErrorCode" not in spec, spec
-    assert sorted(content(world, "packed")["filesystem"]) == ["api/models/pet.yaml", "api/openapi.yaml"]
+    description, other = content(world, "packed")["filesystem"]
+    # As a parser of descriptions loads them: references name files, wherever they stand.
+    path = "api/models/pet.yaml"
+    shown = {"dir": "./", "filename": "api/openapi.yaml", "isEntrypoint": True, "references": [path]}
+    assert description.items() >= shown.items()
+    assert description["specification"]["components"]["schemas"]["Pet"] == {"$ref": f"{path}#/Pet"}
+    assert other == {
+        "dir": "./", "filename": path, "isEntrypoint": False, "references": [],
+        "specification": {"Pet": {"type": "array", "items": {"$ref": "#/Pet"}}},
+    }  # fmt: skip
 
 
 def test_a_public_specification_is_for_everybody_with_its_link(world: World) -> None:
@@ -281,7 +290,7 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
     assert "lastVersion" not in world.get("reader", world.home.path(SPEC, specSlug="small"))
     monkeypatch.undo()
     processed(world, "small")
-    assert content(world, "small")["filesystem"]["openapi.yaml"]["info"]["title"] == "Newer"
+    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Newer"
 
 
 def test_an_organization_begins_with_a_specification(world: World) -> None:

@@ -9,7 +9,7 @@ import re
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
+from octavo.kit import shares
 from octavo.openapi import Description, Wanted, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins
 from octavo.reader import reader_edge
@@ -314,17 +315,16 @@ def test_requests_of_one_address_are_counted(world: World, site: Site, api: Any,
     assert 429 in codes and len(api.asked) == codes.count(200) <= 4 and codes[0] == 200
 
 
-def test_few_are_sent_at_a_time(world: World, site: Site, api: Any) -> None:
+def test_few_are_sent_at_a_time(world: World, site: Site, api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     site.settings(try_connections=1)
-    url = site.addresses()["get /pets/{petId}"]
-
-    async def both() -> list[int]:
-        transport = httpx.ASGITransport(app=site._app)  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-            asked = [client.post(site.base + url, json=GET) for _ in range(2)]
-            return [got.status_code for got in await asyncio.gather(*asked)]
-
-    assert sorted(asyncio.run(both())) == [200, 503]
+    monkeypatch.setattr("octavo.reader.app.QUEUE_SECONDS", 0)
+    with ExitStack() as stack:
+        for pool in list(shares.everywhere):
+            if pool.name == "requests are being sent":
+                stack.enter_context(pool.place(("another", "visitor"), 0))
+        refused = site.send("get /pets/{petId}", GET)
+        assert refused.status_code == 503 and "retry-after" in refused.headers and not api.asked
+    assert site.send("get /pets/{petId}", GET).status_code == 200
 
 
 def test_nothing_of_it_is_kept_or_logged(

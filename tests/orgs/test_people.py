@@ -3,7 +3,7 @@
 import pytest
 
 from octavo.access import create_token, insert_user, upsert_member
-from octavo.admin.email_domains import prove_domain
+from octavo.admin.vouching import prove_domain
 from octavo.identity import disable_member, remove_member, sessions
 from world import NOBODY, PASSWORD
 

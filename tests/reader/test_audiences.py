@@ -8,7 +8,7 @@ from http.cookies import SimpleCookie
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import OctKey, RSAKey
 
 from octavo.identity import disable_member
@@ -633,6 +633,10 @@ def test_a_preview_ends_with_what_its_member_sees(site):
     assert not sees(editor)
 
 
+def _page(world, space, path):
+    return world.get("admin", f"/spaces/{space}/content/path/{path}")["id"]
+
+
 @pytest.mark.parametrize("visibility", ["public", "visitor-auth", None])
 def test_members_preview_a_change_request(site, visibility):
     """On sites of every audience, published or not; of that change request alone, and for the space that it is of."""
@@ -652,14 +656,32 @@ def test_members_preview_a_change_request(site, visibility):
         url = urlsplit(answer.json()["url"])
         return url.path, cookies(site.visitor.get(f"{url.path}?{url.query}"))["octavo-preview"].value
 
-    one, _ = draft("Drafted"), draft("Other")
+    one, other = draft("Drafted"), draft("Other")
+    assert one != other
     if visibility is None:
         world.post("admin", f"{site.path}/unpublish")
     else:
         site.change("", {"visibility": visibility})
+    kept = (
+        "",
+        "plans/",
+        "plans/drafted",
+        "plans/start",
+        "plans/start.md",
+        "llms.txt",
+        "llms-full.txt",
+        "sitemap.xml",
+    )
+    before = [site.get(path) for _ in range(2) for path in kept]
+    edit = {"operation": "update_page", "page": _page(world, space, "more"), "title": "Drafted start"}
+    world.post("admin", f"/spaces/{space}/change-requests/{one}/content", {"changes": [edit]})
     path, token = preview(changeRequest=one)
     cookie = f"octavo-preview={token}"
     assert path == f"{site.base}plans/"
+    for shown in ("plans/more", "plans/more.md", "llms.txt", "llms-full.txt"):
+        assert "Drafted start" in site.get(shown, cookie=f"other=1; {cookie}").text, shown
+    assert all("Drafted" not in answer.text for answer in before)
+    assert [site.get(path).text for _ in range(2) for path in kept] == [answer.text for answer in before]
     page = site.get("plans/drafted", cookie=cookie)
     assert page.status_code == 200 and "Drafted text" in page.text and "Plans start" in page.text
     assert page.headers["cache-control"].startswith("private") and page.headers["x-robots-tag"] == "noindex"
@@ -675,3 +697,20 @@ def test_members_preview_a_change_request(site, visibility):
         query = {"changeRequest": foreign}
         answer = world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
         assert answer.status_code == 404, foreign
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\udfffb", 10**30, float("nan"), float("inf")], ids=repr)
+def test_a_signed_claim_that_no_text_or_number_can_hold_is_not_there(site, value):
+    number = isinstance(value, int | float)
+    claim = {"type": "number" if number else "string", "description": "Odd"}
+    schema = {"type": "object", "properties": {"odd": claim}, "additionalProperties": False}
+    assert site.world.call(
+        "admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema}
+    ).is_success
+    site.change("", {"visibility": "visitor-auth", "adaptiveContent": {"enabled": True}})
+    key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
+    payload = json.dumps({"exp": now() // 1000 + 600, "odd": value}).encode()
+    token = jws.serialize_compact({"alg": "HS256"}, payload, OctKey.import_key(key))
+    assert site.get(cookie=f"octavo-visitor={token}").status_code in (200, 307)
+    body = {"url": f"http://127.0.0.1:8001{site.base}", "visitor": {"jwtToken": token}}
+    assert site.world.call("nobody", "POST", "/urls/published", json=body).status_code in (200, 401)

@@ -57,8 +57,9 @@ class Pages:
         self.base = urlsplit(world.post("admin", f"{self.site}/publish")["urls"]["published"]).path
         self.visitor = Visitor(world.context)
 
-    def publish(self, body, shown=BLOCKS):
+    def publish(self, body, shown=BLOCKS, **more):
         manifest = {
+            **more,
             "title": "Shapes", "description": "Draws", "organization": self.world.home["organizationId"],
             "runtime": "v2", "script": SCRIPT % body, "scopes": [], "blocks": shown,
         }  # fmt: skip
@@ -272,6 +273,89 @@ def test_hints_and_frames_of_elements():
     for _ in range(500):
         deep = [deep]
     assert "checked" not in draw({"type": "radio", "state": "a", "value": deep}, a=deep)
+
+
+def test_a_hint_of_words_and_links_stands_in_one_line():
+    link = {"type": "link", "target": {"url": "https://x.test/"}, "children": ["there"]}
+    words = [{"type": "text", "children": ["opened "]}, "by Ann ", link]
+    for one in (
+        {"type": "card", "title": "t", "hint": words},
+        {"type": "input", "label": "l", "element": {"type": "text", "children": "x"}, "hint": words},
+    ):
+        (line,) = re.findall(
+            r'class="(?:card-line )?block-line">(.*?)</(?:small|div)>\s*(?:</label>|</div>)', draw(one)
+        )
+        assert re.sub(r"<[^>]+>", "", line) == "opened by Ann there"
+    mixed = draw({"type": "card", "hint": [*words, {"type": "divider"}]})
+    assert "block-line" not in mixed and "<hr>" in mixed
+
+
+def test_icons_of_cards_and_buttons():
+    buttons = [
+        {"type": "button", "icon": "maximize", "tooltip": "Open preview",
+         "onPress": {"action": "@ui.url.open", "url": "https://x.test/"}},
+        {"type": "button", "icon": "github", "trailingIcon": "check", "label": "Go", "onPress": {"action": "go"}},
+    ]  # fmt: skip
+    picture = {"type": "image", "source": {"url": "https://x.test/icon.png"}, "aspectRatio": 1}
+    drawn = draw({"type": "card", "title": "Title", "icon": picture, "buttons": buttons})
+    assert drawn.index("icon.png") < drawn.index("Title") < drawn.index("<svg")
+    assert 'aria-label="Open preview"' in drawn and drawn.count("<svg") == 3 and "Open preview<" not in drawn
+    named = ["close", "edit", "github", "gitlab", "maximize", "email", "settings", "search", "delete", "star", "warning",
+             "link", "link-external", "eye", "eye-off", "lock", "check", "check-circle"]  # fmt: skip
+    for name in named:
+        assert "<svg" in draw({"type": "card", "title": "t", "icon": name}), name
+    assert "<svg" not in draw({"type": "card", "title": "t", "icon": EVIL})
+
+
+DEMO = """
+  const source = { url: event.props.url };
+  const element = { type: "block", children: [{ type: "webframe", source, aspectRatio: 2, data: { a: "1" } }] };
+  return Response.json({ type: "element", element, state: {}, props: event.props });"""
+
+
+def test_hosts_that_a_manifest_names_are_framed(world):
+    """On pages with its blocks, and nowhere else; whoever installs it sees which."""
+    pages = Pages(world, DEMO)
+
+    def frame_sources():
+        policy = pages.visitor.get(pages.base).headers["content-security-policy"]
+        return next(part for part in policy.split("; ") if part.startswith("frame-src")).split()
+
+    plain = frame_sources()
+    assert "https://demo.test" not in plain and plain[-1].endswith("/~integrations/shapes/")
+    shown = [
+        {**BLOCKS[0], "urlUnfurl": ["https://demo.test/share/**", "https://**", "http://octavo.test/**"]}
+    ]
+    policy = (
+        "frame-src https://*.design.test *.com https: 'self' https://a.test/x;script-src https://evil.test"
+    )
+    pages.publish(DEMO, shown, contentSecurityPolicy=policy)
+    named = ["https://*.design.test", "https://a.test", "https://demo.test", "http://octavo.test"]
+    assert world.get("reader", "/integrations/shapes")["frameOrigins"] == named
+    assert frame_sources() == [*plain, *named[:3]], "none of our own"
+    assert "evil.test" not in pages.visitor.get(pages.base).headers["content-security-policy"]
+    page = world.get("admin", f"/spaces/{pages.space}/content/pages")["pages"][0]
+    for url, framed in (
+        ("https://demo.test/embed/1", True),
+        ("https://x.design.test/", True),
+        ("https://design.test/", False),
+        ("https://demo.test.evil.test/", False),
+        ("https://demo.test@evil.test/", False),
+        ("https://evil.test/", False),
+        ("http://octavo.test/", False),
+        ("http://demo.test/", False),
+    ):
+        text = f'# Page\n\n{{% @shapes/card url="{url}" %}}\n'
+        pages.write([{"operation": "update_page", "page": page["id"], "document": {"markdown": text}}])
+        drawn = pages.visitor.get(pages.address()).text
+        assert ("<iframe" in drawn) is framed, url
+        if framed:
+            sandbox = re.search(r'sandbox="([^"]*)"', drawn)[1].split()
+            assert "allow-same-origin" in sandbox and "allow-top-navigation" not in sandbox
+    pages.write(
+        [{"operation": "update_page", "page": page["id"], "document": {"markdown": "# Page\n\nNo block.\n"}}]
+    )
+    assert "https://demo.test" not in frame_sources()
 
 
 def test_addresses_of_parts():

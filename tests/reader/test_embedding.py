@@ -71,6 +71,17 @@ def test_what_cookies_open_is_not_framed(site: Site) -> None:
         assert site.get(path).status_code == 404, path
 
 
+def test_the_public_package_frames_it_at_its_address(site: Site) -> None:
+    led = site.get("~gitbook/embed?theme=dark&visitor.plan=pro")
+    assert (led.status_code, led.headers["location"]) == (
+        307, f"{site.base}~embed/?theme=dark&visitor.plan=pro",
+    )  # fmt: skip
+    shown = site.get("~embed/?theme=dark&visitor.plan=pro")
+    assert shown.status_code == 200 and "frame-ancestors 'self' *" in shown.headers["content-security-policy"]
+    site.change("visitor-auth")
+    assert site.get("~gitbook/embed").status_code == 404
+
+
 def test_share_links_are_framed_by_their_key(site: Site) -> None:
     site.change("share-link")
     assert site.get("~embed/").status_code == 404

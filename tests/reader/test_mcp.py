@@ -197,7 +197,7 @@ def test_closed_sites_answer_nobody_else(site: Site) -> None:
     site.change(visibility="public")
     site.world.post("admin", f"{site.path}/unpublish")
     assert site.call("ping").status_code == 404
-    preview = make_preview(site.world.context.signer, site.id, site.world.users["admin"], {"claims": {}})
+    preview = make_preview(site.world.context.signer, site.id, site.world.actor("admin"), {"claims": {}})
     assert "granite" in site.seen(cookie=f"octavo-preview={preview}")
 
 

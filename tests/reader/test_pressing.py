@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from octavo.integrations import Frames
 from octavo.integrations.contentkit import BadOutput, read_output
 from octavo.reader.blocks import CannotBeDrawn, draw_output
 from octavo.reader.pressing import Field, can_be_offered
@@ -175,7 +176,7 @@ def test_frames_hold_pages_of_the_integration_alone(world):
     for url in ("https://x.test/", "http://sites.test/~integrations/shapes2/", "http://sites.test/o/site/"):
         drawn = draw_output(
             {"type": "element", "element": {"type": "block", "children": [{"type": "webframe", "source": {"url": url}}]},
-             "state": {}, "props": {}}, Labels(), frames="http://sites.test/~integrations/shapes/")  # fmt: skip
+             "state": {}, "props": {}}, Labels(), frames=Frames("http://sites.test/~integrations/shapes/"))  # fmt: skip
         assert "<iframe" not in drawn
 
 

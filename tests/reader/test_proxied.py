@@ -440,9 +440,11 @@ def test_addresses_of_proxies_are_refused_and_spelled_in_one_way(world):
         for same in (given, spelled, spelled.replace("www", "WWW")):
             assert change("stranger", theirs, proxy=same).status_code == 409, same
             assert change("admin", path, proxy=same).status_code == 200, same
-    # Below it and beside it there is room, and the nearest site is meant.
-    below = "www.xn--bcher-kva.test/Docs/api"
-    assert change("stranger", theirs, proxy=below).json()["proxy"]["origin"] == below
+    # Below it there is room for its owner alone.
+    assert change("stranger", theirs, proxy="www.xn--bcher-kva.test/Docs/api").status_code == 409
+    other = world.post("admin", world.home.path("/orgs/{organizationId}/sites"), {"title": "Other"})["id"]
+    below, at = "www.xn--bcher-kva.test/Docs/api", world.home.path(f"/orgs/{{organizationId}}/sites/{other}")
+    assert change("admin", at, proxy=below).json()["proxy"]["origin"] == below
     # All that is at the host name of a site is that site.
     for who, at, body in (
         ("stranger", theirs, {"hostname": "www.xn--bcher-kva.test"}),

@@ -13,7 +13,7 @@ from lxml import etree
 from octavo.admin.import_export import bring
 from octavo.core.expressions import NOBODY
 from octavo.errors import OutOfReach
-from octavo.insights import EventQueue, PageView, VisitorLocation, VisitorSession
+from octavo.insights import EventQueue, PageView, VisitorLocation, VisitorSession, collecting
 from octavo.kit.clock import now
 from octavo.kit.metrics import Metrics
 from visiting import ADDRESS, Visitor
@@ -88,6 +88,16 @@ def test_each_page_that_is_read_is_a_view(site):
         ("page_view", guide, "mail", "x", "https://www.example.com/a", "desktop"),
     ]
     assert [row[0] for row in site.events("page_id")].count(page) == 3
+
+
+def test_the_answer_to_the_question_for_cookies_goes_along(site, monkeypatch):
+    told = []
+    monkeypatch.setattr(collecting, "_on_events", [lambda tx, rows: told.extend(rows)])
+    for answer in ("yes", "no", "maybe", ""):
+        site.get(cookie=f"secret=1; __gitbook_cookie_granted={answer}")
+    site.get(cookie="secret=1")
+    site.events("type")
+    assert [row.consent for row in told] == ["yes", "no", None, None, None]
 
 
 def test_what_is_no_view(site):

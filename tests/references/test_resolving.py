@@ -300,7 +300,7 @@ def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -
     found = world.get("admin", f"/spaces/{brought.outcome.space}/links", params={"status": "broken"})
     assert [item["targetReference"]["url"] for item in found["items"]] == [".gitbook/includes/gone.md"]
     # In what is included, links are those of its own file; as Markdown they are addresses.
-    assert f"see [home]({base})" in visitor.get(f"{base}page.md").text
+    assert f"see [home]({world.context.settings.sites_url}{base})" in visitor.get(f"{base}page.md").text
 
 
 GONE = (

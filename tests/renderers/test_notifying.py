@@ -18,6 +18,8 @@ from octavo.kit.context import Context
 from octavo.renderers import notifying
 from world import World
 
+from ..openapi.specs import SMALL, processed
+
 
 class Heard(BaseHTTPRequestHandler):
     """Keeps what it is sent."""
@@ -82,6 +84,23 @@ def test_changes_are_told_in_the_transaction_that_makes_them(world: World) -> No
     body = {"changes": [{"operation": "insert_page", "title": "More", "document": {"markdown": "x"}}]}
     world.post("admin", world.home.path("/spaces/{spaceId}/content"), body)
     assert {"organization_id": org, "space_id": world.home["spaceId"]} in waiting(world)
+
+
+def test_a_new_version_of_a_specification_is_told(world: World, server: HTTPServer) -> None:
+    """Renderers keep what they read of it until they hear its name."""
+    org = world.home["organizationId"]
+    path = world.home.path("/orgs/{organizationId}/openapi/pets")
+    processed(world, "pets", {"text": SMALL})
+    told = {"organization_id": org, "space_id": "", "spec": "pets"}
+    assert waiting(world).count(told) == 1
+    assert world.call("admin", "DELETE", path).status_code in (204, 205)
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM jobs WHERE kind = 'tellRenderers'")
+    assert told in waiting(world)
+    context = context_with(world, server)
+    notifying.tell_renderers(context, **told)
+    bodies = [json.loads(body) for at, _, body in Heard.said]
+    assert bodies == [{"tags": [f"organization:{org}:openapi:pets"]}] * 2
 
 
 def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -152,10 +153,7 @@ def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetCl
     start = now() // HOUR * HOUR + 1000
     clock.set(start)
     first = site.found()["apiToken"]
-    assert len(first) < 52 and first.split(".")[0] == "e30"
-    payload = first.split(".")[1]
-    said = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    assert list(said) == ["exp"] and HOUR <= said["exp"] * 1000 - start <= 2 * HOUR
+    assert re.fullmatch(r"e30\.e30\.[\w-]{16}", first)
     clock.set(start + HOUR - 2000)
     assert site.found("plans")["apiToken"] == first
     clock.set(start + HOUR)
@@ -222,6 +220,35 @@ def test_revisions_that_were_replaced_are_there_for_an_hour(site: Site, clock: S
     body = {"changes": [{"operation": "insert_page", "document": {"markdown": "# Unpublished\n"}}]}
     made = site.world.post("admin", f"/spaces/{space}/change-requests/{change['id']}/content", body)
     assert site.read(token, f"/spaces/{space}/revisions/{made['revision']}").status_code == 404
+
+
+def test_addresses_in_another_script_are_escaped(site: Site) -> None:
+    site.change("", {"basename": "postgresql-繁體"})
+    site.change(f"sections/{site.guide['id']}", {"path": "führer"})
+    site.change(f"sections/{site.plans['id']}", {"path": "планы"})
+    site.change(f"site-spaces/{site.old['id']}", {"path": "古い"})
+    site.url = site.world.get("admin", site.path)["urls"]["published"]
+    link = site.make("share-links", {"name": "Friends"})
+    key = link["urls"]["published"].removeprefix(site.url).strip("/")
+    assert site.url.isascii()
+    for visibility, before in (("public", ""), ("share-link", f"{key}/")):
+        site.change("", {"visibility": visibility})
+        for path in (
+            "",
+            "планы",
+            "планы/more",
+            "古い",
+            "führer/古い/more",
+            quote("планы"),
+            quote("古い/more"),
+        ):
+            shown = site.ask(f"{before}{path}").json()
+            for name in ("basePath", "siteBasePath", "canonicalUrl", "redirect"):
+                said = shown.get(name, "")
+                assert said.isascii() and said == quote(unquote(said), safe=":/?=&~"), (path, name, said)
+            if "basePath" in shown:
+                assert urlsplit(shown["canonicalUrl"]).path == shown["basePath"] + quote(shown["pathname"])
+                assert shown["basePath"].startswith(shown["siteBasePath"])
 
 
 def test_share_links(site: Site) -> None:
@@ -342,6 +369,61 @@ def test_previews(site: Site) -> None:
     assert shown["space"] == site.spaces["Plans"] and shown["siteBasePath"] == f"/{site.id}/"
     assert site.read(shown["apiToken"], f"{site.path}/published").status_code == 200
     assert site.read(token, f"{site.path}/published").status_code == 200
+
+
+def test_a_preview_of_a_change_request_shows_that_to_renderers_too(site: Site) -> None:
+    world, space = site.world, site.spaces["Plans"]
+    path = f"/spaces/{space}/change-requests"
+
+    def draft(words: str) -> str:
+        change: str = world.post("admin", path, {"subject": words})["id"]
+        document = {"markdown": f"# {words}\n\n{words} text\n"}
+        edit = {"operation": "insert_page", "slug": words.lower(), "document": document}
+        world.post("admin", f"{path}/{change}/content", {"changes": [edit]})
+        return change
+
+    one, other = draft("Drafted"), draft("Other")
+    query = {"changeRequest": one}
+    preview = world.get("admin", f"{site.path}/publishing/preview", params=query)["url"]
+    token = preview.partition("preview_token=")[2]
+
+    def ask(below: str, bearer: str) -> dict[str, Any]:
+        body = {"url": f"https://preview/{site.id}/{below}"}
+        headers = {"authorization": f"Bearer {bearer}"}
+        shown: dict[str, Any] = world.call(
+            "nobody", "POST", "/urls/published", json=body, headers=headers
+        ).json()
+        return shown
+
+    # What everybody sees was asked for before, and is asked for after.
+    public = [site.found("plans/more") for _ in range(2)][0]
+    shown = ask("plans/drafted", token)
+    revision = world.get("admin", f"{path}/{one}")["revision"]
+    assert (shown["changeRequest"], shown["revision"]) == (one, revision)
+    derived = shown["apiToken"]
+    assert "changeRequest" not in ask("", token) and "changeRequest" not in public
+    for bearer in (token, derived):
+        assert site.read(bearer, f"/spaces/{space}").json()["revision"] == revision
+        whole = site.read(bearer, f"/spaces/{space}/revisions/{revision}").json()
+        assert "drafted" in [page["slug"] for page in whole["pages"]]
+        page = site.read(bearer, f"/spaces/{space}/content/path/drafted", format="markdown").json()
+        assert "Drafted text" in page["markdown"]
+        assert site.read(bearer, f"{path}/{one}").json()["revision"] == revision
+        assert "email" not in site.read(bearer, f"{path}/{one}").json()["createdBy"]
+        for foreign in (f"{path}/{other}", f"/spaces/{site.spaces['Guide']}/content/path/drafted"):
+            assert site.read(bearer, foreign).status_code == 404
+    assert site.read(public["apiToken"], f"/spaces/{space}/revisions/{revision}").status_code == 404
+    assert site.read(public["apiToken"], f"{path}/{one}").status_code == 404
+    assert site.found("plans/more") == public
+
+
+def test_a_token_ends_with_that_of_the_visitor(site: Site) -> None:
+    site.change("", {"visibility": "visitor-auth"})
+    key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
+    until = now() // 1000 + 300
+    signed = jwt.encode({"alg": "HS256"}, {"exp": until}, OctKey.import_key(key))
+    token = site.found(visitor={"jwtToken": signed})["apiToken"]
+    assert json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["exp"] <= until + 60
 
 
 def test_a_site_that_shows_nothing_is_not_found(site: Site) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.runtime import Event, FetchRefused, Got, Host, ScriptFailed
+from octavo.runtime import Event, FetchRefused, Got, Host, ScriptFailed, process
 
 
 class Ran:
@@ -253,6 +253,18 @@ def test_a_forged_message_is_the_scripts_own_answer_and_no_more(host):
     except ScriptFailed:
         return
     assert answer.body == b"real"
+
+
+def test_a_message_with_too_much_in_it_is_not_decoded(host, monkeypatch):
+    monkeypatch.setattr(process, "VALUES", 600)
+    script = module("""
+      const headers = new Headers();
+      for (let i = 0; i < COUNT; i++) headers.append("x-" + i, "a, b");
+      return new Response("a", { headers });""")
+    answer, _ = run(host, script.replace("COUNT", "100"))
+    assert len(answer.headers) >= 100
+    with pytest.raises(ScriptFailed, match="more than 600 values"):
+        run(host, script.replace("COUNT", "400"), key="two")
 
 
 def test_a_polluted_prototype_stays_in_its_process(host):

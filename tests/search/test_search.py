@@ -121,7 +121,13 @@ def test_no_query_is_an_error(world, query):
 
 RANKED = {
     "SUMMARY.md": '* [Home](README.md)\n* [Workflow settings](variables.md "Variables")\n* [Usage](usage.md)\n* [Connections](connections.md)\n'
-    "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n",
+    "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n* [Part 3](part.md)\n* [Shape of OpenAPI](shape.md)\n* [OpenAPI](openapi.md)\n"
+    "* [Setting up Git Sync](setup.md)\n* [Git Sync](git.md)\n",
+    "part.md": "# Zymurgy at home\n\nHow ale is made.\n",
+    "shape.md": "# Shape of OpenAPI\n\n## OpenAPI\n\nAn OpenAPI of OpenAPI: openapi, openapi and openapi.\n\n## OpenAPI files\n\nopenapi\n",
+    "openapi.md": "# OpenAPI\n\nDescriptions of interfaces that programs read, and much more text about what they are for.\n",
+    "setup.md": "# Setting up Git Sync\n\n## Git Sync\n\ngit sync, git sync: enable git sync here.\n\n## More Git Sync\n\ngit sync\n",
+    "git.md": "# Git Sync\n\nBoth ways between a repository and a space, for everybody who writes.\n",
     "README.md": "# Home\n\nA variable here, a variable there: variable variable.\n\nSee `Acme.LockProvider`.\n",
     "variables.md": "# Workflow settings\n\nWhat is kept between steps.\n",
     "usage.md": "# Usage\n\nWords.\n\n## Variables\n\nEach variable has a name.\n",
@@ -150,6 +156,12 @@ def ranked(world, tmp_path):
         ("wallet befor conection", "Old wallets"),
         ("lockprovider", "Home"),  # one name of a composed one
         ("settings frobnicate", "Workflow settings"),
+        ("zymurgy", "Part 3"),  # only the file's own first heading says so
+        ("zymurgy at home", "Part 3"),
+        ("zymurgi", "Part 3"),
+        ("openapi", "OpenAPI"),  # the page of that name before sections of that name
+        ("git sync", "Git Sync"),
+        ("Git sync ", "Git Sync"),
     ],
 )
 def test_what_is_meant_comes_first(world, ranked, query, first):

@@ -1,9 +1,12 @@
 """The structure of sites: sections, groups, variants, their order, their addresses and who sees them."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from octavo.sites import load_structure
-from octavo.sites.structure.store import find_former_path
+from octavo.sites.structure.store import find_former_paths
+from visiting import Visitor
 
 
 class Site:
@@ -53,7 +56,7 @@ class Site:
 
     def former(self, *paths):
         with self.world.context.db.read() as tx:
-            return find_former_path(tx, self.id, list(paths))
+            return next(iter(find_former_paths(tx, self.id, list(paths))), None)
 
 
 @pytest.fixture
@@ -91,6 +94,83 @@ def test_addresses_that_are_left_lead_on(site):
     # Where something is again nobody is sent away.
     site.change(f"sections/{guide['id']}", {"path": "api"})
     assert site.former("api") is None
+
+
+def test_pages_of_what_the_site_began_with_before_lead_on(site):
+    """Wherever something else begins now: at the root of the site, and at that of a section."""
+    visitor = Visitor(site.world.context)
+    old, new = site.section("Old"), site.section("New")
+    site.make("site-spaces", {"spaceId": site.space("New v2"), "sectionId": new["id"]})
+    variants = {s["title"]: s["id"] for s in site.get("site-spaces")["items"]}
+    for title in ("Old", "New", "New v2"):
+        fill(site, title)
+    site.publish()
+    base = urlsplit(site.world.get("admin", site.path)["urls"]["published"]).path
+
+    def lead(path):
+        answer = visitor.get(f"{base}{path}")
+        return answer.headers.get("location", answer.status_code)
+
+    assert lead("of-old") == 200
+    site.world.call("admin", "PATCH", site.path, json={"defaultSiteSection": new["id"]})
+    assert lead("of-new") == 200
+    assert lead("of-old") == f"{base}old/of-old"
+    assert lead("of-old.md") == f"{base}old/of-old.md"
+    assert lead("new/of-new") == f"{base}of-new"
+    for missing in ("nothing", "old/nothing", "old/old/of-old", "of-old/nothing"):
+        assert lead(missing) == 404, missing
+    # And back again.
+    site.world.call("admin", "PATCH", site.path, json={"defaultSiteSection": old["id"]})
+    assert lead("of-old") == 200
+    assert lead("of-new") == f"{base}new/of-new"
+    assert lead("old/of-old") == f"{base}of-old"
+    site.change(f"sections/{new['id']}", {"defaultSiteSpace": variants["New v2"]})
+    assert lead("new/of-new-v2") == 200
+    assert lead("new/of-new") == f"{base}new/new/of-new"
+    assert lead("new/nothing") == 404
+
+
+def test_a_space_is_named_by_the_address_that_was_asked_for(site):
+    guide, api = site.section("Guide"), site.section("API")
+    for title in ("Guide", "API"):
+        fill(site, title)
+    site.publish()
+    site.world.call("admin", "PATCH", site.path, json={"visibility": "share-link"})
+    link = site.make("share-links", {"name": "Friends"})
+    url = link["urls"]["published"]
+    key = url.rstrip("/").rpartition("/")[2]
+    token = site.world.call("nobody", "POST", "/urls/published", json={"url": url}).json()["apiToken"]
+    by_token = {"authorization": f"Bearer {token}"}
+    for section, place in ((guide, ""), (api, "api/")):
+        space = section["siteSpaces"][0]["space"]["id"]
+        assert (
+            site.world.get("admin", f"/spaces/{space}?shareKey={key}")["urls"]["published"] == f"{url}{place}"
+        )
+        answer = site.world.call("admin", "GET", f"/spaces/{space}", params={"shareKey": f"{key}x"})
+        assert answer.status_code == 404
+        shown = site.world.call("nobody", "GET", f"/spaces/{space}", headers=by_token).json()
+        assert shown["urls"]["published"] == f"{url}{place}"
+        profile = site.world.call("nobody", "GET", f"{site.path}/published", headers=by_token).json()
+        for who, structure in (
+            ("admin", site.get(f"structure?shareKey={key}")),
+            ("nobody", profile["structure"]),
+        ):
+            shown = [one for section in structure["structure"] for one in section["siteSpaces"]]
+            named = {one["space"]["id"]: one["space"]["urls"]["published"] for one in shown}
+            assert named[space] == f"{url}{place}", who
+
+
+def fill(site, title):
+    """Gives the space of a site two pages, the second of which is called after it."""
+    shown = next(s for s in site.get("site-spaces")["items"] if s["title"] == title)
+    changes = [
+        {"operation": "insert_page", "document": {"markdown": f"# {name}\n\nwords\n"}}
+        for name in ("Start", f"Of {title}")
+    ]
+    space = shown["space"]["id"]
+    change = site.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "x"})["id"]
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/content", {"changes": changes})
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
 
 
 def test_paths_are_one_segment_that_nothing_else_has(site):
@@ -294,3 +374,64 @@ def test_a_large_structure_takes_few_statements(site, world, monkeypatch):
     found = site.get("structure")
     assert sum(len(section["siteSpaces"]) for section in found["structure"]) == 100
     assert len(counted) < 20, "\n".join(counted)
+
+
+def test_an_organization_names_no_site_that_is_gone(site):
+    organization = site.world.home.path("/orgs/{organizationId}")
+    pointer = {"defaultContent": {"type": "site", "site": site.id}}
+    assert site.world.call("admin", "PATCH", organization, json=pointer).status_code == 200
+    assert site.world.get("admin", organization)["defaultContent"]["site"] == site.id
+    assert site.world.call("admin", "DELETE", site.path).status_code in (200, 204, 205)
+    assert "defaultContent" not in site.world.get("admin", organization)
+
+
+def test_what_is_closed_is_not_named(world):
+    """Sections, groups and redirects of spaces that somebody does not see, in every answer about the site."""
+    path = world.home.path("/orgs/{organizationId}/sites")
+    spaces = world.home.path("/orgs/{organizationId}/spaces")
+    names = ("Acquisition", "Layoffs", "Takeover")
+    made = {title: world.post("admin", spaces, {"title": title})["id"] for title in (*names, "Open")}
+    site = f"{path}/{world.post('admin', path, {'title': 'Docs', 'spaces': [made['Open']]})['id']}"
+    sections = {
+        title: world.post("admin", f"{site}/sections", {"spaceId": made[title], "title": title})["id"]
+        for title in names
+    }
+    group = {"title": "Layoffs of all", "sections": [sections["Layoffs"]]}
+    world.post("admin", f"{site}/section-groups", group)
+    to = {"kind": "site-section", "siteSectionId": sections["Takeover"]}
+    world.post("admin", f"{site}/redirects", {"source": "/old", "destination": to})
+    world.post("admin", f"{site}/publish")
+    for title in names:
+        world.call("admin", "PATCH", f"/spaces/{made[title]}", json={"defaultLevel": None})
+
+    def told(who):
+        reads = (
+            "",
+            "/structure",
+            "/sections",
+            "/section-groups",
+            "/site-spaces",
+            "/published",
+            "/customization",
+        )
+        answers = [world.call(who, "GET", f"{site}{read}") for read in (*reads, "/redirect?source=/old")]
+        assert answers[2].json()["count"] == len(answers[2].json()["items"])
+        return " ".join(answer.text for answer in answers).lower()
+
+    for who in ("reader", "creator"):
+        assert not [word for word in (*names, *(made[one] for one in names)) if word.lower() in told(who)], (
+            who
+        )
+        assert "open" in told(who)
+        # One that lies in the trash is still closed.
+        world.call("admin", "DELETE", f"/spaces/{made['Takeover']}")
+        assert "takeover" not in told(who)
+        world.post("admin", f"/spaces/{made['Takeover']}/restore")
+        for title, id in sections.items():
+            answer = world.call(who, "PATCH", f"{site}/sections/{id}", json={"icon": "gear"})
+            assert answer.status_code in (403, 404) and title.lower() not in answer.text.lower()
+    assert all(word.lower() in told("admin") for word in names)
+    world.post(
+        "admin", f"/spaces/{made['Layoffs']}/permissions", {"role": "read", "users": [world.users["reader"]]}
+    )
+    assert "layoffs of all" in told("reader") and "takeover" not in told("reader")

@@ -355,6 +355,8 @@ def test_a_copy_that_fails_leaves_nothing(world: World, space: str) -> None:
 def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, what: str) -> None:
     [(spaces,)] = rows_of(world, "SELECT count(*) FROM spaces")
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/sites/{siteId}"))
+    # A space that others follow is not given away.
+    world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/translations/{translationId}"))
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["admin"], "admin")
 

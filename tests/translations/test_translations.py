@@ -637,3 +637,40 @@ def test_only_what_a_person_changed_is_learned() -> None:
     assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["New", "A", "bee", "C"]) == {"b": "bee"}
     assert changed_by_people(["a", "b"], ["A", "B"], ["one", "two", "three"]) == {}
     assert changed_by_people(["a"], ["A", "B"], ["x"]) == {}
+
+
+def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world: World) -> None:
+    made = create(world)
+    work(world)
+    space = get(world, made)["result"]["space"]
+    again = world.call(
+        "admin", "POST", world.home.path(TRANSLATIONS),
+        json={"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"},
+    )  # fmt: skip
+    assert again.status_code == 400
+    assert world.call("admin", "DELETE", f"/spaces/{space}").status_code == 205
+    other = create(world)
+    work(world)
+    assert get(world, other)["result"]["space"] != space
+    listed = world.get("admin", world.home.path(TRANSLATIONS))["items"]
+    assert [one["id"] for one in listed if one["language"] == "fr"] == [other["id"]]
+    world.call("admin", "POST", f"/spaces/{space}/restore")
+    assert [one["id"] for one in world.get("admin", world.home.path(TRANSLATIONS))["items"]].count(
+        made["id"]
+    ) == 0
+
+
+def test_a_space_that_others_follow_is_not_given_away(world: World) -> None:
+    source = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Source"})["id"]
+    body = {"source": {"space": source, "language": "en"}, "language": "de"}
+    made = world.post("admin", world.home.path(TRANSLATIONS), body)
+    work(world)
+    other = world.post(
+        "admin", "/orgs", {"title": "Elsewhere", "emailDomains": [], "type": "business", "useCase": "x"}
+    )
+    answer = world.call("admin", "POST", f"/spaces/{source}/transfer", json={"organization": other["id"]})
+    assert answer.status_code == 412 and "de" in answer.json()["error"]["message"], answer.text
+    assert get(world, made)["id"] == made["id"]
+    assert world.call("admin", "DELETE", made["urls"]["location"]).status_code == 205
+    answer = world.call("admin", "POST", f"/spaces/{source}/transfer", json={"organization": other["id"]})
+    assert answer.status_code in (200, 201), answer.text

@@ -360,6 +360,20 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
         return None
 
 
+def find_kept_space_access(
+    tx: Transaction, actor: Actor, needs: Can, space_id: str
+) -> KeptSpaceAccess | None:
+    """As ``find_space_access``, at a space that may lie in the trash: what is decided about it holds when it is back."""
+    try:
+        access = _space_access(
+            actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
+        )
+    except (NotFound, Forbidden):
+        return None
+    assert isinstance(access, KeptSpaceAccess)
+    return access
+
+
 # --- somebody else ------------------------------------------------------------------------------------
 
 

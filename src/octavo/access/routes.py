@@ -14,11 +14,12 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Stream
 from ..kit.pagination import MAX_LIMIT, Listing, present_slice
-from . import store
+from . import accounts
 from .auditing import AuditFilter, AuditRow, audit_person
 from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
 from .entering import OrgAccess, SignedIn
+from .members import is_member_of_any
 from .reach import list_reached
 from .roles import Can
 from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, present_audit_event, present_user
@@ -30,7 +31,7 @@ operation = Area("access").operation
 def get_authenticated_user(call: Call, caller: SignedIn) -> User:
     """The person whose token the request carries."""
     with call.db.read() as tx:
-        user = store.find_user(tx, caller.user_id)
+        user = accounts.find_user(tx, caller.user_id)
     assert user is not None, "a token's user is there as long as the token"
     return present_user(call, user)
 
@@ -41,9 +42,9 @@ def get_user(call: Call, caller: SignedIn, user_id: str) -> User:
     whom a page mentions to them."""
     visitor = caller.actor.visitor
     with call.db.read() as tx:
-        user = store.find_user(tx, user_id)
+        user = accounts.find_user(tx, user_id)
         if visitor is not None:
-            is_seen = visitor.named == ("user", user_id) and store.is_member_of_any(
+            is_seen = visitor.named == ("user", user_id) and is_member_of_any(
                 tx, user_id, [visitor.organization_id]
             )
         else:
@@ -55,7 +56,7 @@ def get_user(call: Call, caller: SignedIn, user_id: str) -> User:
 
 
 def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
-    return store.is_member_of_any(tx, user_id, list_reached(tx, caller.actor))
+    return is_member_of_any(tx, user_id, list_reached(tx, caller.actor))
 
 
 @operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, returns=User, errors=(404,))
@@ -67,14 +68,14 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
                 raise Forbidden("An account is changed by its owner only.")
         raise NotFound(f"There is no user {user_id!r}.")
     with call.db.write() as tx:
-        before = store.find_user(tx, user_id)
-        store.update_user(
+        before = accounts.find_user(tx, user_id)
+        accounts.update_user(
             tx,
             user_id,
             display_name=None if body.display_name is UNSET else body.display_name.strip(),
             photo_url=None if body.photo_url is UNSET else body.photo_url,
         )
-        user = store.find_user(tx, user_id)
+        user = accounts.find_user(tx, user_id)
         assert before is not None and user is not None
         if before != user:
             audit_person(

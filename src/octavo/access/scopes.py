@@ -14,8 +14,8 @@ from ..kit.operation import Actor, Operation
 from .roles import Can
 
 AREAS = (
-    "access", "ask", "audit", "changes", "comments", "content", "conversations", "fonts", "gitsync", "imports",
-    "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
+    "access", "ask", "audit", "changes", "comments", "content", "conversations", "events", "fonts", "gitsync",
+    "imports", "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
     "translations", "webhooks",
 )  # fmt: skip
 SCOPES = frozenset(
@@ -43,7 +43,7 @@ VISITOR_OPERATIONS = frozenset(
         "getSpaceById", "getRevisionById", "getCurrentRevision", "listPages", "listPagesInRevisionById",
         "getPageById", "getPageInRevisionById", "getPageByPath", "getPageInRevisionByPath",
         "getPageDocumentInRevisionById", "listFiles", "listFilesInRevisionById", "getFileById",
-        "getFileInRevisionById", "getEmbedByUrlInSpace", "getUserById", "getLatestOpenAPISpecVersion",
+        "getFileInRevisionById", "getEmbedByUrlInSpace", "getChangeRequestById", "getUserById", "getLatestOpenAPISpecVersion",
         "getLatestOpenAPISpecVersionContent", "renderIntegrationUIWithPost",
     ]
 )  # fmt: skip
@@ -57,12 +57,23 @@ def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     if scopes is not None and OF_VISITOR in scopes:
         return operation.id in VISITOR_OPERATIONS
     # Every token may ask whose it is, and take itself back.
-    if scopes is None or "admin" in scopes or operation.needs is Can.OWN_TOKEN:
+    if scopes is None or operation.needs is Can.OWN_TOKEN:
         return True
-    area = operation.area
-    if f"{area}:write" in scopes or ("write" in scopes and area != "access"):
+    return all(_holds(scopes, needed) for needed in scopes_needed(operation))
+
+
+def scopes_needed(operation: Operation) -> tuple[str, ...]:
+    """The narrowest scopes that a token needs to call an operation."""
+    verb = "read" if operation.method == "GET" else "write"
+    return (f"{operation.area}:{verb}", *operation.yields)
+
+
+def _holds(scopes: frozenset[str], needed: str) -> bool:
+    """Whether scopes hold one of an area."""
+    area, _, verb = needed.partition(":")
+    if "admin" in scopes or f"{area}:write" in scopes or ("write" in scopes and area != "access"):
         return True
-    return operation.method == "GET" and ("read" in scopes or f"{area}:read" in scopes)
+    return verb == "read" and ("read" in scopes or needed in scopes)
 
 
 class _Allowed(NamedTuple):
@@ -77,8 +88,16 @@ _ANY = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _SPACE = "/spaces/{spaceId}"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _ADAPTIVE = f"{_SITE}/adaptive-schema"
+_READ = (
+    *(_Allowed(area) for area in ("content", "changes", "comments", "search")),
+    # Questions are asked of content, with POST where they would not fit an address.
+    _Allowed("ask", ("GET", "POST"), "/orgs/{organizationId}/ask"),
+    _Allowed("ask", ("GET", "POST"), f"{_SITE}/ask"),
+    _Allowed("ask", ("GET", "POST"), f"{_SITE}/ai"),
+    _Allowed("sites", ("POST",), f"{_SITE}/search"),
+)
 INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
-    "space:content:read": tuple(_Allowed(area) for area in ("content", "changes", "comments", "search")),
+    "space:content:read": _READ,
     "space:content:write": tuple(_Allowed(area, _ANY) for area in ("content", "changes", "comments")),
     "space:metadata:read": (_Allowed("spaces", path=_SPACE),),
     "space:metadata:write": (_Allowed("spaces", ("PATCH",), _SPACE),),
@@ -97,11 +116,18 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
 }
 """What the scopes of integrations let their tokens call, beside the operations on integrations. The scopes without
 any are about events. Any scope of spaces or sites lets read the space or site itself."""
+INTEGRATION_OPERATIONS = frozenset(
+    ["getOrganizationById", "listSSOProviderLoginsInOrganization", "getEmbedByUrl"]
+)
+"""What tokens of integrations may call without any scope: the public description says so of each."""
 
 
 def _integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
     """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
-    if operation.area == "integrations":
+    scopes = frozenset(scopes)
+    if not all(_integration_holds(scopes, needed) for needed in operation.yields):
+        return False
+    if operation.area == "integrations" or operation.id in INTEGRATION_OPERATIONS:
         return True
     path, method = operation.path, operation.method
     for scope in scopes:
@@ -114,6 +140,17 @@ def _integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
     return False
 
 
+def _integration_holds(scopes: frozenset[str], needed: str) -> bool:
+    """Whether scopes of an integration hold one of the scopes of other tokens: any that reads there, or writes."""
+    area, _, verb = needed.partition(":")
+    method = "GET" if verb == "read" else "PATCH"
+    return any(
+        allowed.area == area and allowed.path == "/" and method in allowed.methods
+        for scope in scopes
+        for allowed in INTEGRATION_SCOPES[scope]
+    )
+
+
 def require_scope(actor: Actor, operation: Operation) -> None:
     """Raises Forbidden where the scopes of the actor's token lack the operation, for visitors NotFound."""
     if not allows(actor.scopes, operation):
@@ -122,8 +159,9 @@ def require_scope(actor: Actor, operation: Operation) -> None:
         if actor.visitor is not None:
             # Renderers show their visitors that there is no such page, where anything else would be an error of theirs.
             raise NotFound("There is nothing here for visitors of a site: it is for members.")
-        verb = "read" if operation.method == "GET" else "write"
-        raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
+        assert actor.scopes is not None, "without scopes all is allowed"
+        lacking = next(one for one in scopes_needed(operation) if not _holds(actor.scopes, one))
+        raise Forbidden(f"This token lacks the scope `{lacking}`.")
 
 
 def narrower(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:

@@ -1,83 +1,13 @@
-"""People, tokens, memberships: rows in, frozen records out."""
+"""Tokens, sessions, and whom integrations act as: rows in, frozen records out."""
 
 from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
 
-from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-
-
-class UserRow(Struct, frozen=True):
-    id: str
-    email: str
-    display_name: str
-    photo_url: str | None
-    disabled: int
-    created_at: int
-
-
-_USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
-
-
-def find_user(tx: Transaction, user_id: str) -> UserRow | None:
-    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id", id=user_id)
-    return UserRow(*row) if row else None
-
-
-def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
-    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.email = :email", email=email.strip().lower())
-    return UserRow(*row) if row else None
-
-
-def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
-    """The users of these ids that exist, by id."""
-    rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
-    return {row[0]: UserRow(*row) for row in rows}
-
-
-def insert_user(tx: Transaction, email: str, display_name: str, *, verified: bool) -> UserRow:
-    user = UserRow(ids.new_id(), email.strip().lower(), display_name, None, 0, now())
-    tx.run(
-        """INSERT INTO users (id, email, display_name, disabled, email_verified, created_at)
-           VALUES (:id, :email, :name, 0, :verified, :at)""",
-        id=user.id,
-        email=user.email,
-        name=display_name,
-        verified=int(verified),
-        at=user.created_at,
-    )
-    return user
-
-
-def has_verified_email(tx: Transaction, user_id: str) -> bool:
-    return bool(tx.value("SELECT email_verified FROM users WHERE id = :id", id=user_id))
-
-
-def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:
-    """Changes what is given."""
-    tx.run(
-        """UPDATE users SET display_name = COALESCE(:name, display_name), photo_url = COALESCE(:photo, photo_url)
-           WHERE id = :id""",
-        id=user_id,
-        name=display_name,
-        photo=photo_url,
-    )
-
-
-def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
-    """Whether somebody is a member of one of these organizations, disabled or not."""
-    return (
-        tx.one(
-            "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",
-            user=user_id,
-            organizations=organization_ids,
-        )
-        is not None
-    )
 
 
 class TokenOwner(Struct, frozen=True):
@@ -95,28 +25,32 @@ class TokenOwner(Struct, frozen=True):
 
 # Neither taken back nor its user disabled; bound to an organization, only while its user is a member there.
 _STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
-  WHERE t.hash = :hash AND (t.organization_id IS NULL OR EXISTS (
+  WHERE (t.organization_id IS NULL OR EXISTS (
     SELECT 1 FROM members m
     WHERE m.organization_id = t.organization_id AND m.user_id = t.user_id AND m.disabled = 0))"""
 
 
+_TOKEN = f"""SELECT t.id, t.user_id, t.organization_id, t.scopes, t.expires_at, t.last_used_at, 0
+              FROM tokens t {_STILL_GOOD} AND t.revoked_at IS NULL AND t."""
+_SESSION = f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.last_used_at, t.proved_at
+                FROM sessions t {_STILL_GOOD} AND t."""
+
+
 def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
     """Whose token this is, when neither was taken back."""
-    row = tx.one(
-        f"""SELECT t.id, t.user_id, t.organization_id, t.scopes, t.expires_at, t.last_used_at, 0
-            FROM tokens t {_STILL_GOOD} AND t.revoked_at IS NULL""",
-        hash=token_hash,
-    )
+    row = tx.one(f"{_TOKEN}hash = :hash", hash=token_hash)
     return TokenOwner(*row) if row else None
 
 
 def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
     """Whose session this is, when neither was ended."""
-    row = tx.one(
-        f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.last_used_at, t.proved_at
-            FROM sessions t {_STILL_GOOD}""",
-        hash=session_hash,
-    )
+    row = tx.one(f"{_SESSION}hash = :hash", hash=session_hash)
+    return TokenOwner(*row) if row else None
+
+
+def find_owner(tx: Transaction, token_id: str, session: bool) -> TokenOwner | None:
+    """Whose token or session it is that has this id, when neither was taken back."""
+    row = tx.one(f"{_SESSION if session else _TOKEN}id = :id", id=token_id)
     return TokenOwner(*row) if row else None
 
 
@@ -150,6 +84,13 @@ def find_installation_owner(
         return None
     asked = msgspec.json.decode(row[3], type=_Asked).scopes
     return InstallationOwner(row[0], row[1], msgspec.json.decode(row[2], type=frozenset[str]), asked)
+
+
+def find_organization_of_installation(tx: Transaction, installation_id: str) -> str | None:
+    found = tx.value(
+        "SELECT organization_id FROM integration_installations WHERE id = :id", id=installation_id
+    )
+    return None if found is None else str(found)
 
 
 def is_integration(tx: Transaction, integration_id: str) -> bool:
@@ -203,105 +144,28 @@ def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
-class Membership(Struct, frozen=True):
-    """``accepted``: whether the person joined by themselves, or under an account that the organization made. Only
-    then may the organization's identity provider vouch for them."""
-
-    role: str | None
-    disabled: int
-    accepted: int
-
-
-def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Membership | None:
-    """Whether enabled or not."""
-    row = tx.one(
-        "SELECT role, disabled, accepted FROM members WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-    return Membership(*row) if row else None
-
-
-def upsert_member(
-    tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
-) -> None:
-    """Makes somebody a member, or changes their role. What was accepted stays so."""
+def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> None:
+    """Takes back all tokens of somebody; ``only``: those that are bound to this organization."""
+    bound = "" if only is None else " AND organization_id = :only"
     tx.run(
-        """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
-           VALUES (:org, :user, :role, :accepted, :at)
-           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role,
-             accepted = CASE WHEN excluded.accepted = 1 THEN 1 ELSE members.accepted END""",
-        org=organization_id,
-        user=user_id,
-        role=role,
-        accepted=int(accepted),
+        f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
         at=now(),
-    )
-
-
-def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """The member says that they want to be one."""
-    tx.run(
-        "UPDATE members SET accepted = 1 WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
         user=user_id,
+        only=only,
     )
 
 
-# --- teams and members ----------------------------------------------------------------------------------
-
-
-class TeamRow(Struct, frozen=True):
-    """``spaces``: how many spaces were granted to it."""
-
-    id: str
-    organization_id: str
-    title: str
-    created_at: int
-    members: int
-    spaces: int
-
-
-TEAM = """t.id, t.organization_id, t.title, t.created_at,
-  (SELECT count(*) FROM team_members x WHERE x.team_id = t.id),
-  (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
-   WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space')"""
-"""The columns of a TeamRow, of ``teams t``."""
-
-
-def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
-    row = tx.one(
-        f"SELECT {TEAM} FROM teams t WHERE t.id = :id AND t.organization_id = :org",
-        id=team_id,
-        org=organization_id,
+def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
+    """Takes back a token of the user; False when there was none that was good."""
+    bound = "" if only is None else " AND organization_id = :only"
+    return (
+        tx.run(
+            f"""UPDATE tokens SET revoked_at = :at
+                WHERE id = :id AND user_id = :user AND revoked_at IS NULL{bound}""",
+            at=now(),
+            id=token_id,
+            user=user_id,
+            only=only,
+        )
+        > 0
     )
-    return TeamRow(*row) if row else None
-
-
-def list_teams_by_id(tx: Transaction, team_ids: list[str]) -> dict[str, TeamRow]:
-    rows = tx.all(f"SELECT {TEAM} FROM teams t WHERE t.id IN :ids", ids=sorted(set(team_ids)))
-    return {row[0]: TeamRow(*row) for row in rows}
-
-
-def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raises NotFound naming ``place`` unless all of them are members of the organization."""
-    wanted = set(user_ids)
-    found = tx.all(
-        "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
-        org=organization_id,
-        users=sorted(wanted),
-    )
-    if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: {sorted(missing)[0]!r} is no member of this organization.")
-
-
-def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raises NotFound naming ``place`` unless all of them are teams of the organization."""
-    wanted = set(team_ids)
-    found = tx.all(
-        "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",
-        org=organization_id,
-        teams=sorted(wanted),
-    )
-    if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: there is no team {sorted(missing)[0]!r} in this organization.")

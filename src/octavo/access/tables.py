@@ -1,4 +1,4 @@
-"""What the tables of people and rights are."""
+"""What the tables of people, teams and rights are."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ declare(
         columns=(person("user_id"),),
         membership="user_id",
         values={"role": ORDER},
+    ),
+    Table(name="teams", of_organization="organization_id = :org"),
+    Table(
+        name="team_members",
+        of_organization="team_id IN (SELECT id FROM teams WHERE organization_id = :org)",
+        columns=(member("user_id"),),
+        membership="user_id",
+        values={"role": ("owner", "member")},
     ),
     Table(
         name="grants",

@@ -8,15 +8,18 @@ import threading
 from collections.abc import Callable, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from ..core.addresses import read_address
-from ..errors import BadRequest, Forbidden, NotSignedIn
+from ..errors import BadRequest, Forbidden, NotFound, NotSignedIn
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
-from ..kit.operation import Actor, Call, Visitor
+from ..kit.operation import TABLE, Actor, Call, Visitor
 from ..kit.signing import Signer
 from . import store
-from .scopes import OF_INTEGRATION, OF_VISITOR, require_known
+from .entering import organization_access
+from .roles import Can
+from .scopes import OF_INTEGRATION, OF_VISITOR, allows, require_known
 
 PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
@@ -81,11 +84,26 @@ def create_token(
     return secret
 
 
-def create_integration_token(signer: Signer, integration_id: str, installation_id: str = "") -> str:
+class _IntegrationToken(Struct, frozen=True, array_like=True):
+    """``by``: the administrator who made it; None for one that a script is given."""
+
+    integration_id: str
+    installation_id: str = ""
+    by: Grantor | None = None
+
+
+def create_integration_token(
+    signer: Signer, integration_id: str, installation_id: str = "", by: Actor | None = None
+) -> str:
     """A token of an integration, or of an installation of it, good for an hour and until it is uninstalled. It is
-    signed and kept nowhere: scripts are given a new one with each event."""
-    payload = msgspec.json.encode((integration_id, installation_id)).decode()
-    return INTEGRATION_PREFIX + signer.sign(_INTEGRATION, payload, now() + INTEGRATION_TOKEN_LASTS)
+    signed and kept nowhere: scripts are given a new one with each event. ``by``: the person who makes it, with whose
+    right to do so it ends."""
+    made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
+    payload = msgspec.json.encode(made).decode()
+    until = now() + INTEGRATION_TOKEN_LASTS
+    if by is not None and by.expires_at is not None:
+        until = min(until, by.expires_at)
+    return INTEGRATION_PREFIX + signer.sign(_INTEGRATION, payload, until)
 
 
 class LastUse:
@@ -144,7 +162,8 @@ def _find_integration(call: Call, token: str) -> Actor | None:
     payload = call.context.signer.verify(_INTEGRATION, token)
     if payload is None:
         return None
-    integration_id, installation_id = msgspec.json.decode(payload, type=tuple[str, str])
+    made = msgspec.json.decode(payload, type=_IntegrationToken)
+    integration_id, installation_id = made.integration_id, made.installation_id
 
     def read() -> Actor | None:
         with call.db.read() as tx:
@@ -155,20 +174,86 @@ def _find_integration(call: Call, token: str) -> Actor | None:
                     if known
                     else None
                 )
-            owner = store.find_installation_owner(tx, integration_id, installation_id)
-        if owner is None:
-            return None
-        return Actor(
-            owner.user_id,
-            installation_id,
-            (owner.agreed & owner.asked) | {OF_INTEGRATION},
-            owner.organization_id,
-            integration_id=integration_id,
-            installation_id=installation_id,
-        )
+            if made.by is not None and not _still_administers(tx, made.by, installation_id):
+                return None
+            return _installation_actor(tx, integration_id, installation_id)
 
-    found: Actor | None = call.context.fresh.get(("integration", integration_id, installation_id), read)
+    found: Actor | None = call.context.fresh.get(("integration", payload), read)
     return found
+
+
+def _still_administers(tx: Transaction, by: Grantor, installation_id: str) -> bool:
+    """Whether who made a token of an installation may still do so."""
+    actor = find_grantor(tx, by, "createIntegrationInstallationToken")
+    organization_id = store.find_organization_of_installation(tx, installation_id)
+    if actor is None or organization_id is None:
+        return False
+    try:
+        organization_access(tx, actor, Can.INSTALL_INTEGRATION, organization_id)
+    except (NotFound, Forbidden):
+        return False
+    return True
+
+
+def _installation_actor(tx: Transaction, integration_id: str, installation_id: str) -> Actor | None:
+    owner = store.find_installation_owner(tx, integration_id, installation_id)
+    if owner is None:
+        return None
+    return Actor(
+        owner.user_id,
+        installation_id,
+        (owner.agreed & owner.asked) | {OF_INTEGRATION},
+        owner.organization_id,
+        integration_id=integration_id,
+        installation_id=installation_id,
+    )
+
+
+class Grantor(Struct, frozen=True, array_like=True):
+    """Who made something that goes on without them, such as a link: a person by a token or a session, or a script.
+    It is kept in what is signed, and asked again at each use."""
+
+    user_id: str
+    token_id: str
+    session: bool = False
+    integration_id: str = ""
+
+
+def grantor_of(actor: Actor) -> Grantor:
+    return Grantor(actor.user_id, actor.token_id, actor.session, actor.integration_id)
+
+
+def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
+    """The actor as they are now; None once their token was taken back or has expired, their session has ended, their
+    account was disabled, or they do not reach the operation any more that made it. What they may do is then asked as of
+    everybody."""
+    if grantor.integration_id:
+        actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
+    else:
+        owner = store.find_owner(tx, grantor.token_id, grantor.session)
+        good = owner is not None and _is_good(owner, grantor.session)
+        actor = _actor_of(owner, grantor.session) if owner is not None and good else None
+    return actor if actor is not None and allows(actor.scopes, TABLE[operation_id]) else None
+
+
+def _is_good(owner: store.TokenOwner, session: bool) -> bool:
+    moment = now()
+    if owner.expires_at is not None and owner.expires_at <= moment:
+        return False
+    return not session or moment - (owner.last_used_at or 0) <= SESSION_IDLE
+
+
+def _actor_of(owner: store.TokenOwner, session: bool) -> Actor:
+    scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
+    return Actor(
+        owner.user_id,
+        owner.token_id,
+        scopes,
+        owner.organization_id,
+        session,
+        owner.proved_at,
+        None if session else owner.expires_at,
+    )
 
 
 def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
@@ -181,22 +266,11 @@ def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
     owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))
-    moment = now()
-    if owner is None or (owner.expires_at is not None and owner.expires_at <= moment):
+    if owner is None or not _is_good(owner, session):
         return None
-    if session and moment - (owner.last_used_at or 0) > SESSION_IDLE:
-        return None
-    last_use.note("sessions" if session else "tokens", owner, moment)
-    scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
-    return Actor(
-        owner.user_id,
-        owner.token_id,
-        scopes,
-        owner.organization_id,
-        session,
-        owner.proved_at,
-        None if session else owner.expires_at,
-    )
+    if not call.asked_again:
+        last_use.note("sessions" if session else "tokens", owner, now())
+    return _actor_of(owner, session)
 
 
 # --- the session cookie -------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from ..kit.clock import iso, parse_iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
+from .accounts import UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow
 from .roles import Role
-from .store import TeamRow, UserRow, list_users_by_id
+from .teams import TeamRow
 
 RoleOrGuest = Role | None
 """A role in an organization or at an object; None: a guest, who gets nothing by it."""

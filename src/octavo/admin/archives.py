@@ -32,7 +32,6 @@ from ..content import (
 from ..core.links import app_hosts
 from ..core.pages import slugify
 from ..errors import BadRequest, Conflict
-from ..installation import load_packages
 from ..kit.context import Context
 from ..kit.db import Transaction, json_list
 from ..kit.rows import Schema, insert_new, parents_first, read_rows, read_schema
@@ -77,7 +76,6 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: expected a folder that is empty or not there")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
-    load_packages()
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
         if title is None:
@@ -174,7 +172,6 @@ def import_organization(
     Raises BadRequest for a folder that is damaged or was changed, that names anything which is not its own, or that
     brings an id which is taken here. ``progress`` is told of texts, files and spaces.
     """
-    load_packages()
     about = _read_about(folder)
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)

@@ -99,7 +99,6 @@ def back_up(context: Context, target: Path) -> Outcome:
 
 
 def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
-    load_packages()
     with context.db.read() as tx:
         tables = read_schema(context.db, tx)
         numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
@@ -300,7 +299,6 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 def verify_installation(context: Context) -> list[str]:
     """What is wrong with an installation: texts and files that are gone or differ from their hash, rows that name
     what is not there, kept counts that are wrong, and derived tables that are not what the content says."""
-    load_packages()
     findings: list[str] = []
     with context.db.read() as tx:
         tables = read_schema(context.db, tx)

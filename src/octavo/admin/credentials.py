@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import audit_person, find_user_by_email
+from ..access import audit_person, find_user_by_email, revoke_token
 from ..errors import NotFound
-from ..identity import end_session, list_sessions, list_tokens, revoke_token
+from ..identity import end_session, list_sessions, list_tokens
 from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction

@@ -5,14 +5,16 @@ from __future__ import annotations
 from io import BytesIO
 
 from ..errors import OctavoError
-from ..installation import close_context, is_installed, load_packages, open_context
+from ..installation import close_context, is_disk_full, is_installed, open_context
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import open_store
 from ..kit.sealing import count_by_key
 from ..kit.signing import Signer
+from ..kit.texts import counted
 from ..runtime import Event, Got, Host, ScriptFailed
 from ..settings import Settings
+from ..studio import find_missing
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and what to know about it."""
@@ -39,9 +41,11 @@ def check_installation(settings: Settings) -> list[Finding]:
     try:
         with context.db.write() as tx:
             count = tx.value("SELECT count(*) FROM organizations")
-            findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
+            findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
             if tx.engine == "postgresql":
                 findings.append(_connections(tx, settings))
+        if is_disk_full(settings):
+            findings.append(("disk", False, "there is no room left: nothing can be written"))
         findings += [_secrets(context), _deliveries(context)]
         try:
             blob = context.files.put(BytesIO(b"octavo check"))
@@ -53,6 +57,7 @@ def check_installation(settings: Settings) -> list[Finding]:
             findings.append(("files", False, error.message))
     finally:
         close_context(context)
+    findings.append(_app())
     findings.append(_scripts())
     findings.append(_model(settings))
     findings.append(
@@ -74,7 +79,6 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
 
 
 def _secrets(context: Context) -> Finding:
-    load_packages()
     with context.db.read() as tx:
         found = count_by_key(tx)
     known = set(context.sealer.known)
@@ -121,6 +125,11 @@ def _addresses(settings: Settings) -> Finding:
     if api.origin == sites.origin:
         return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: sites must not share the API's origin")
     return ("addresses", True, f"API {settings.url}, sites {settings.sites_url}")
+
+
+def _app() -> Finding:
+    missing = find_missing()
+    return ("app", missing is None, missing or "built")
 
 
 def _model(settings: Settings) -> Finding:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from ..access import (
@@ -20,14 +23,20 @@ from ..access import (
     role_of_member,
     upsert_member,
 )
-from ..errors import BadRequest
-from ..identity import require_another_admin, verify_address
+from ..content import main_state
+from ..errors import BadRequest, NotFound
+from ..identity import issue_first_link, require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import create_organization, get_organization
 from ..settings import Settings
+from ..spaces import get_space
+from ..studio import find_missing
+
+if TYPE_CHECKING:
+    from ..transfer import ImportOutcome
 
 ORGANIZATION_TITLE = "Octavo"
 
@@ -93,6 +102,8 @@ class FirstStart(Struct, frozen=True):
 _BEGUN = "first-start"
 """Beside the data from the beginning of the first start to its end."""
 _MANUAL = "Octavo manual"
+_NOTE = "manual.json"
+"""Beside the data: which manual was published."""
 
 
 def first_start(context: Context) -> FirstStart | None:
@@ -118,6 +129,18 @@ def first_start(context: Context) -> FirstStart | None:
     site_url = _publish_manual(context, organization_id, user_id)
     begun.unlink()
     return FirstStart(organization_id, token, site_url)
+
+
+def opening_address(context: Context) -> str:
+    """Where to open the app: until the first administrator signed in, an address that does so once."""
+    settings = context.settings
+    with context.db.write() as tx:
+        admin = find_user_by_email(tx, settings.admin_email)
+        secret = issue_first_link(tx, context.sealer, admin.id) if admin is not None else None
+    if secret is None:
+        return f"{settings.url}/"
+    # A fragment stays in the browser: it is in no log, and in no address that others are told.
+    return f"{settings.url}/sign-in?link={secret}" if find_missing() else f"{settings.url}/~/first#{secret}"
 
 
 def _kept_token(settings: Settings) -> str:
@@ -153,7 +176,53 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
         publish=True,
         author=user_id,
     )
+    _note_manual(context, manual, brought.outcome)
     return brought.site_url
+
+
+class _Manual(Struct, frozen=True):
+    """The manual as it was published here: its space, the revision, and a hash of its files."""
+
+    space: str
+    revision: str
+    digest: str
+
+
+def update_manual(context: Context) -> bool:
+    """After an upgrade: brings the manual of this version into the space of the manual, as long as nobody changed or
+    removed that; whether it did."""
+    note, manual = context.settings.data_folder / _NOTE, find_manual()
+    try:
+        before = msgspec.json.decode(note.read_bytes(), type=_Manual)
+    except (OSError, msgspec.MsgspecError):
+        return False
+    if manual is None or _digest(manual) == before.digest:
+        return False
+    try:
+        with context.db.read() as tx:
+            space = get_space(tx, before.space)
+            is_ours = main_state(tx, before.space).revision_id == before.revision
+    except NotFound:
+        return False
+    if space.deleted_at is not None or not is_ours:
+        return False
+    from .import_export import bring
+
+    _note_manual(context, manual, bring(context, str(manual), space_id=before.space).outcome)
+    return True
+
+
+def _note_manual(context: Context, manual: Path, outcome: ImportOutcome) -> None:
+    note = _Manual(outcome.space, outcome.revision, _digest(manual))
+    (context.settings.data_folder / _NOTE).write_bytes(msgspec.json.encode(note))
+
+
+def _digest(folder: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def find_manual() -> Path | None:

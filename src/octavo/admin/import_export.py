@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,14 +20,18 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.files import FileStore
+from ..kit.temporary import TemporaryFolder
 from ..orgs import get_organization
 from ..sites import create_site, find_site_of_space, get_site, published_url, set_published
 from ..spaces import get_space, insert_space, require_collection
 from ..transfer import (
+    CONVERTED,
     Exported,
+    Folder,
     ImportOutcome,
     Source,
     SourceError,
+    convert_file,
     export_files,
     import_files,
     open_source,
@@ -99,10 +103,25 @@ def opened(context: Context, where: str) -> Iterator[Source]:
             raise ValueError(error.message) from None
 
     try:
-        with open_source(where, allow_url=allow, local=True) as source:
+        with ExitStack() as stack:
+            if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
+                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                source = convert_file(Path(where), folder)
+            else:
+                source = stack.enter_context(open_source(where, allow_url=allow, local=True))
+            if not source.paths():
+                left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
+                raise BadRequest(f"{where}: there is nothing in it to import{left}")
             yield source
     except SourceError as error:
-        raise BadRequest(f"{where}: {error}") from None
+        raise BadRequest(f"{where}: {error}{_hint(where)}") from None
+
+
+def _hint(where: str) -> str:
+    """What somebody may have meant who named a website."""
+    if not where.lower().startswith(("http://", "https://")):
+        return ""
+    return ". A URL names a Git repository; a website is imported over the API, with POST /v1/org/ORG/imports"
 
 
 def organization_of(

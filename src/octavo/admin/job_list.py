@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..installation import load_packages
 from ..kit import jobs
 from ..kit.clock import iso
 from ..kit.context import Context
@@ -24,7 +23,6 @@ class JobPage(Struct):
 
 
 def list_jobs(context: Context, *, state: State | None, kind: str | None, limit: int) -> JobPage:
-    load_packages()
     with context.db.read() as tx:
         found, count = jobs.list_jobs(tx, state=state, kind=kind, limit=limit)
         return JobPage([present(row) for row in found], count, count_waiting(tx))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..core.app_addresses import AppAddresses
 from ..errors import BadRequest, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -27,17 +28,24 @@ class Named(Struct, frozen=True):
 
 
 def find_named(
-    context: Context, given: str, kinds: Sequence[Kind], organization_id: str | None = None
+    context: Context,
+    given: str,
+    kinds: Sequence[Kind],
+    organization_id: str | None = None,
+    *,
+    prefers: Kind | None = None,
 ) -> Named:
-    """What somebody means, of these kinds (in one organization). Raises NotFound or BadRequest, with a list of what
-    there is, for a name that nothing has or several have."""
+    """What somebody means, of these kinds (in one organization). ``prefers``: the kind that is meant by a name of several
+    kinds. Raises NotFound or BadRequest, with a list of what there is, for a name that nothing has or several have."""
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
     exact = [one for one in named if one.id == given]
     what = " or ".join(kinds)
     found = exact or [one for one in named if _plain(given) in _names(one)]
-    if len(found) == 1:
-        return found[0]
+    preferred = [one for one in found if one.kind == prefers]
+    for meant in (found, preferred):
+        if len(meant) == 1:
+            return meant[0]
     if found:
         raise BadRequest(f"{given!r} may be any of these; say its id:\n{_table(found)}")
     there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
@@ -51,7 +59,7 @@ def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | 
     if kind == "space":
         rows = tx.all("SELECT id, organization_id, title FROM spaces WHERE deleted_at IS NULL ORDER BY id")
         return [
-            Named("space", id, title, f"{context.settings.url}/s/{id}")
+            Named("space", id, title, AppAddresses(context.settings.url).space(id))
             for id, owner, title in rows
             if organization_id in (None, owner)
         ]

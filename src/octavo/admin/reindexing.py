@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from ..content import rebuild_derived
 from ..errors import NotFound
-from ..installation import load_packages
 from ..kit.db import Database
 from ..kit.tables import TABLES, recount
 from ..orgs import get_organization
@@ -32,7 +31,6 @@ def reindex(
     """Makes search, references and kept counts anew, of an organization or of all, a space at a time, while the
     installation goes on. ``hosts``: its addresses (``core.links.app_hosts``); ``progress`` is told of spaces. Raises
     NotFound for an unknown organization."""
-    load_packages()
     where = TABLES["spaces"].rows_of_organization if organization_id else "1 = 1"
     with database.read() as tx:
         if organization_id is not None:

@@ -64,7 +64,7 @@ _BELOW = "/*"
 Progress = Callable[[int, int], None]
 
 
-class Exported(Struct, frozen=True):
+class Exported(Struct, frozen=True, rename="camel"):
     """What an export did. ``written``, ``unchanged`` and ``removed`` count files. ``left_out``: redirects from
     everything below a path, which files cannot do. ``broken``: addresses that a page names and the site does not
     answer."""
@@ -219,7 +219,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
             if site_space_id in spaces:
                 tree = spaces[site_space_id].view.tree
                 for page in tree.documents():
-                    wanted[quote(f"{path}/{tree.url_path(page)}".rstrip("/"))] = None
+                    wanted[quote(f"{path}/{tree.url_path(page)}".strip("/"))] = None
         token = None
         while True:
             found = list_redirects(tx, site.id, MAX_LIMIT, token, None)

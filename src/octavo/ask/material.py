@@ -9,7 +9,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ..content import find_page, list_ancestors, list_children, main_state, read_source
-from ..core.document import Document, Section, sections
+from ..core.app_addresses import AppAddresses
+from ..core.document import Document, Section, contained, sections
 from ..core.pages import Page
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -44,7 +45,7 @@ class Material(Protocol):
 
 
 def _described(page: Page, document: Document) -> list[Section]:
-    cut = sections(document)
+    cut = contained("search", lambda: document, sections)
     if page.description and not (cut and cut[0].id is None):
         return [Section(None, "", page.description), *cut]
     return cut
@@ -55,7 +56,7 @@ class OfMembers:
 
     def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
         self.spaces = spaces
-        self._base = context.settings.url
+        self._app = AppAddresses(context.settings.url)
 
     def sees(self, found: Found) -> bool:
         return True
@@ -70,7 +71,7 @@ class OfMembers:
         return PageText(
             state.revision_id,
             tuple(each.title for each in lineage),
-            f"{self._base}/s/{space_id}/{path}",
+            self._app.page(space_id, path),
             _described(page, read_source(tx, page.body)),
         )
 
@@ -93,7 +94,7 @@ class OfVisitor:
         self._visitor = visitor
         self._sight = sight_of(tx, visitor)
         self._url = context.settings.url
-        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=visitor.preview)
+        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=bool(visitor.preview))
         self._bases: Mapping[str, str] = {
             shown.space_id: f"{visitor.base}{quote(outline.base(shown))}"
             for shown in reversed(outline.site_spaces())

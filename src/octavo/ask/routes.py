@@ -31,7 +31,15 @@ def _member(call: Call, org: OrgAccess) -> asking.Asker:
     )
 
 
-@operation("askInOrganization", "POST", _ASK, needs=Can.VIEW, returns=wire.Answered, errors=(400,))
+@operation(
+    "askInOrganization",
+    "POST",
+    _ASK,
+    needs=Can.VIEW,
+    returns=wire.Answered,
+    errors=(400, 503),
+    asks_model=True,
+)
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answers a question out of the spaces that the caller sees, with the sections that it is from. Without a
     language model the best passages are quoted. A question that nothing answers is kept as a conversation."""
@@ -44,9 +52,10 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     "GET",
     f"{_ASK}/stream",
     needs=Can.VIEW,
-    returns=wire.AnswerEvent,
+    returns=wire.AnswerEvent | wire.Done,
     media_type="text/event-stream",
-    errors=(400,),
+    errors=(400, 503),
+    asks_model=True,
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     """The same as server-sent events while it is written: each has the whole answer so far."""
@@ -71,7 +80,7 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     "GET",
     f"{_ASK}/questions/stream",
     needs=Can.VIEW,
-    returns=wire.QuestionEvent,
+    returns=wire.QuestionEvent | wire.Done,
     media_type="text/event-stream",
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
@@ -92,8 +101,10 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     "POST",
     f"{_SITE}/ask",
     needs=Can.VIEW,
-    returns=wire.AnswerEvent,
+    returns=wire.AnswerEvent | wire.Done,
     media_type="text/event-stream",
+    errors=(503,),
+    asks_model=True,
 )
 def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, body: wire.AskSite) -> Stream:
     """Answers a question out of what a site shows the caller, as server-sent events while it is written."""
@@ -109,7 +120,7 @@ def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, bo
     "GET",
     f"{_SITE}/ask/questions",
     needs=Can.VIEW,
-    returns=wire.QuestionEvent,
+    returns=wire.QuestionEvent | wire.Done,
     media_type="text/event-stream",
 )
 def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuestionsQuery) -> Stream:
@@ -126,8 +137,10 @@ def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuest
     "POST",
     f"{_SITE}/ai/response",
     needs=Can.VIEW,
-    returns=wire.ResponseEvent,
+    returns=wire.ResponseEvent | wire.Done,
     media_type="text/event-stream",
+    errors=(503,),
+    asks_model=True,
 )
 def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> Stream:
     """The answer of a site's assistant as server-sent events. It goes on from a response of the same caller, who can
@@ -145,7 +158,7 @@ def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> S
     "GET",
     f"{_SITE}/ai/response/{{responseId}}",
     needs=Can.VIEW,
-    returns=wire.ResponseEvent,
+    returns=wire.ResponseEvent | wire.Done,
     media_type="text/event-stream",
 )
 def stream_existing_response(call: Call, site: SiteAccess, response_id: str) -> Stream:
@@ -164,7 +177,7 @@ def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: st
         if visitor is not None:
             shown = {
                 one.id: one.space_id
-                for one in Outline(structure, visitor.claims, preview=visitor.preview).site_spaces()
+                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
             }
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
@@ -190,6 +203,6 @@ def _stream(events: Iterable[msgspec.Struct]) -> Stream:
         for event in events:
             yield b"data: " + msgspec.json.encode(event) + b"\n\n"
         # Clients of the API close the stream when they are told so.
-        yield b"event: done\ndata: {}\n\n"
+        yield b"event: done\ndata: " + msgspec.json.encode(wire.Done()) + b"\n\n"
 
     return Stream(chunks(), "text/event-stream", {"cache-control": "no-store", "x-accel-buffering": "no"})

@@ -85,6 +85,10 @@ class Answered(Struct):
     answer: ShownAnswer
 
 
+class Done(Struct):
+    """The last event of every stream, of the type `done`: it says nothing but that there is no more."""
+
+
 class AnswerEvent(Struct):
     type: Literal["answer"]
     answer: ShownAnswer

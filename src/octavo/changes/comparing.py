@@ -23,6 +23,7 @@ from ..content import (
     find_page_by_file,
     find_pages,
     get_body,
+    get_revision,
     keyed_document,
     list_by_slug,
     list_changed,
@@ -97,10 +98,11 @@ def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
 
 
 def undoing(tx: Transaction, done: State, main: State) -> Sides:
-    """The undoing of one revision of main (as if it were a change request on it) beside main as it is now."""
+    """The undoing of one revision of main, with the saves in a row that it goes on (as if it were a change request on it) beside main as it is now."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
-    touched = list_changed(tx, done.layers[0], sequence - 1)
-    before = State(done.space_id, "", (Layer(branch, sequence - 1),))
+    since = get_revision(tx, done.revision_id).before
+    touched = list_changed(tx, done.layers[0], since)
+    before = State(done.space_id, "", (Layer(branch, since),))
     changed = list_changed(tx, main.layers[0], sequence)
     return _sides(tx, done, (before, touched), (main, changed))
 

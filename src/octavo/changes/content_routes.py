@@ -9,8 +9,11 @@ from typing import Any, Literal
 from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
+from ..content import State, find_page, get_body
+from ..core.document import unread_conditions
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery
 from ..pages import (
@@ -28,6 +31,7 @@ from ..pages import (
 from ..references import derive, difference, overlay_of
 from . import store
 from .content_wire import (
+    BlocksResult,
     ChangeContent,
     ChangeContentAnswer,
     CompatQuery,
@@ -42,13 +46,14 @@ from .content_wire import (
     PageResult,
     ReusableContentChange,
     SetVariables,
+    UnreadCondition,
     UpdateFile,
     UpdatePage,
     UpdateReusableContent,
     Variables,
     VariablesAnswer,
 )
-from .editing import Edited
+from .editing import Edited, Outcome
 from .entering import ChangeAccess
 from .saving import edit_change, edit_main
 from .wire import ChangeRequest, present_change, view_of
@@ -151,7 +156,8 @@ def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
 ) -> ChangeRequest | ChangeContentAnswer:
     """Applies a batch of changes in order, or nothing of it. With ``compat=false`` the answer says what became of
-    each page.
+    each page. The header `Octavo-Unread-Conditions` names pages with something that was meant as a condition and is
+    none: nobody sees what it is meant for.
 
     With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same
     it stays as it was saved, and the conflict is open in the change request.
@@ -160,10 +166,12 @@ def update_content(
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_change(call, tx, row)
+        unread = _unread(call, tx, made.state, made.edited)
         if query.compat:
             return shown
         answer = _answer(Reader(call, tx, made.state, view_of(row)), made.edited, shown)
-        answer.revision = made.state.revision_id
+        answer.revision, answer.previous_revision = made.state.revision_id, made.before
+        answer.unread_conditions = unread or UNSET
         return answer
 
 
@@ -191,8 +199,29 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
             row = store.get_change(tx, made.change.id)
             reader = Reader(call, tx, made.state, view_of(row))
             answer = _answer(reader, made.edited, present_change(call, tx, row))
-    answer.revision = made.state.revision_id
+        unread = _unread(call, tx, made.state, made.edited)
+    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    answer.unread_conditions = unread or UNSET
     return answer
+
+
+_NAMED = 20
+"""Pages that a header names."""
+
+
+def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[UnreadCondition]:
+    """What the pages that were edited hold of conditions that are none; a header names the pages."""
+    found = []
+    for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
+        page = find_page(tx, state, page_id)
+        if page is not None and page.body is not None:
+            problems = unread_conditions(get_body(tx, page.body))
+            found += [UnreadCondition(page_id, one.line, one.reason) for one in problems]
+    if found:
+        pages = list(dict.fromkeys(one.page for one in found))
+        more = ["..."] if len(pages) > _NAMED else []
+        call.response_headers["octavo-unread-conditions"] = ", ".join([*pages[:_NAMED], *more])
+    return found
 
 
 def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
@@ -203,12 +232,24 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
             if outcome.kind == "deleted_page"
             else reader.found_page(outcome.page_id) or {"id": outcome.page_id},
             outcome.ref,
+            _blocks(reader, outcome),
         )
         for outcome in edited.outcomes
     ]
     files = [reader.present_file(item) for item in edited.files]
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
     return ChangeContentAnswer(results, result, change, files or UNSET)
+
+
+def _blocks(reader: Reader, outcome: Outcome) -> BlocksResult | None:
+    made = outcome.blocks
+    if made is None:
+        return None
+    parts = (
+        [reader.nodes(outcome.page_id, made.body, nodes) for nodes in part]
+        for part in (made.set, made.insert, made.move)
+    )
+    return BlocksResult(*parts)
 
 
 @contextmanager

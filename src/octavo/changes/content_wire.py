@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from ..core.document import DocumentBlocks, DocumentObject
 from ..core.document.page import MAX_DESCRIPTION
 from ..core.emoji import require_emoji
 from ..pages import File, VariableName
 from .wire import ChangeRequest
 
-PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]
+PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 Slug = Annotated[str, Meta(max_length=100)]
 Short = Annotated[str, Meta(max_length=50)]
 Ref = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,100}\Z")]
@@ -23,7 +24,7 @@ class DocumentInput(Struct):
     """Exactly one of Markdown, or nodes: a list of blocks or a whole document."""
 
     markdown: str | UnsetType = UNSET
-    document: dict[str, Any] | list[Any] | UnsetType = UNSET
+    document: DocumentObject | DocumentBlocks | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
@@ -67,6 +68,64 @@ class RevertPage(Struct, tag_field="operation", tag="revert_page"):
     page: str
     revision: str | None = None
     block: Annotated[list[str], Meta(min_length=1, max_length=1000)] | None = None
+
+
+BlockKey = Annotated[str, Meta(min_length=1, max_length=100)]
+MAX_BLOCKS = 1000
+
+
+class SetBlock(Struct):
+    """Other content for a block: nodes or Markdown that take its place. The first of them keeps its key, unless another
+    one brings it. For a cell of a table, a caption or the body of an expandable (a fragment): what is in it."""
+
+    block: BlockKey
+    document: DocumentInput
+
+
+class BlockPlace(Struct):
+    """Right behind a block, right before one, or into one (or a fragment; null: the page) at an index, without one at
+    its end. Blocks that are named here may be anywhere in the page."""
+
+    after: BlockKey | UnsetType = UNSET
+    before: BlockKey | UnsetType = UNSET
+    into: BlockKey | None | UnsetType = UNSET
+    at: Index | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("after", "before", "into") if getattr(self, name) is not UNSET]
+        if len(given) > 1:
+            raise ValueError("expected one of `after`, `before` and `into`")
+        if self.at is not UNSET and given and given != ["into"]:
+            raise ValueError("expected `at` beside `into` only")
+
+
+class InsertBlocks(BlockPlace, kw_only=True):
+    """New blocks. Keys that they bring stay theirs where the page has none of these."""
+
+    document: DocumentInput
+
+
+class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
+    """Blocks that are there, to be at another place in this order. ``from``: the page that they are on now, where it is
+    another one."""
+
+    blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]
+    from_: str | UnsetType = UNSET
+
+
+class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
+    """Octavo's own: some blocks of a page, by their keys. What is set is set first, then what is new is inserted, then
+    blocks are moved, then deleted; each list in its order. Nothing else of the page changes, in no byte."""
+
+    page: str
+    set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []
+    insert: Annotated[list[InsertBlocks], Meta(max_length=MAX_BLOCKS)] = []
+    move: Annotated[list[MoveBlocks], Meta(max_length=MAX_BLOCKS)] = []
+    delete: Annotated[list[BlockKey], Meta(max_length=MAX_BLOCKS)] = []
+
+    def __post_init__(self) -> None:
+        if not (self.set or self.insert or self.move or self.delete):
+            raise ValueError("expected `set`, `insert`, `move` or `delete`")
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
@@ -167,6 +226,7 @@ class SetVariables(Struct, tag_field="operation", tag="set_variables"):
 
 ContentChange = (
     UpdatePage
+    | UpdateBlocks
     | InsertPage
     | DeletePage
     | RevertPage
@@ -233,19 +293,43 @@ class VariablesAnswer(Struct):
     variables: dict[str, Any]
 
 
+class BlocksResult(Struct):
+    """What the blocks are now, with their keys: for each entry of ``set``, ``insert`` and ``move`` the blocks that it
+    left, as the page's document shows them (without ``meta.id`` of headings, which depends on the whole page). Empty
+    for what is not there: an empty paragraph, or what somebody else deleted."""
+
+    set: list[list[dict[str, Any]]]
+    insert: list[list[dict[str, Any]]]
+    move: list[list[dict[str, Any]]]
+
+
 class PageResult(Struct, omit_defaults=True):
+    """``blocks``: of ``update_blocks``."""
+
     object: str
     page: Any
     ref: str | None = None
+    blocks: BlocksResult | None = None
+
+
+class UnreadCondition(Struct):
+    """Something in a page that was meant as a condition and is none: nobody sees what it is meant for. ``line``: in the
+    page's file."""
+
+    page: str
+    line: int
+    message: str
 
 
 class ChangeContentAnswer(Struct, rename="camel"):
     """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
     what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
-    made."""
+    made, on top of ``previous_revision``."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts"]
     change_request: ChangeRequest | UnsetType = UNSET
     inserted_files: list[File] | UnsetType = UNSET
+    unread_conditions: list[UnreadCondition] | UnsetType = UNSET
     revision: str | UnsetType = UNSET
+    previous_revision: str | UnsetType = UNSET

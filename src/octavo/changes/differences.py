@@ -19,25 +19,33 @@ from ..content import (
     find_pages,
     get_body,
     get_revision,
+    keyed_document,
     list_ancestors,
     list_changed,
     list_held,
     revision_state,
+    state_before,
 )
-from ..core.diff import BlockChange, Change, diff_text, semantic_changes
+from ..core.diff import BlockChange, Change, diff_documents, diff_text, semantic_changes
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..pages import present_cover, present_layout
+from ..pages import Reader, present_cover, present_layout
 from ..references import cover_ref
 from .differences_wire import (
+    BlockDifference,
+    BlockWords,
     ChangedFile,
     ChangedPage,
     ChangedReusableContent,
     SemanticChange,
     SemanticChanges,
+    TextChanges,
+    TextChangesQuery,
+    present_text_changes,
+    present_words,
 )
 from .store import ChangeRow
 
@@ -64,17 +72,17 @@ def states_of_change(tx: Transaction, change: ChangeRow) -> States:
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:
-    """A revision against the one before it on its branch; the first of a change request against main."""
+    """A revision, with the saves in a row that it goes on, against what was before on its branch; the first of a change request against main."""
     after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
     if top.sequence == 1:
         before = State(space_id, "", tuple(below) or (Layer(top.branch_id, 0),))
         return States(before, after, lambda: list_changed(tx, top, 0))
-    before_id = get_revision(tx, revision_id).parents[0]
-    before = revision_state(tx, space_id, before_id)
+    revision = get_revision(tx, revision_id)
+    before = state_before(tx, space_id, revision)
 
     def find_touched() -> Touched:
-        touched = list_changed(tx, top, top.sequence - 1)
+        touched = list_changed(tx, top, revision.before)
         if below and below[0] != before.layers[1]:
             moved = list_changed(tx, below[0], before.layers[1].sequence)
             touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
@@ -119,6 +127,39 @@ def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockCha
     old = get_body(tx, before.body) if before is not None and before.body else ""
     new = get_body(tx, after.body) if after is not None and after.body else ""
     return diff_text(old, new)
+
+
+def present_page_changes(
+    call: Call, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
+) -> TextChanges:
+    """What differs in one page. Raises NotFound when neither state has it."""
+    shown = present_text_changes(text_changes(tx, states, page_id))
+    if query.format == "document":
+        shown.blocks = _block_differences(call, tx, states, page_id)
+    return shown
+
+
+def _block_differences(call: Call, tx: Transaction, states: States, page_id: str) -> list[BlockDifference]:
+    sides = []
+    for state in (states.before, states.after):
+        page = find_page(tx, state, page_id)
+        body = page.body if page is not None else None
+        sides.append((Reader(call, tx, state), body, keyed_document(tx, page_id, body)))
+    (old, old_body, before), (new, new_body, after) = sides
+    found = []
+    for change in diff_documents(before, after):
+        difference = BlockDifference(
+            change.kind,
+            change.key,
+            change.behind,
+            [BlockWords(key, present_words(words)) for key, words in change.words.items()],
+        )
+        if change.before is not None:
+            (difference.before,) = old.nodes(page_id, old_body, [change.before])
+        if change.after is not None:
+            (difference.after,) = new.nodes(page_id, new_body, [change.after])
+        found.append(difference)
+    return found
 
 
 # --- on the wire --------------------------------------------------------------------------------------

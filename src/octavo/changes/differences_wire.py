@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..core.diff import BlockChange
+from ..core.diff import BlockChange, Words
 
 
 class ChangesQuery(Struct):
@@ -69,8 +70,40 @@ class TextChange(Struct, rename="camel"):
     words: list[TextWords]
 
 
+class BlockWords(Struct):
+    """The words of a node that holds text, which is in both states."""
+
+    key: str
+    words: list[TextWords]
+
+
+class BlockDifference(Struct):
+    """A block of the page that differs, with its nodes as the two states have them. ``behind``: the key of the block of
+    the new state that it stands or stood behind; null for the first."""
+
+    kind: Literal["added", "removed", "changed", "moved"]
+    key: str
+    behind: str | None
+    words: list[BlockWords]
+    before: dict[str, Any] | UnsetType = UNSET
+    after: dict[str, Any] | UnsetType = UNSET
+
+
 class TextChanges(Struct):
+    """``blocks``: with ``format=document``."""
+
     changes: list[TextChange]
+    blocks: list[BlockDifference] | UnsetType = UNSET
+
+
+class TextChangesQuery(Struct):
+    """``document``: the blocks that differ as nodes with keys, beside their Markdown."""
+
+    format: Literal["markdown", "document"] = "markdown"
+
+
+def present_words(words: Iterable[Words]) -> list[TextWords]:
+    return [TextWords(run.kind, run.text) for run in words]
 
 
 def present_text_changes(changes: list[BlockChange]) -> TextChanges:
@@ -82,7 +115,7 @@ def present_text_changes(changes: list[BlockChange]) -> TextChanges:
                 c.after,
                 c.old_index,
                 c.new_index,
-                [TextWords(words.kind, words.text) for words in c.words],
+                present_words(c.words),
             )
             for c in changes
         ]

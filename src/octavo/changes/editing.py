@@ -9,7 +9,7 @@ import posixpath
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -21,13 +21,16 @@ from ..content import (
     Item,
     KeptKeys,
     State,
+    block_index,
     body_hash,
     carried_keys,
     find_item_by_path,
     find_items,
+    find_kept_keys,
     find_page,
     find_page_by_file,
     get_body,
+    keep_index,
     keyed_document,
     list_by_slug,
     list_children,
@@ -36,17 +39,23 @@ from ..content import (
     revision_state,
 )
 from ..core.document import (
+    MAX_NODES,
+    PARTS,
     Document,
     DocumentError,
+    Index,
     Reference,
     carry_keys,
     carry_sources,
     from_json,
+    is_empty,
+    may_be_cut,
     read_head,
     references,
     rewrite,
     split_page,
     with_head,
+    without_empty,
     write,
 )
 from ..core.expressions import ExpressionError, parse
@@ -57,11 +66,12 @@ from ..core.merge import Conflict as MergeConflict
 from ..core.pages import Page, rank_between, ranks, slugify
 from ..core.paths import made_path
 from ..core.space_config import CONFIG_PATH, read_config
-from ..errors import BadRequest, Conflict, NotFound, OctavoError
+from ..errors import BadRequest, Conflict, NotFound, OctavoError, TooLarge
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..references import Nobody, Owner, Resolver, page_owner, state_resolver
+from .block_editing import BlocksMade, update_blocks
 from .content_wire import (
     ContentChange,
     DeleteFile,
@@ -76,6 +86,7 @@ from .content_wire import (
     PageFields,
     RevertPage,
     SetVariables,
+    UpdateBlocks,
     UpdateFile,
     UpdatePage,
     UpdateReusableContent,
@@ -91,6 +102,7 @@ class Outcome(Struct, frozen=True):
     kind: Literal["created_page", "updated_page", "deleted_page"]
     page_id: str
     ref: str | None = None
+    blocks: BlocksMade | None = None
 
 
 class Edited(Struct, frozen=True):
@@ -165,13 +177,19 @@ class Editor:
         self.items: dict[str, Item | None] = {}
         self.before: dict[str, Page | Item | None] = {}
         self.texts: dict[str, str] = {}
+        self._stored: dict[str, str] = {}
         self.outcomes: list[Outcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()
         self.page_refs: dict[str, str] = {}
         self.file_refs: dict[str, str] = {}
-        self.given: dict[str, Document | None] = {}
-        """Pages and reusable contents whose document this batch gives; with keys when it came as nodes."""
+        self.given: dict[str, Document | Index | None] = {}
+        """Pages and reusable contents whose source this batch makes: a document with keys when it came as nodes, the
+        index of the source when some blocks of it did."""
+        self._unsettled: dict[str, None] = {}
+        """Whose document this batch gives as a whole, in order."""
+        self.open_refs: defaultdict[str, set[str]] = defaultdict(set)
+        """Names that blocks of a page link to, and that a later change of this batch may give to a page."""
         self._children: dict[str | None, list[Page]] = {}
         self._by_slug: defaultdict[tuple[str | None, str], set[str]] = defaultdict(set)
         self._by_path: defaultdict[str, set[str]] = defaultdict(set)
@@ -183,6 +201,8 @@ class Editor:
         match change:
             case UpdatePage():
                 self.update_page(change)
+            case UpdateBlocks():
+                self.update_blocks(change)
             case InsertPage():
                 self.insert_page(change)
             case DeletePage():
@@ -209,7 +229,8 @@ class Editor:
                 self.set_variables(change)
 
     def finish(self) -> Edited:
-        for owner_id in self.given:
+        named = self.page_refs.keys()
+        for owner_id in [*self._unsettled, *(id for id, refs in self.open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
         keys = [kept for owner_id, given in self.given.items() if (kept := self._keys(owner_id, given))]
         changes = Changes(
@@ -294,8 +315,11 @@ class Editor:
     def text(self, digest: str | None) -> str:
         if digest is None:
             return ""
-        known = self.texts.get(digest)
-        return get_body(self.tx, digest) if known is None else known
+        # A text may be empty, which is no reason to ask for it.
+        known = self.texts.get(digest, self._stored.get(digest))
+        if known is None:
+            known = self._stored[digest] = get_body(self.tx, digest)
+        return known
 
     def put(self, text: str) -> str:
         digest = body_hash(text)
@@ -328,6 +352,13 @@ class Editor:
         page = self._with_place(page, change)
         self._set_slug(page, change, old)
         self.outcomes.append(Outcome("updated_page", page.id))
+
+    def update_blocks(self, change: UpdateBlocks) -> None:
+        pages, made = update_blocks(self, change)
+        for page in pages:
+            self.name(page.id, "document")
+            self.set_page(page.id, page)
+        self.outcomes.append(Outcome("updated_page", change.page, blocks=made))
 
     def insert_page(self, change: InsertPage) -> None:
         self._require_free_ref(change.ref)
@@ -442,7 +473,7 @@ class Editor:
     def _revert_blocks(self, page: Page, old: Page, keys: list[str]) -> None:
         """Top-level blocks by key: changed ones as they were, new ones away, gone ones back behind the block
         that they followed."""
-        then, here = self._keyed(page.id, old.body), self._keyed(page.id, page.body)
+        then, here = self.keyed_of(page.id, old.body), self.keyed_of(page.id, page.body)
         was = {block.key: block for block in then.nodes}
         order = [block.key for block in then.nodes]
         for key in keys:
@@ -481,6 +512,7 @@ class Editor:
     def _with_document(self, page: Page, given: DocumentInput) -> Page:
         source, document = self._source(page_owner(page), page.body, given)
         self.given[page.id] = document
+        self._unsettled[page.id] = None
         return self.with_text(page, source)
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
@@ -501,7 +533,9 @@ class Editor:
             text = write(document)
         if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
             text = ("\n" if heading.endswith(("\n", "\r")) else "\n\n") + text
-        return front + heading + text, document
+        source = front + heading + text
+        _require_whole(source)
+        return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> Document:
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
@@ -509,14 +543,14 @@ class Editor:
             new = from_json(nodes if isinstance(nodes, dict) else given)
         except DocumentError as error:
             raise BadRequest(f"document: {error}") from None
-        old = self._keyed(owner.id, body)
-        written = {
-            _encoded(self.resolver.content_ref(owner, ref.ref, ref.type)): ref.ref for ref in references(old)
-        }
+        old = self.keyed_of(owner.id, body)
+        written = self.references_written(owner, old)
         sources = [block.source for block in old.nodes]
         self.resolver.resolve_all(old, owner)
         for block, source in zip(old.nodes, sources, strict=True):
             block.source = source
+        if not any(map(is_empty, old.nodes)):
+            new = without_empty(new)
         if old.nodes:
             carry_sources(old, new)
             carry_keys(old, new)
@@ -525,6 +559,24 @@ class Editor:
         for block, source in zip(new.nodes, kept, strict=True):
             block.source = source
         return new
+
+    def references_written(self, owner: Owner, document: Document) -> dict[bytes, dict[str, Any]]:
+        """How the references of a document are written in it, by what they mean."""
+        return {
+            _encoded(self.resolver.content_ref(owner, ref.ref, ref.type)): ref.ref
+            for ref in references(document)
+        }
+
+    def as_stored(
+        self, page: Page, reference: Reference, written: Mapping[bytes, dict[str, Any]], path: str
+    ) -> dict[str, Any] | None:
+        """A reference that is new in a page as its file is to have it; None: as it is."""
+        now = written.get(_encoded(reference.ref)) or self._as_written(reference, path)
+        here = now or reference.ref
+        if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
+            self.open_refs[page.id].add(match[1])
+        url = self._settled(here, path)
+        return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> dict[str, Any] | None:
         """A reference by id as a URL that means the same in a file; None: it stays."""
@@ -551,8 +603,10 @@ class Editor:
 
     def _settle_links(self, owner_id: str) -> None:
         """Refs of this batch and ids become paths, as other files of the space are written."""
-        owner = self.pages.get(owner_id) or self.items.get(owner_id)
-        if owner is None:
+        owner, given = self.pages.get(owner_id) or self.items.get(owner_id), self.given[owner_id]
+        if owner is None or (
+            isinstance(given, Index) and not self.open_refs[owner_id] & self.page_refs.keys()
+        ):
             return
         body = owner.body if isinstance(owner, Page) else owner.content
         path = owner.file_path if isinstance(owner, Page) else owner.path
@@ -571,6 +625,8 @@ class Editor:
         rewrite(document, change)
         if not changed:
             return
+        if isinstance(given, Index):
+            self.given[owner_id] = self.keyed_of(owner_id, body)
         digest = self.put(front + heading + write(document))
         if isinstance(owner, Page):
             self.set_page(owner_id, replace(owner, body=digest))
@@ -599,10 +655,32 @@ class Editor:
             return f"/files/{id}" if kind == "files" and not url.startswith(f"/files/{id}") else None
         return relative_href(target, path) + (anchor or "")
 
-    def _keyed(self, owner_id: str, body: str | None) -> Document:
-        return keyed_document(self.tx, owner_id, body, self.text(body))
+    # --- keys ------------------------------------------------------------------------------------------
 
-    def _keys(self, owner_id: str, given: Document | None) -> KeptKeys | None:
+    def index(self, page: Page) -> Index:
+        """The blocks of a page as it is now."""
+        if page.body is None:
+            return Index([], "", {})
+        known = self.texts.get(page.body, self._stored.get(page.body))
+        text, index = block_index(self.tx, page.id, page.body, known, self._kept_here(page.id, page.body))
+        self._stored[page.body] = text
+        return index
+
+    def keyed_of(self, owner_id: str, body: str | None) -> Document:
+        """The document of a source of an owner, with keys, as it is now."""
+        kept = None if body is None else self._kept_here(owner_id, body)
+        return keyed_document(self.tx, owner_id, body, self.text(body), kept)
+
+    def _kept_here(self, owner_id: str, body: str) -> dict[str, str] | None:
+        """The keys to keep for a source that this batch made; None for one that was there before."""
+        owner = self.pages.get(owner_id) or self.items.get(owner_id)
+        made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
+        if owner_id not in self.given or made != body:
+            return None
+        kept = self._keys(owner_id, self.given[owner_id])
+        return kept.keys if kept is not None else None
+
+    def _keys(self, owner_id: str, given: Document | Index | None) -> KeptKeys | None:
         """The keys that nodes keep through this batch."""
         owner, before = self.pages.get(owner_id) or self.items.get(owner_id), self.before.get(owner_id)
         if owner is None:
@@ -611,8 +689,14 @@ class Editor:
         old = None if before is None else (before.body if isinstance(before, Page) else before.content)
         if body is None or body == old or (given is None and old is None):
             return None
-        source = given if given is not None else self._keyed(owner_id, old)
-        keys = carried_keys([source], self.text(body))
+        if isinstance(given, Index):
+            keep_index(self.tx, owner_id, body, self.text(body), given)
+            keys = given.kept
+        elif given is None and split_page(self.text(old))[2] == split_page(self.text(body))[2]:
+            keys = find_kept_keys(self.tx, owner_id, old or "")
+        else:
+            source = given if given is not None else keyed_document(self.tx, owner_id, old, self.text(old))
+            keys = carried_keys([source], self.text(body))
         return KeptKeys(owner_id, body, keys) if keys else None
 
     def _with_fields(self, page: Page, change: PageFields) -> Page:
@@ -803,6 +887,7 @@ class Editor:
             self.name(item.id, "document")
             text, document = self._source(Owner(item.id, "reusable-content", item.path), item.content, given)
             self.given[item.id] = document
+            self._unsettled[item.id] = None
         if title is not None:
             front, heading, body = split_page(text)
             if not front and not heading:
@@ -829,6 +914,14 @@ def _same(one: Page | Item | None, other: Page | Item | None) -> bool:
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other
+
+
+def _require_whole(source: str) -> None:
+    """Raises TooLarge for a page with more in it than a document holds."""
+    if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
+        raise TooLarge(
+            f"document: more than the {MAX_NODES} {PARTS} that a page may have; divide it into several pages"
+        )
 
 
 def _encoded(ref: dict[str, Any]) -> bytes:

@@ -48,6 +48,14 @@ def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[Sp
 
 def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
     change = find_change(tx, space.space_id, id_or_number)
+    visitor = space.actor.visitor
+    # A preview shows the one that it was made for.
+    if (
+        visitor is not None
+        and change is not None
+        and (visitor.drafted is None or visitor.drafted.change_id != change.id)
+    ):
+        change = None
     if change is None:
         raise NotFound(f"There is no change request {id_or_number!r} in this space.")
     return change

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
-from ..content import get_revision, list_revisions
+from ..content import get_revision, list_beginnings, list_revisions
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reverting, store
-from .differences import present_differences, states_of_revision, text_changes
-from .differences_wire import SemanticChanges, TextChanges, present_text_changes
+from .differences import present_differences, present_page_changes, states_of_revision
+from .differences_wire import SemanticChanges, TextChanges, TextChangesQuery
 from .history_wire import RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
 from .wire import ChangeRequest, present_change
 
@@ -28,13 +28,15 @@ _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
     extension=True,
 )
 def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
-    """The revisions of main, newest first."""
+    """The revisions of main, newest first. Saves of one person in a row, each made on the one before by `baseRevision`
+    and within five minutes of it, are one: the last of them, with their number in `saves`."""
     with call.db.read() as tx:
         found = list_revisions(tx, space.space_id, query.limit, query.page)
         merged = {
             row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from
         }
-        shown = present_revisions(call, tx, space.space_id, found.rows, merged)
+        begun = list_beginnings(tx, found.rows)
+        shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
 
@@ -61,11 +63,13 @@ def get_revision_changes(
     errors=(404,),
     extension=True,
 )
-def get_revision_page_changes(call: Call, space: SpaceAccess, revision_id: str, page_id: str) -> TextChanges:
-    """The blocks of one page that a revision changed, word by word."""
+def get_revision_page_changes(
+    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: TextChangesQuery
+) -> TextChanges:
+    """The blocks of one page that a revision changed, word by word; with `format=document` also as nodes with keys."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space.space_id, revision_id)
-        return present_text_changes(text_changes(tx, states, page_id))
+        return present_page_changes(call, tx, states, page_id, query)
 
 
 @operation(

@@ -9,10 +9,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User, present_people
 from ..content import RevisionRow, RevisionType
+from ..core.app_addresses import revision_view
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..pages import ContentQuery, app_url
+from ..pages import ContentQuery
 from .store import ChangeRow
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
@@ -34,7 +35,9 @@ class RevisionItem(Struct, rename="camel"):
     type: RevisionType
     created_at: str
     urls: ChangeRequestUrls
+    saves: int
     object: Literal["revision-summary"] = "revision-summary"
+    begun_at: str | UnsetType = UNSET
     author: User | UnsetType = UNSET
     message: str | UnsetType = UNSET
     git: dict[str, Any] | UnsetType = UNSET
@@ -42,20 +45,27 @@ class RevisionItem(Struct, rename="camel"):
 
 
 def present_revisions(
-    call: Call, tx: Transaction, space_id: str, rows: Sequence[RevisionRow], merged: dict[str, ChangeRow]
+    call: Call,
+    tx: Transaction,
+    space_id: str,
+    rows: Sequence[RevisionRow],
+    merged: dict[str, ChangeRow],
+    begun: dict[str, RevisionRow],
 ) -> list[RevisionItem]:
-    """``merged``: change requests by id."""
+    """``merged``: change requests by id. ``begun``: the first of saves in a row, by the id of the last."""
     people = present_people(call, tx, [row.author for row in rows if row.author])
     shown = present_changes(call, tx, list(merged.values()))
     by_id = {change.id: change for change in shown}
     return [
         RevisionItem(
             id=row.id,
-            parents=row.parents,
+            parents=begun.get(row.id, row).parents,
+            saves=row.sequence - row.before,
+            begun_at=iso(begun[row.id].created_at) if row.id in begun else UNSET,
             type=row.type,  # type: ignore[arg-type]
             created_at=iso(row.created_at),
             urls=ChangeRequestUrls(
-                app=f"{app_url(call, space_id)}/~/revisions/{row.id}",
+                app=call.app.space(space_id, revision_view(row.id)),
                 location=call.url(f"/spaces/{space_id}/revisions/{row.id}"),
             ),
             author=people[row.author] if row.author else UNSET,

@@ -13,8 +13,8 @@ from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_tok
 from . import content_routes, history_routes, merging, review_routes, saving, space_routes, store
 from .conflict_wire import OpenConflict, ResolveAnswer, ResolveConflict, present_conflict
 from .copying import adopt
-from .differences import present_differences, states_of_change, text_changes
-from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, present_text_changes
+from .differences import present_differences, present_page_changes, states_of_change
+from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, TextChangesQuery
 from .entering import ChangeAccess, change_access
 from .resolving import settle
 from .store import ChangeFilter
@@ -30,6 +30,7 @@ from .wire import (
     UpdateChangeRequest,
     document_text,
     present_change,
+    present_change_to_visitor,
     present_changes,
     present_contributors,
 )
@@ -111,9 +112,10 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
 
 @operation("getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=ChangeRequest, errors=(404,))
 def get_change(call: Call, change: ChangeAccess) -> ChangeRequest:
-    """One change request, by its id or its number in the space."""
+    """One change request, by its id or its number in the space. By the token of a preview, the one that it shows."""
+    present = present_change if change.actor.visitor is None else present_change_to_visitor
     with call.db.read() as tx:
-        return present_change(call, tx, store.get_change(tx, change.change_id))
+        return present(call, tx, store.get_change(tx, change.change_id))
 
 
 @operation(
@@ -202,11 +204,11 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     errors=(404,),
     extension=True,
 )
-def get_page_changes(call: Call, change: ChangeAccess, page_id: str) -> TextChanges:
+def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: TextChangesQuery) -> TextChanges:
     """The blocks of one page that a change request changes, word by word."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_text_changes(text_changes(tx, states_of_change(tx, row), page_id))
+        return present_page_changes(call, tx, states_of_change(tx, row), page_id, query)
 
 
 # --- conflicts ----------------------------------------------------------------------------------------

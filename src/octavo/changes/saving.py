@@ -19,7 +19,9 @@ from ..content import (
     BranchMoved,
     Changes,
     State,
+    changed_pages,
     commit,
+    goes_on,
     main_state,
     open_branch,
     prepare_branch,
@@ -87,6 +89,7 @@ def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_
         organization_id=access.organization_id,
         space_id=access.space_id,
         change_request=change_id,
+        by=access.user_id,
         **more,
     )
 
@@ -154,11 +157,13 @@ def create_with(
 
 
 class EditedChange(Struct, frozen=True):
-    """What an edit made: the state to show it in, and what is to be said of it. ``change``: the change request that
-    was made of an edit of main that conflicts with what was saved since; main stays as it is."""
+    """What an edit made: the state to show it in, and what is to be said of it. ``before``: the revision that it was
+    put on. ``change``: the change request that was made of an edit of main that conflicts with what was saved since;
+    main stays as it is."""
 
     state: State
     edited: Edited
+    before: str
     change: ChangeRow | None = None
 
 
@@ -185,7 +190,7 @@ def edit_change(
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
 
     resolving = _resolving(context, access.actor)
-    return revise_change(context, access, make)
+    return revise_change(context, access, make, base_revision=base_revision)
 
 
 def _resolving(context: Context, actor: Actor) -> Resolving:
@@ -206,7 +211,11 @@ def _nothing_else(tx: Transaction, made: State) -> None:
 
 
 def revise_change(
-    context: Context, access: ChangeAccess, make: Make, also: Also = _nothing_else
+    context: Context,
+    access: ChangeAccess,
+    make: Make,
+    also: Also = _nothing_else,
+    base_revision: str | None = None,
 ) -> EditedChange:
     """One revision of a change request, of what ``make`` says; it is asked again when another write came first."""
 
@@ -216,12 +225,21 @@ def revise_change(
             require_editable(change)
             edited = make(tx, change.state, change.below)
             conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
+            since = _goes_on(tx, change.state, access.user_id, base_revision)
         if not edited.changes and conflicts == change.open_conflicts:
-            return EditedChange(change.state, edited)
-        made = write_edit(context, access, change, edited, conflicts, also)
-        return EditedChange(made, edited)
+            return EditedChange(change.state, edited, change.revision)
+        made = write_edit(context, access, change, edited, conflicts, also, since)
+        return EditedChange(made, edited, change.revision)
 
     return again(attempt)
+
+
+def _goes_on(tx: Transaction, head: State, author: str, base_revision: str | None) -> tuple[str, int] | None:
+    """Where the saves in a row began that an edit of the head goes on, for ``commit``."""
+    if base_revision != head.revision_id:
+        return None
+    since = goes_on(tx, head, author)
+    return None if since is None else (head.revision_id, since)
 
 
 def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
@@ -250,6 +268,7 @@ def write_edit(
     edited: Edited,
     conflicts: list[merging.Conflict],
     also: Also = _nothing_else,
+    goes_on: tuple[str, int] | None = None,
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open. Raises BranchMoved."""
     with (
@@ -266,11 +285,19 @@ def write_edit(
             prepared,
             author=access.user_id,
             conflicts=encode_conflicts(conflicts),
+            goes_on=goes_on,
         )
         put_keys(tx, edited.keys)
         store.set_fields(tx, change, edits=change.edits + 1)
         store.add_contribution(tx, change.id, access.user_id, "edit")
-        tell(tx, "change_request_content_updated", access, change.id, revision=made.revision_id)
+        tell(
+            tx,
+            "change_request_content_updated",
+            access,
+            change.id,
+            revision=made.revision_id,
+            **changed_pages(edited.changes),
+        )
         also(tx, made)
     return made
 
@@ -294,10 +321,16 @@ def edit_main(
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
 
     resolving = _resolving(context, space.actor)
-    return edit_live(context, space, make)
+    return edit_live(context, space, make, base_revision=base_revision)
 
 
-def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _nothing_else) -> EditedChange:
+def edit_live(
+    context: Context,
+    space: SpaceAccess,
+    make: Make,
+    also: Also = _nothing_else,
+    base_revision: str | None = None,
+) -> EditedChange:
     """One revision of main, of what ``make`` says. Raises Forbidden where the space is locked."""
     require_live(space)
 
@@ -305,6 +338,7 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
         with context.db.read() as tx:
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
+            since = _goes_on(tx, main, space.user_id, base_revision)
         if edited.conflicts:
             change = create_with(
                 context,
@@ -313,19 +347,19 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
                 Merged(edited.changes, edited.bodies, edited.keys, edited.conflicts),
                 subject="An edit of an older revision",
             )
-            return EditedChange(change.state, edited, change)
+            return EditedChange(change.state, edited, main.revision_id, change)
         if not edited.changes:
-            return EditedChange(main, edited)
+            return EditedChange(main, edited, main.revision_id)
         with (
             prepare(context, main, edited.changes, edited.bodies) as prepared,
             context.db.write() as tx,
         ):
-            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
+            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id, goes_on=since)
             put_keys(tx, edited.keys)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)
-        return EditedChange(made, edited)
+        return EditedChange(made, edited, main.revision_id)
 
     return again(attempt)
 

@@ -15,6 +15,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+from ..spaces import number_change, recount_change
 
 
 class ChangeRow(Struct, frozen=True):
@@ -179,8 +180,6 @@ def list_organization_changes(
 
 # --- writing ------------------------------------------------------------------------------------------
 
-_COUNTED = {"draft": "changes_draft", "open": "changes_open"}
-
 
 def insert_change(
     tx: Transaction,
@@ -193,11 +192,7 @@ def insert_change(
 ) -> ChangeRow:
     """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
     change_id, moment = ids.new_id(), now()
-    number = tx.value(
-        """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
-           WHERE id = :space RETURNING changes_total""",
-        space=branch.space_id,
-    )
+    number = number_change(tx, branch.space_id)
     tx.run(
         """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, created_at,
                                         updated_at, revision_initial, issues_cluster)
@@ -226,10 +221,15 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
     )
     status = fields.get("status", change.status)
     if status != change.status:
-        counts = (_COUNTED.get(change.status), "- 1"), (_COUNTED.get(status), "+ 1")
-        steps = [f"{column} = {column} {step}" for column, step in counts if column]
-        if steps:
-            tx.run(f"UPDATE spaces SET {', '.join(steps)} WHERE id = :space", space=change.space_id)
+        recount_change(tx, change.space_id, change.status, status)
+
+
+def forget_clusters(tx: Transaction, space_id: str) -> None:
+    """The change requests of a space answer no questions of its old organization any more."""
+    tx.run(
+        "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
+        space=space_id,
+    )
 
 
 def add_contribution(tx: Transaction, change_id: str, user_id: str, action: str) -> None:

@@ -21,8 +21,11 @@ def still_open(
     tx: Transaction, before: State, conflicts: Iterable[Conflict], edited: Edited
 ) -> list[Conflict]:
     """The conflicts that an edit of the state ``before`` leaves open, where they are in the texts now."""
+    open = list(conflicts)
+    if not open:
+        return []
     found = _Touching(tx, before, edited)
-    return [kept for conflict in conflicts if (kept := found.after(conflict)) is not None]
+    return [kept for conflict in open if (kept := found.after(conflict)) is not None]
 
 
 class _Touching:

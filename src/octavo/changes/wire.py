@@ -8,13 +8,13 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User, present_people
-from ..core.document import DocumentError, from_json, to_json
+from ..core.app_addresses import change_view
+from ..core.document import DocumentError, DocumentNodes, DocumentObject, from_json, to_json
 from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
-from ..pages import app_url
 from .store import ChangeRow, Contributor
 
 Status = Literal["draft", "open", "archived", "merged"]
@@ -44,7 +44,7 @@ class ChangeRequest(Struct, rename="camel"):
     conflicts: int
     urls: ChangeRequestUrls
     object: Literal["change-request"] = "change-request"
-    description: Raw | UnsetType = UNSET
+    description: DocumentNodes | UnsetType = UNSET
     revision_merged_ancestor: str | UnsetType = UNSET
     revision_merged: str | UnsetType = UNSET
     conversations_issues_cluster: str | UnsetType = UNSET
@@ -76,7 +76,7 @@ class CreateChangeRequest(Struct, rename="camel"):
 
 class UpdateChangeRequest(Struct, rename="camel"):
     subject: Subject | UnsetType = UNSET
-    description: dict[str, Any] | UnsetType = UNSET
+    description: DocumentObject | UnsetType = UNSET
     status: Literal["draft", "open", "archived"] | UnsetType = UNSET
 
 
@@ -109,7 +109,7 @@ def document_text(value: dict[str, Any]) -> str:
 
 def view_of(change: ChangeRow) -> str:
     """Where the application shows a change request, below its space."""
-    return f"/~/changes/{change.number}"
+    return change_view(change.number)
 
 
 def present_change(call: Call, tx: Transaction, change: ChangeRow) -> ChangeRequest:
@@ -137,13 +137,28 @@ def _present(call: Call, change: ChangeRow, creator: User) -> ChangeRequest:
         outdated=change.outdated,
         conflicts=len(change.open_conflicts),
         urls=ChangeRequestUrls(
-            app=app_url(call, change.space_id) + view_of(change),
+            app=call.app.space(change.space_id, view_of(change)),
             location=call.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
         ),
         description=Raw(change.description.encode()) if change.description else UNSET,
         revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
+    )
+
+
+def present_change_to_visitor(call: Call, tx: Transaction, change: ChangeRow) -> ChangeRequest:
+    """A change request as a preview shows it: what is read, and nothing of how people work on it."""
+    shown = present_change(call, tx, change)
+    return msgspec.structs.replace(
+        shown,
+        created_by=msgspec.structs.replace(shown.created_by, email=UNSET),
+        comments=0,
+        conflicts=0,
+        description=UNSET,
+        revision_merged_ancestor=UNSET,
+        revision_merged=UNSET,
+        conversations_issues_cluster=UNSET,
     )
 
 

@@ -27,11 +27,14 @@ def _emit(tx: Transaction, what: str, discussion: Discussion, row: CommentRow, *
         kind, ids["comment"] = "comment", row.id
     else:
         kind, ids["comment"], ids["reply"] = "comment_reply", row.parent_id, row.id
+    if row.page_id is not None:
+        ids["page"] = row.page_id
     emit(
         tx,
         f"{kind}_{what}",
         organization_id=discussion.space.organization_id,
         space_id=discussion.space_id,
+        by=discussion.user_id,
         **{name: id for name, id in ids.items() if id},
         **more,
     )
@@ -95,7 +98,7 @@ def reply(call: Call, discussion: Discussion, comment_id: str, given: PostReply)
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
         _note_contribution(tx, discussion)
-        _emit(tx, "created", discussion, made, **_mentioned(mentions))
+        _emit(tx, "created", discussion, made, answered=parent.posted_by, **_mentioned(mentions))
         return made.id
 
 

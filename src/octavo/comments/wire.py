@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User
+from ..core.document import DocumentBlocks, DocumentObject
 from ..kit.pagination import Order, PageQuery
 
 Format = Literal["document", "markdown"] | None
@@ -70,7 +71,7 @@ class CommentBody(Struct):
     """One of the two."""
 
     markdown: str | UnsetType = UNSET
-    document: dict[str, Any] | UnsetType = UNSET
+    document: DocumentObject | UnsetType = UNSET
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
@@ -128,7 +129,7 @@ class Words(Struct, forbid_unknown_fields=True):
     has no other keys."""
 
     markdown: str | UnsetType = UNSET
-    document: dict[str, Any] | list[Any] | UnsetType = UNSET
+    document: DocumentObject | DocumentBlocks | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.markdown is not UNSET and self.document is not UNSET:

@@ -1,7 +1,15 @@
 """Content: branches, revisions, pages, files."""
 
 from . import tables as tables
-from .bodies import body_hash, get_body, parse_source, put_bodies, read_source, store_bodies
+from .bodies import (
+    body_hash,
+    failed_lines,
+    get_body,
+    parse_source,
+    put_bodies,
+    read_source,
+    store_bodies,
+)
 from .computing import (
     Asked,
     Asker,
@@ -27,7 +35,15 @@ from .deriving import (
     order_rebuilding,
     rebuild_derived,
 )
-from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
+from .drawing import (
+    Drawing,
+    Drawn,
+    draw_blocks,
+    draw_with,
+    drawn_states,
+    holds_drawings,
+    with_content,
+)
 from .entering import ReadState
 from .expanding import (
     Expansion,
@@ -38,11 +54,32 @@ from .expanding import (
     markdown_page,
     source_of,
 )
-from .files import MAX_FILE, download_url, signed_url, store_file
+from .files import (
+    MAX_FILE,
+    download_url,
+    signed_url,
+    store_file,
+)
 from .files import PURPOSE as FILE_PURPOSE
 from .images import dimensions
-from .keys import KeptKeys, carried_keys, keyed_document, put_keys
-from .revising import commit, on_commit, prepare_branch, prepare_commit, prepare_main, revise_main
+from .keys import (
+    KeptKeys,
+    block_index,
+    carried_keys,
+    find_kept_keys,
+    keep_index,
+    keyed_document,
+    put_keys,
+)
+from .revising import (
+    changed_pages,
+    commit,
+    on_commit,
+    prepare_branch,
+    prepare_commit,
+    prepare_main,
+    revise_main,
+)
 from .staging import BATCH
 from .store import (
     FOREVER,
@@ -68,7 +105,9 @@ from .store import (
     get_item,
     get_page,
     get_revision,
+    goes_on,
     list_ancestors,
+    list_beginnings,
     list_by_slug,
     list_changed,
     list_children,
@@ -86,25 +125,30 @@ from .store import (
     main_state,
     open_branch,
     revision_state,
+    shown_state,
+    state_before,
     trace_pages,
 )
 from .versions import current_version, current_versions
 
 __all__ = [
     "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
-    "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer",
-    "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched",
-    "Versioned", "as_new", "ask_with", "asker_at", "body_hash", "branch_state", "carried_keys",
-    "check_derived", "commit", "compute_document", "compute_revision", "compute_with", "computed_document",
-    "computed_state", "current_version", "current_versions", "dependency_changed", "derive_from_main",
-    "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
-    "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
-    "get_body", "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
-    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
+    "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
+    "Layer", "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
+    "Touched", "Versioned", "as_new", "ask_with", "asker_at", "block_index", "body_hash",
+    "branch_state", "carried_keys", "changed_pages", "check_derived", "commit", "compute_document",
+    "compute_revision", "compute_with", "computed_document", "computed_state", "current_version",
+    "current_versions", "dependency_changed", "derive_from_main", "dimensions", "download_url",
+    "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "find_item",
+    "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
+    "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",
+    "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "list_ancestors",
+    "list_beginnings", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
-    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding", "parse_source",
-    "prepare_branch", "prepare_commit", "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with",
-    "revise_main", "revision_state", "seeded_id", "signed_url", "source_of", "store_bodies", "store_file", "tables",
+    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
+    "parse_source", "prepare_branch", "prepare_commit", "prepare_main", "put_bodies", "put_keys",
+    "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "seeded_id",
+    "shown_state", "signed_url", "source_of", "state_before", "store_bodies", "store_file", "tables",
     "trace_pages", "with_content",
 ]  # fmt: skip

@@ -58,7 +58,8 @@ class Versioned(NamedTuple):
     prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
 
     ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
-    [(owner_id, version)])`` removes their rows. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
+    [(owner_id, version)], most)`` removes about ``most`` of their rows and says how many of the owners, from the first
+    on, have none any more. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
     count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
     ``finish(db, space_id)`` does in such what ``switch`` left to do, in the job that then removes replaced rows.
     """
@@ -68,7 +69,7 @@ class Versioned(NamedTuple):
     write: Callable[[Transaction, str, Any, int], None]
     switch: Callable[[Transaction, str, Any], None]
     owners: tuple[str, str]
-    remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
+    remove: Callable[[Transaction, str, Sequence[tuple[str, int]], int], int]
     copy: Callable[[Transaction, str, str], None]
     recount: Callable[[Database, str], None] = lambda db, space_id: None
     finish: Callable[[Database, str], None] = lambda db, space_id: None
@@ -287,8 +288,8 @@ def remove_replaced(context: Context, space_id: str) -> None:
                     ORDER BY d.{column}, d.version""",
                 space=space_id,
             )
-        for start in range(0, len(replaced), _OWNERS):
+        owners = [(row[0], row[1]) for row in replaced]
+        while owners:
             with short_write(context.db) as tx:
-                versioned.remove(
-                    tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
-                )
+                done = versioned.remove(tx, space_id, owners[:_OWNERS], staging.BATCH)
+            del owners[:done]

@@ -75,9 +75,15 @@ def with_content(block: Block, find_file: FindFile) -> Block:
     )
 
 
-def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> set[Drawn]:
-    """Puts, in place, what the blocks of a document are drawn as, and says of what."""
-    there = [block for block in walk_blocks(document) if block.type in _draw]
+def draw_blocks(
+    tx: Transaction,
+    drawing: Drawing,
+    document: Document,
+    stays: Callable[[Block], bool] = lambda block: False,
+) -> set[Drawn]:
+    """Puts, in place, what the blocks of a document are drawn as, and says of what. ``stays``: whether a block is for
+    somebody else to draw."""
+    there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}
     for draw in {_draw[block.type][0] for block in blocks}:

@@ -8,8 +8,8 @@ from ..access import Can, SpaceAccess, enter_space
 from ..errors import NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call, enters
-from .store import State, main_state, revision_state
+from ..kit.operation import Call, Visitor, enters
+from .store import State, revision_state, shown_state
 
 OLD_REVISIONS = 3_600_000
 """Milliseconds for which visitors of a site can read a revision that another one replaced."""
@@ -34,8 +34,9 @@ class ReadState(Struct, frozen=True):
 @enters(ReadState, "spaceId")
 def enter_main(call: Call, needs: Can, space_id: str) -> ReadState:
     space = enter_space(call, needs, space_id)
+    visitor = space.actor.visitor
     with call.db.read() as tx:
-        return ReadState(space, main_state(tx, space_id))
+        return ReadState(space, shown_state(tx, visitor.drafted if visitor is not None else None, space_id))
 
 
 @enters(ReadState, "spaceId", "revisionId")
@@ -44,15 +45,15 @@ def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> R
     with call.db.read() as tx:
         state = revision_state(tx, space_id, revision_id)
         if space.actor.visitor is not None:
-            _require_published(tx, state)
+            _require_shown(tx, state, space.actor.visitor)
         return ReadState(space, state)
 
 
-def _require_published(tx: Transaction, state: State) -> None:
-    """Visitors read the head of main; and for a while what was the head, so that nobody who draws pages one after the
-    other loses them in between. Raises NotFound."""
+def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
+    """Visitors read the head of main, or of the change request that their preview shows; and for a while what was the
+    head, so that nobody who draws pages one after the other loses them in between. Raises NotFound."""
     branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
-    main = main_state(tx, state.space_id).layers[0]
+    main = shown_state(tx, visitor.drafted, state.space_id).layers[0]
     if branch == main.branch_id and sequence == main.sequence:
         return
     replaced = tx.value(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..access import Actor
-from ..core.document import Document, from_json, with_head, write
+from ..core.document import Document, contained, from_json, with_head, write
 from ..core.free_names import free_name
 from ..core.pages import Page
 from ..errors import BadRequest
@@ -197,5 +197,5 @@ def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
 def markdown_page(page: Page, document: Document) -> str:
     """A page as the file that it would be, with nothing but its title and description above the text."""
     head = {"title": page.title, **({"description": page.description} if page.description else {})}
-    text = write(document).strip("\ufeff\r\n")
+    text = contained("markdown", lambda: document, write).strip("\ufeff\r\n")
     return f"{with_head('', head)}\n{text}\n" if text else with_head("", head)

@@ -4,13 +4,33 @@ over from another text, that is kept beside the text, for its owner (a page or a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from ..core.document import Document, assign_keys, carry_keys, keyed_nodes
+from ..core.document import (
+    Document,
+    Index,
+    assign_keys,
+    carry_keys,
+    index_blocks,
+    keyed_nodes,
+)
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from .bodies import body_hash, get_body, parse_source
+
+
+class Indexed(NamedTuple):
+    """A source and its blocks."""
+
+    text: str
+    blocks: Index
+
+
+_INDEX_BYTES = 32 * 1024 * 1024
+_indexes: OwnCache[Indexed] = OwnCache(_INDEX_BYTES)
 
 
 class KeptKeys(Struct, frozen=True):
@@ -35,10 +55,52 @@ def keyed_document(
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
     if keys is not None:
         return _rename(document, keys)
-    kept = tx.value(
-        "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body
+    return _rename(document, _decoded(_kept(tx, owner_id, body)))
+
+
+def _kept(tx: Transaction, owner_id: str, body: str) -> str:
+    """The keys that are kept for a text, as they are stored."""
+    return (
+        tx.value(
+            "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body
+        )
+        or ""
     )
-    return _rename(document, msgspec.json.decode(kept, type=dict[str, str])) if kept else document
+
+
+def _decoded(kept: str) -> dict[str, str]:
+    return msgspec.json.decode(kept, type=dict[str, str]) if kept else {}
+
+
+def _encoded(keys: Mapping[str, str]) -> str:
+    return msgspec.json.encode(keys).decode() if keys else ""
+
+
+def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
+    """From the keys that reading this text gives to those that are kept, where they differ."""
+    return _decoded(_kept(tx, owner_id, body))
+
+
+def block_index(
+    tx: Transaction, owner_id: str, body: str, text: str | None = None, keys: Mapping[str, str] | None = None
+) -> Indexed:
+    """A source with its blocks and their keys. The page is read for it once; then each edit by blocks gives the index
+    of what it makes. ``text``: the source, and ``keys``: those that are kept, where they are known."""
+    kept = _kept(tx, owner_id, body) if keys is None else _encoded(keys)
+    found = _indexes.of(tx).get((owner_id, body, kept))
+    if found is None:
+        source = get_body(tx, body) if text is None else text
+        document = _rename(assign_keys(parse_source(body, lambda: source)), _decoded(kept))
+        found = keep_index(tx, owner_id, body, source, index_blocks(document))
+    return found
+
+
+def keep_index(tx: Transaction, owner_id: str, body: str, text: str, index: Index) -> Indexed:
+    """Has the next edit of a source know its blocks."""
+    size = len(text) + 700 * len(index.entries) + 200 * len(index.kept)
+    found = Indexed(text, index)
+    _indexes.of(tx).put((owner_id, body, _encoded(index.kept)), found, size)
+    return found
 
 
 def _rename(document: Document, keys: Mapping[str, str]) -> Document:

@@ -128,5 +128,15 @@ def revise_main(tx: Transaction, state: State, changes: Changes, prepared: Prepa
         organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id),
         space_id=state.space_id,
         revision=made.revision_id,
+        by=about.get("author"),
+        **changed_pages(changes),
     )
     return made
+
+
+_NAMED = 50
+
+
+def changed_pages(changes: Changes) -> dict[str, list[str]]:
+    """For an event: the ids of the pages that a revision changes, as ``pages``; nothing where they are many."""
+    return {"pages": sorted(changes.pages)} if len(changes.pages) <= _NAMED else {}

@@ -21,10 +21,17 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction, json_list
+from ..kit.operation import Drafted
 from ..kit.pagination import Slice, decode_token, slice_rows
+from ..spaces import advance_main
 
 FOREVER = 2**62
 """``to_seq`` of what is still valid."""
+
+SAVES_APART = 5 * 60_000
+"""Milliseconds within which somebody's next save goes on what they saved before."""
+SAVES_LONGEST = 60 * 60_000
+"""Milliseconds from the first of saves in a row to the last."""
 
 RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
@@ -77,6 +84,13 @@ class RevisionRow(Struct, frozen=True):
     git: dict[str, Any] | None
     merged_from: str | None
     conflicts: str | None
+    saves_since: int | None
+    """The sequence before the saves in a row that this one goes on; None for one that begins."""
+
+    @property
+    def before(self) -> int:
+        """The sequence of the state that this revision, with the saves in a row that it goes on, was made over."""
+        return self.sequence - 1 if self.saves_since is None else self.saves_since
 
 
 class BranchMoved(Exception):
@@ -119,6 +133,13 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     if base_branch is not None:
         layers.append(Layer(base_branch, base_sequence))
     return State(space_id, revision_id, tuple(layers))
+
+
+def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
+    """What a site shows of a space: main, or what the preview that somebody sees it by shows in its place."""
+    if drafted is not None and drafted.space_id == space_id:
+        return revision_state(tx, space_id, drafted.revision_id)
+    return main_state(tx, space_id)
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
@@ -188,24 +209,29 @@ def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
 
 
 def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
-    """The revisions of main, newest first."""
+    """The revisions of main, newest first; of saves in a row the last one."""
     after = decode_token(page, int)
     found = tx.all(
         f"""SELECT {_REVISION} FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
-            WHERE s.id = :space AND r.sequence < :after ORDER BY r.sequence DESC LIMIT :limit""",
+            WHERE s.id = :space AND r.sequence < :after AND {_IS_LAST} ORDER BY r.sequence DESC LIMIT :limit""",
         space=space_id,
         after=after[0] if after else FOREVER,
         limit=limit + 1,
     )
+    # Each save that goes on another one takes that one's place in the list.
     count = tx.value(
-        "SELECT count(*) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space",
+        """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
+           WHERE s.id = :space""",
         space=space_id,
     )
     return slice_rows([_revision(row) for row in found], limit, count, lambda row: (row.sequence,))
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
-               r.git, r.merged_from, r.conflicts"""
+               r.git, r.merged_from, r.conflicts, r.saves_since"""
+_IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
+                AND n.saves_since IS NOT NULL)"""
+"""Of saves in a row the last one; they follow each other without a gap."""
 
 
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
@@ -213,6 +239,45 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     if row is None:
         raise NotFound(f"There is no revision {revision_id!r}.")
     return _revision(row)
+
+
+def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
+    """The state that a revision, with the saves in a row that it goes on, was made over. Raises NotFound."""
+    found = tx.value(
+        """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
+           ORDER BY sequence DESC LIMIT 1""",
+        branch=revision.branch_id,
+        before=revision.before,
+    )
+    return revision_state(tx, space_id, found or "")
+
+
+def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
+    """Of those revisions that end saves in a row the first save, by the id of the last."""
+    found = {}
+    for revision in revisions:
+        if revision.saves_since is not None:
+            row = tx.one(
+                f"SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence = :first",
+                branch=revision.branch_id,
+                first=revision.saves_since + 1,
+            )
+            if row is not None:
+                found[revision.id] = _revision(row)
+    return found
+
+
+def goes_on(tx: Transaction, state: State, author: str) -> int | None:
+    """Where the saves in a row began that an edit by this person goes on, made on just this state: the sequence before
+    them. None where it begins anew."""
+    last = get_revision(tx, state.revision_id)
+    if (last.type, last.author) != ("edits", author) or last.sequence == 1 or last.message or last.git:
+        return None
+    first = list_beginnings(tx, [last]).get(last.id, last)
+    moment = now()
+    if moment - last.created_at > SAVES_APART or moment - first.created_at > SAVES_LONGEST:
+        return None
+    return last.before
 
 
 def _revision(row: tuple[Any, ...]) -> RevisionRow:
@@ -749,11 +814,13 @@ def commit(
     parents: Iterable[str] = (),
     base_sequence: int | None = None,
     conflicts: str | None = None,
+    goes_on: tuple[str, int] | None = None,
 ) -> State:
     """Makes the next revision of the state's upper branch. The state must be its head: else BranchMoved.
 
     ``staged``: the rows of these changes, where they are written already. ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
-    revision before. Rows are written for what changed, whatever the size of the space.
+    revision before. ``goes_on``: the revision before and where the saves in a row began that this one goes on, where it
+    is still the one before. Rows are written for what changed, whatever the size of the space.
     """
     branch, head = state.layers[0].branch_id, state.layers[0].sequence
     sequence = staged.sequence if staged else head + 1
@@ -773,8 +840,9 @@ def commit(
         raise BranchMoved
     tx.run(
         """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at, message,
-                                  git, merged_from, conflicts)
-           VALUES (:id, :branch, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts)""",
+                                  git, merged_from, conflicts, saves_since)
+           VALUES (:id, :branch, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts,
+                   :saves_since)""",
         id=revision_id,
         branch=branch,
         seq=sequence,
@@ -787,6 +855,7 @@ def commit(
         git=msgspec.json.encode(git).decode() if git else None,
         merged=merged_from,
         conflicts=conflicts,
+        saves_since=goes_on[1] if goes_on and staged is None and goes_on[0] == state.revision_id else None,
     )
     if staged is None:
         insert_rows(tx, branch, sequence, changes, hides=over is not None)
@@ -796,12 +865,7 @@ def commit(
     _close(tx, "page_versions", "page_id", branch, sequence, replaced[0])
     _close(tx, "item_versions", "item_id", branch, sequence, replaced[1])
     if over is None:
-        tx.run(
-            "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
-            revision=revision_id,
-            at=moment,
-            branch=branch,
-        )
+        advance_main(tx, branch, revision_id)
     layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)
     return State(state.space_id, revision_id, layers)
 

@@ -8,7 +8,9 @@ from ..core.merge import Conflict
 from ..core.pages import PageKind
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
-from ..spaces import before_copy, on_copy, on_purge
+from ..spaces import before_copy, on_begin, on_copy, on_purge, on_unnamed_texts
+from .beginning import begin_main, let_copy_count
+from .bodies import delete_bodies
 from .copying import copy_content, list_content_writes
 from .deriving import copy_derived
 from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
@@ -83,6 +85,9 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
 
 
 before_copy(list_content_writes)
+on_begin(begin_main)
+on_copy(let_copy_count)
 on_copy(copy_content)
 on_copy(copy_derived)
 on_purge(purge_node_keys)
+on_unnamed_texts(delete_bodies)

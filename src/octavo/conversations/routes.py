@@ -178,7 +178,7 @@ def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.An
                 each.title,
                 each.path,
                 wire.ClusterUrls(
-                    f"{call.settings.url}/s/{each.space_id}/{each.path}",
+                    call.app.page(each.space_id, each.path),
                     call.url(f"/spaces/{each.space_id}/content/page/{each.page_id}"),
                 ),
             )

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import OrgAccess, seen_spaces
+from ..changes import forget_clusters
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -629,10 +630,7 @@ def remove_tasks_of_space(tx: Transaction, space_id: str) -> None:
     answer, behind."""
     clusters = tx.all("SELECT cluster_id FROM agent_tasks WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM agent_tasks WHERE space_id = :space", space=space_id)
-    tx.run(
-        "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
-        space=space_id,
-    )
+    forget_clusters(tx, space_id)
     _count_tasks(tx, [cluster for (cluster,) in clusters])
 
 

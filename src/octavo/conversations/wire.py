@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..core.addresses import read_address
+from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import Order, PageQuery
@@ -204,7 +205,7 @@ class CreateTask(Struct):
     cluster: str | UnsetType = UNSET
     title: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")] | UnsetType = UNSET
     description: Annotated[str, Meta(max_length=2000)] = ""
-    instructions: dict[str, Any] | UnsetType = UNSET
+    instructions: DocumentObject | UnsetType = UNSET
 
 
 class UpdateTask(Struct):
@@ -216,7 +217,7 @@ class AgentTask(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     description: str
-    instructions: Raw
+    instructions: DocumentNodes
     status: TaskStatus
     created_at: str
     updated_at: str
@@ -304,7 +305,7 @@ def present_cluster(call: Call, row: ClusterRow, weekly_pulse: list[int], source
             row.tasks_canceled,
         ),
         urls=ClusterUrls(
-            f"{call.settings.url}/o/{row.organization_id}/conversations/{row.id}",
+            call.app.organization(row.organization_id, f"conversations/{row.id}"),
             call.url(f"/orgs/{row.organization_id}/conversations-clusters/{row.id}"),
         ),
     )
@@ -323,7 +324,7 @@ def present_task(call: Call, row: TaskRow) -> AgentTask:
         cluster=row.cluster_id or UNSET,
         change_request=row.change_id or UNSET,
         urls=ClusterUrls(
-            f"{call.settings.url}/o/{row.organization_id}/tasks/{row.id}",
+            call.app.organization(row.organization_id, f"tasks/{row.id}"),
             call.url(f"/orgs/{row.organization_id}/agent-tasks/{row.id}"),
         ),
     )

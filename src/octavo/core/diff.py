@@ -13,7 +13,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from .alignment import align
+from .document.keys import Digests, keyed_in
+from .document.nodes import Block, Document, plain_text
 from .document.page import split_page
+from .document.schema import BLOCKS
 from .pages import Page
 from .pieces import match, split
 
@@ -164,6 +167,69 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
         elif i not in matched.moved:
             behind = place
     return [change for _, change in sorted(changes, key=lambda pair: pair[0])]
+
+
+class NodeChange(Struct, frozen=True, kw_only=True):
+    """One top-level block that differs, by its key. ``behind``: the key of the block of the new document that it stands
+    or stood behind, None for the first. ``words``: of each node in it that holds text and is in both documents, by its
+    key; of a moved block where it was changed, too."""
+
+    kind: Literal["added", "removed", "changed", "moved"]
+    key: str
+    behind: str | None
+    before: Block | None = None
+    after: Block | None = None
+    words: dict[str, tuple[Words, ...]] = {}
+
+
+def diff_documents(before: Document, after: Document) -> list[NodeChange]:
+    """The blocks that differ between two documents with keys, in the order of the new one; a removed block comes where
+    it was."""
+    digests = Digests(before, after)
+    old = {block.key or "": block for block in before.nodes}
+    new = {block.key or "": block for block in after.nodes}
+    stayed = {list(old)[i] for i, _ in align(list(old), list(new))}
+    gone: dict[str | None, list[Block]] = {}
+    behind: str | None = None
+    for key, block in old.items():
+        if key in stayed:
+            behind = key
+        elif key not in new:
+            gone.setdefault(behind, []).append(block)
+    changes: list[NodeChange] = []
+
+    def tell_gone(behind: str | None) -> None:
+        for block in gone.get(behind, ()):
+            changes.append(NodeChange(kind="removed", key=block.key or "", behind=behind, before=block))
+
+    behind = None
+    tell_gone(None)
+    for key, block in new.items():
+        was = old.get(key)
+        if was is None:
+            changes.append(NodeChange(kind="added", key=key, behind=behind, after=block))
+        elif key not in stayed or digests.of(was) != digests.of(block):
+            kind: Literal["changed", "moved"] = "changed" if key in stayed else "moved"
+            words = _words_by_key(was, block)
+            changes.append(
+                NodeChange(kind=kind, key=key, behind=behind, before=was, after=block, words=words)
+            )
+        behind = key
+        tell_gone(key)
+    return changes
+
+
+def _words_by_key(before: Block, after: Block) -> dict[str, tuple[Words, ...]]:
+    def texts(top: Block) -> dict[str, str]:
+        return {
+            node.key or "": plain_text(node)
+            for node in keyed_in([top])
+            if isinstance(node, Block) and BLOCKS[node.type].children == "inlines"
+        }
+
+    old, new = texts(before), texts(after)
+    both = [key for key in new if key in old and old[key] != new[key]]
+    return {key: diff_words(old[key], new[key]) for key in both}
 
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")

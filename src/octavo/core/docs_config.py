@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast, get_args
 
@@ -26,6 +27,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 _OF_SECTION = ("description", "icon", "draft")
 """What a space has where it is a section of its own."""
 _SITE_KEYS = ("title", "structure")
+_MEANT_AS_CONDITION = re.compile(r"[\W_]*(?:if|conditions?)[\W_]*", re.IGNORECASE)
 _LENGTHS = {"path": 100, "description": 256, "icon": 50, "condition": 1024}
 _TITLES = {"section": (2, 128), "section-group": (1, 100), "space": (0, 50)}
 _SITE_TITLE = (2, 128)
@@ -193,13 +195,17 @@ class _DocsReader:
             if name == "hidden" and given is True:
                 message = "`hidden` is not known here: readers see it (`draft: true` on a section keeps it from them)"
                 self._complain("unknown_key", message, *way, name)
-            elif name not in ("type", "key", "title", "hidden", *known):
+            elif name not in ("type", "key", "title", "hidden", *known) and not (
+                "condition" in known and _MEANT_AS_CONDITION.fullmatch(name)
+            ):
                 self._complain("unknown_key", f"`{name}` means nothing on a {type}", *way, name)
         for name in sorted({"default", "draft"}.intersection(known, value)):
             if isinstance(value[name], bool):
                 setattr(entry, name, value[name])
             elif value[name] is not None:
                 self._complain("bad_value", f"`{name}` must be true or false", *way, name)
+                # Whatever was meant as a draft is one.
+                entry.draft = entry.draft or name == "draft"
         for name in sorted(_LENGTHS.keys() & value.keys() & set(known)):
             given, most = value[name], _LENGTHS[name]
             if isinstance(given, str) and len(given) <= most:
@@ -210,6 +216,11 @@ class _DocsReader:
             # Whatever was meant to be kept from some is kept from everybody.
             entry.condition = "false"
             self._complain("bad_value", "`condition` is no expression; nobody sees this", *way, "condition")
+        for name in value:
+            if "condition" in known and name != "condition" and _MEANT_AS_CONDITION.fullmatch(name):
+                entry.condition = "false"
+                message = f"`{name}` is written `condition`; until then nobody sees this"
+                self._complain("unknown_key", message, *way, name)
         return entry
 
     def _free_key(self, is_space: bool, wanted: str) -> str:

@@ -8,15 +8,29 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from html import unescape
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead, read, references, shows_file, split_page, unpaired_tags
+from .document import (
+    HEADING_ID,
+    MAX_NODES,
+    PARTS,
+    PageHead,
+    find_unread,
+    may_be_cut,
+    may_hold_guards,
+    read,
+    references,
+    shows_file,
+    split_page,
+    unpaired_tags,
+)
 from .free_names import free_name
 from .links import include_path, resolve
 from .pages import Cover, Page, PageKind, ranks, slugify
@@ -169,6 +183,24 @@ class _SourceLookup:
     find_page = find_page_by_path = find_page_by_id = find_file_by_id = find_reusable = _find_nothing
 
 
+_LINE_END = re.compile("\n")
+_TOO_MANY_PARTS = f"a page has {MAX_NODES:,} {PARTS} at most; the rest is shown as its source"
+
+
+class _LineNumbers:
+    """The lines of places in a text, from 1."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [match.start() for match in _LINE_END.finditer(self._text)]
+
+    def at(self, place: int) -> int:
+        return bisect_left(self._ends, place) + 1
+
+
 class TextCheck:
     """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
     that are none here, and includes, images and files that are not in the source.
@@ -190,30 +222,40 @@ class TextCheck:
         for line, tag in unpaired_tags(body):
             message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
             self._add(path, before + line, "unclosed_tag", message)
+        if may_hold_guards(body):
+            for line, guard in find_unread(read(body)):
+                message = f"{guard} is no condition here; nobody sees what it is meant for"
+                self._add(path, before + line - 1, "unread_condition", message)
+        line_of = _LineNumbers(text)
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"
-                self._add(path, text.count("\n", 0, match.start()) + 1, "unknown_space", message)
+                self._add(path, line_of.at(match.start()), "unknown_space", message)
         includes = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
         shown = list(_SHOWN_FILE.finditer(text)) + list(
             _CELL_FILE.finditer(text) if _FILE_COLUMN in text else ()
         )
         files = [m for m in shown if self._is_missing(m[m.lastindex or 0], path)]
-        if not includes and not files:
+        if not includes and not files and not may_be_cut(body):
             return
-        # Reading costs much more than looking, so it is for those alone that seem to miss something. In a listing it
-        # is an example.
-        meant = references(read(body))
+        # Reading costs much more than looking, so it is for those alone that seem to miss something, or are very long.
+        # In a listing it is an example.
+        document = read(body)
+        if not document.whole:
+            at = len(text) - len(body) + sum(map(len, document.gaps[:-1]))
+            at += sum(len(block.source or "") for block in document.nodes[:-1])
+            self._add(path, line_of.at(at), "too_many_parts", _TOO_MANY_PARTS)
+        meant = references(document)
         included = {found.ref.get("url") for found in meant if found.type == "reusable-content"}
         shown_files = {found.ref.get("url") for found in meant if shows_file(found)}
         for match in includes:
             if match[1] in included:
-                self._missing(path, text.count("\n", 0, match.start()) + 1, "missing_include", match[1])
+                self._missing(path, line_of.at(match.start()), "missing_include", match[1])
         for match in files:
             written = match[match.lastindex or 0]
             spellings = (written, unescape(written), _BACKSLASH.sub(r"\1", written))
             if any(each in shown_files and self._is_missing(each, path) for each in spellings):
-                self._missing(path, text.count("\n", 0, match.start()) + 1, "missing_file", written)
+                self._missing(path, line_of.at(match.start()), "missing_file", written)
 
     def check_cover(self, path: str, cover: Cover | None) -> None:
         """Looks at the cover of a page."""
@@ -275,7 +317,7 @@ def leading_title(text: str) -> str | None:
     heading = _ATX.match(text, start) or _SETEXT.match(text, start)
     if not heading or not heading[1]:
         return None
-    words = _ANCHOR.sub("", heading[1].strip())
+    words = HEADING_ID.sub("", _ANCHOR.sub("", heading[1].strip())).rstrip()
     return plain_title(re.sub(r"(?:^|[ \t]+)#+$", "", words)) or None
 
 

@@ -12,6 +12,8 @@ _FEWEST = 30
 _SURE = 0.97
 _MOST = 2000
 """Characters that are looked at."""
+_RENAMED = {"iw": "he", "in": "id", "ji": "yi"}
+"""Codes of before 1989, which the detector still gives."""
 _ALIKE = (
     {"no", "da", "sv"}, {"hr", "sr", "bs", "sl"}, {"cs", "sk"}, {"id", "ms", "jv", "su"}, {"pt", "gl", "es", "ca"},
     {"ru", "uk", "bg", "be", "mk", "sr"}, {"zh", "yue", "ja"}, {"nl", "af"}, {"it", "co", "la"},
@@ -40,7 +42,7 @@ def find_language(text: str) -> str | None:
     found = _detector().FindLanguage(text)
     is_sure = found.is_reliable and found.probability >= _SURE
     # A code may name the letters too, like hi-Latn, which is mostly a text of many names.
-    return found.language if is_sure and "-" not in found.language else None
+    return _RENAMED.get(found.language, found.language) if is_sure and "-" not in found.language else None
 
 
 def differ(one: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from .addresses import own_address, read_address
+from .app_addresses import AppAddresses, is_view, read_person_or_collection, read_space
 from .summary import entry_path
 
 APP_HOST = "app.gitbook.com"
@@ -69,7 +70,6 @@ class Target(Struct, frozen=True, omit_defaults=True):
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SPACE = re.compile(r"/(?:o/[^/]+/)?s/([A-Za-z0-9_-]{1,64})(?:/(.*))?\Z", re.DOTALL)
 _FILE = re.compile(r"/files/([A-Za-z0-9_-]{1,64})\Z")
 _BROKEN = re.compile(r"/?(?:broken-reference|broken/(?:pages|spaces|files|anchors)(?:/|\Z))")
 
@@ -121,17 +121,11 @@ def by_kind(written: str) -> dict[str, Any] | None:
     return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
 
 
-_PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
-
-
 def in_app(url: str) -> dict[str, Any] | None:
     """The person or collection that an address of the application shows."""
     address = read_address(url)
-    person = _PERSON.match(address.path) if address is not None else None
-    if person is None:
-        return None
-    kind = "user" if person[1] == "u" else "collection"
-    return {"kind": kind, kind: person[2]}
+    found = read_person_or_collection(address.path) if address is not None else None
+    return {"kind": found[0], found[0]: found[1]} if found else None
 
 
 def _resolve_url(url: str, app_hosts: tuple[str, ...]) -> Target | None:
@@ -140,17 +134,14 @@ def _resolve_url(url: str, app_hosts: tuple[str, ...]) -> Target | None:
         return None
     if not parts.is_web or parts.host not in app_hosts:
         return Target("url", url=url)
-    space = _SPACE.match(parts.path)
-    if not space:
+    found = read_space(parts.path)
+    if found is None or is_view(found[1]):
         return Target("in-app", url=url)
-    path = unquote(space[2] or "").strip("/")
-    if path.startswith("~/") or path == "~":
-        # An editor's view of a change request or revision.
-        return Target("in-app", url=url)
+    space, path = found
     anchor = unquote(parts.fragment) or None
     if not path and not anchor:
-        return Target("space", space=space[1])
-    return Target("page", space=space[1], path=path, anchor=anchor)
+        return Target("space", space=space)
+    return Target("page", space=space, path=path, anchor=anchor)
 
 
 def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, root: str) -> Target | None:
@@ -197,4 +188,4 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
     """How any file refers to a page of another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
-    return f"https://{app_host}/s/{space}/{quote(path, safe=_KEPT)}{fragment}"
+    return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

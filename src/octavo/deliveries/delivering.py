@@ -134,7 +134,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
     enqueue(tx, "deliverEvents", organization=organization_id, key=key, run_at=run_at, queue=queue)
 
 
-@job("deliverEvents", seconds=60)
+@job("deliverEvents", seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
     """Delivers what is due in a queue, for a little while."""
     until = time.monotonic() + ROUND

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest, NotFound
+from ..kit.temporary import TemporaryFolder
 from .api import Api, integration_path
 from .manifest import FILE
 from .publishing import publish_folder
@@ -43,7 +43,7 @@ def install_builtin(
     if name not in list_builtin():
         raise NotFound(f"There is no built-in integration {name!r}; there are: {', '.join(list_builtin())}.")
     publisher = organization or api.only_organization()
-    with tempfile.TemporaryDirectory(prefix="octavo-integration-") as place:
+    with TemporaryFolder("integration") as place:
         # Packages are fetched beside the source, and where that is need not be writable.
         folder = Path(place) / "integrations"
         shutil.copytree(builtin_folder(), folder, ignore=shutil.ignore_patterns("node_modules"))

@@ -13,7 +13,18 @@ from typing import Any
 
 import msgspec
 
-from ..access import OrgAccess, find_user_by_email, insert_user, upsert_member
+from ..access import (
+    OrgAccess,
+    delete_team,
+    enable_membership,
+    find_user_by_email,
+    insert_team,
+    insert_user,
+    rename_team,
+    set_manager,
+    update_user,
+    upsert_member,
+)
 from ..errors import BadRequest, Conflict, NotFound
 from ..identity import disable_member, is_made_by, remove_member
 from ..invitations import invite_account, withdraw
@@ -88,7 +99,7 @@ def create_user(tx: Transaction, call: Call, org: OrgAccess, body: UserBody) -> 
         return _invite(tx, call, org, email, name, body)
     if user is None:
         user = insert_user(tx, email, name, verified=False)
-        store.set_manager(tx, user.id, organization_id)
+        set_manager(tx, user.id, organization_id)
     # Nobody but the organization has ever had this account.
     upsert_member(tx, organization_id, user.id, role, accepted=True)
     store.note_user(tx, organization_id, user.id, user.id, body.external_id)
@@ -131,7 +142,7 @@ def replace_user(
     _set_active(tx, call, org, before, body.active)
     name = _name(body)
     if name is not None and before.managed and before.user_id is not None:
-        store.rename_user(tx, before.user_id, name)
+        update_user(tx, before.user_id, display_name=name, photo_url=None)
     # Not the id that was asked for: a member is also found by the id of the account.
     store.note_user(tx, org.organization_id, before.id, before.user_id, body.external_id, display_name=name)
     return get_user(tx, org.organization_id, before.id)
@@ -188,7 +199,7 @@ def _set_active(tx: Transaction, call: Call, org: OrgAccess, before: store.UserR
         else:
             withdraw(tx, call, org.organization_id, before.email)
     elif active:
-        store.enable_member(tx, org.organization_id, before.user_id)
+        enable_membership(tx, org.organization_id, before.user_id)
     else:
         disable_member(tx, org.organization_id, before.user_id)
 
@@ -219,7 +230,7 @@ def create_group(tx: Transaction, organization_id: str, body: GroupBody) -> stor
     if taken:
         raise Conflict(f"displayName: there is a group {title!r} already")
     people = _people(tx, organization_id, body.members)
-    group_id = store.insert_group(tx, organization_id, title)
+    group_id = insert_team(tx, organization_id, title)
     store.add_to_group(tx, group_id, people)
     store.note_group(tx, organization_id, group_id, body.external_id)
     return get_group(tx, organization_id, group_id)
@@ -228,7 +239,7 @@ def create_group(tx: Transaction, organization_id: str, body: GroupBody) -> stor
 def replace_group(tx: Transaction, organization_id: str, group_id: str, body: GroupBody) -> store.GroupRow:
     get_group(tx, organization_id, group_id)
     people = _people(tx, organization_id, body.members)
-    store.rename_group(tx, group_id, body.display_name.strip())
+    rename_team(tx, group_id, body.display_name.strip())
     store.clear_group(tx, group_id)
     store.add_to_group(tx, group_id, people)
     store.note_group(tx, organization_id, group_id, body.external_id)
@@ -257,7 +268,7 @@ def patch_group(tx: Transaction, organization_id: str, group_id: str, body: Patc
                     title = msgspec.convert({"displayName": value}, GroupBody).display_name.strip()
                 except msgspec.ValidationError:
                     raise BadRequest("displayName: expected a text of 1 to 64 characters") from None
-                store.rename_group(tx, group_id, title)
+                rename_team(tx, group_id, title)
             elif name.lower() == "externalid":
                 if op != "remove" and (not isinstance(value, str) or len(value) > 512):
                     raise BadRequest("externalId: expected a text of up to 512 characters")
@@ -285,5 +296,4 @@ def _patch_members(tx: Transaction, organization_id: str, group_id: str, op: str
 
 def delete_group(tx: Transaction, organization_id: str, group_id: str) -> None:
     get_group(tx, organization_id, group_id)
-    store.delete_group(tx, group_id)
-    store.forget(tx, organization_id, "group", group_id)
+    delete_team(tx, organization_id, group_id)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from ..kit import ids
+from ..access import clear_team, join_teams, remove_team_members
 from ..kit.clock import now
 from ..kit.db import Transaction
 
@@ -209,43 +209,6 @@ def forget(tx: Transaction, organization_id: str, kind: Kind, id: str) -> None:
     )
 
 
-def enable_member(tx: Transaction, organization_id: str, user_id: str) -> None:
-    tx.run(
-        "UPDATE members SET disabled = 0 WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-
-
-def rename_user(tx: Transaction, user_id: str, name: str) -> None:
-    tx.run("UPDATE users SET display_name = :name WHERE id = :id", name=name, id=user_id)
-
-
-def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
-    tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
-
-
-def insert_group(tx: Transaction, organization_id: str, title: str) -> str:
-    group_id = ids.new_id()
-    tx.run(
-        "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
-        id=group_id,
-        org=organization_id,
-        title=title,
-        at=now(),
-    )
-    return group_id
-
-
-def rename_group(tx: Transaction, group_id: str, title: str) -> None:
-    tx.run("UPDATE teams SET title = :title WHERE id = :id", title=title, id=group_id)
-
-
-def delete_group(tx: Transaction, group_id: str) -> None:
-    tx.run("DELETE FROM grants WHERE subject_type = 'team' AND subject_id = :id", id=group_id)
-    tx.run("DELETE FROM teams WHERE id = :id", id=group_id)
-
-
 class People(Struct, frozen=True):
     """Members of a group to be: ids of accounts that are members, and of resources that are invited."""
 
@@ -276,11 +239,7 @@ def find_people(tx: Transaction, organization_id: str, resource_ids: list[str]) 
 
 
 def add_to_group(tx: Transaction, group_id: str, people: People) -> None:
-    tx.run_many(
-        """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
-           ON CONFLICT (team_id, user_id) DO NOTHING""",
-        [{"team": group_id, "user": user_id, "at": now()} for user_id in people.users],
-    )
+    join_teams(tx, [(group_id, user_id) for user_id in people.users])
     tx.run_many(
         """INSERT INTO scim_invited_members (team_id, resource_id) VALUES (:team, :id)
            ON CONFLICT (team_id, resource_id) DO NOTHING""",
@@ -289,13 +248,13 @@ def add_to_group(tx: Transaction, group_id: str, people: People) -> None:
 
 
 def remove_from_group(tx: Transaction, organization_id: str, group_id: str, resource_ids: list[str]) -> None:
-    tx.run(
-        """DELETE FROM team_members WHERE team_id = :team AND (user_id IN :ids OR user_id IN (
-             SELECT user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id IN :ids))""",
-        team=group_id,
+    accounts = tx.all(
+        """SELECT user_id FROM scim_resources
+           WHERE organization_id = :org AND kind = 'user' AND id IN :ids AND user_id IS NOT NULL""",
         org=organization_id,
         ids=resource_ids,
     )
+    remove_team_members(tx, group_id, sorted({*resource_ids, *(id for (id,) in accounts)}))
     tx.run(
         "DELETE FROM scim_invited_members WHERE team_id = :team AND resource_id IN :ids",
         team=group_id,
@@ -304,8 +263,42 @@ def remove_from_group(tx: Transaction, organization_id: str, group_id: str, reso
 
 
 def clear_group(tx: Transaction, group_id: str) -> None:
-    for table in ("team_members", "scim_invited_members"):
-        tx.run(f"DELETE FROM {table} WHERE team_id = :team", team=group_id)
+    clear_team(tx, group_id)
+    tx.run("DELETE FROM scim_invited_members WHERE team_id = :team", team=group_id)
+
+
+def forget_group(tx: Transaction, group_id: str) -> None:
+    tx.run("DELETE FROM scim_resources WHERE kind = 'group' AND id = :id", id=group_id)
+
+
+def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool) -> str | None:
+    """Lets the directory find the user it sent in a new member, and puts them into the groups it wanted them in; the
+    address that it sent them by.
+
+    Nothing for an account whose address is not proved, unless the organization itself vouches for it: the directory
+    meant the person of that address.
+    """
+    proved = "" if vouched else " AND u.email_verified = 1"
+    row = tx.one(
+        f"""SELECT s.id, u.email FROM users u JOIN scim_resources s
+              ON s.organization_id = :org AND s.kind = 'user' AND s.user_id IS NULL AND s.user_name = u.email
+            WHERE u.id = :user{proved}""",
+        org=organization_id,
+        user=user_id,
+    )
+    if row is None:
+        return None
+    resource_id, email = row
+    tx.run(
+        "UPDATE scim_resources SET user_id = :user WHERE organization_id = :org AND kind = 'user' AND id = :id",
+        user=user_id,
+        org=organization_id,
+        id=resource_id,
+    )
+    teams = tx.all("SELECT team_id FROM scim_invited_members WHERE resource_id = :id", id=resource_id)
+    join_teams(tx, [(team_id, user_id) for (team_id,) in teams])
+    tx.run("DELETE FROM scim_invited_members WHERE resource_id = :id", id=resource_id)
+    return str(email)
 
 
 def forget_invited(tx: Transaction, organization_id: str, resource_id: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ..access import on_joined, on_team_removed
 from ..kit.tables import Table, declare, member, row
+from .arrival import meet_directory
+from .store import forget_group
 
 declare(
     Table(
@@ -18,3 +21,6 @@ declare(
         columns=(row("resource_id", "scim_resources"),),
     ),
 )
+
+on_joined(meet_directory)
+on_team_removed(forget_group)

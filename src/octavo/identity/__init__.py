@@ -1,7 +1,6 @@
 """Sign-in: accounts, sessions, factors, OpenID Connect, SAML."""
 
 from . import tables as tables
-from .arrival import meet_directory
 from .linked_accounts import is_made_by
 from .passwords import hash_password, require_good, set_password
 from .removal import disable_member, remove_member, require_another_admin
@@ -11,13 +10,14 @@ from .sessions import agent_of as user_agent
 from .sessions import begin as begin_session
 from .sessions import end as end_session
 from .sessions import list_sessions
-from .store import list_tokens, revoke_token
+from .signing_in import issue_first_link
+from .store import list_tokens
 from .verification import verify_address
 from .wire import SignedInResult, present_new_session
 
 __all__ = [
-    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password", "is_made_by",
-    "list_active_providers", "list_sessions", "list_tokens", "meet_directory", "present_new_session",
-    "remove_member", "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in",
+    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password", "is_made_by", "issue_first_link",
+    "list_active_providers", "list_sessions", "list_tokens", "present_new_session",
+    "remove_member", "require_another_admin", "require_good", "set_password", "sign_in",
     "tables", "user_agent", "verify_address",
 ]  # fmt: skip

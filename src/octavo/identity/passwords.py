@@ -8,6 +8,7 @@ from functools import cache
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from ..access import set_password_hash
 from ..errors import BadRequest, TooManyRequests
 from ..kit.db import Transaction
 
@@ -60,7 +61,7 @@ def verify_password(stored: str | None, password: str) -> bool:
 
 def set_password(tx: Transaction, user_id: str, hashed: str) -> None:
     """``hashed`` comes from ``hash_password``, made before the transaction: hashing is slow."""
-    tx.run("UPDATE users SET password_hash = :hash WHERE id = :id", hash=hashed, id=user_id)
+    set_password_hash(tx, user_id, hashed)
 
 
 def find_password(tx: Transaction, user_id: str) -> str | None:

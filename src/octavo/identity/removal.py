@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..access import delete_membership, disable_membership, revoke_tokens
 from ..errors import Conflict
-from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.tables import end_membership
 
@@ -41,37 +41,22 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
         user=user_id,
         org=organization_id,
     )
-    tx.run(
-        """UPDATE tokens SET revoked_at = :at
-           WHERE user_id = :user AND organization_id = :org AND revoked_at IS NULL""",
-        at=now(),
-        user=user_id,
-        org=organization_id,
-    )
+    revoke_tokens(tx, user_id, only=organization_id)
 
 
 def end_everywhere(tx: Transaction, user_id: str) -> None:
     """Ends every session and takes back every token of a user."""
     tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
-    tx.run(
-        "UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL",
-        at=now(),
-        user=user_id,
-    )
+    revoke_tokens(tx, user_id)
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Disables a member and ends what they have there; False when that was so already. Raises Conflict."""
     require_another_admin(tx, organization_id, user_id)
-    row = tx.one(
-        """UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0
-           RETURNING accepted""",
-        org=organization_id,
-        user=user_id,
-    )
-    if row is not None:
-        _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
-    return row is not None
+    accepted = disable_membership(tx, organization_id, user_id)
+    if accepted is not None:
+        _end_in_organization(tx, organization_id, user_id, accepted=accepted)
+    return accepted is not None
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
@@ -79,13 +64,9 @@ def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     and identity providers call them), sessions, tokens. False when there was none. Raises Conflict for the last
     administrator."""
     require_another_admin(tx, organization_id, user_id)
-    row = tx.one(
-        "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
-        org=organization_id,
-        user=user_id,
-    )
-    if row is None:
+    accepted = delete_membership(tx, organization_id, user_id)
+    if accepted is None:
         return False
     end_membership(tx, organization_id, user_id)
-    _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
+    _end_in_organization(tx, organization_id, user_id, accepted=accepted)
     return True

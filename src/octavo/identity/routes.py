@@ -15,6 +15,7 @@ from ..access import (
     cookie_header,
     find_user,
     require_same_origin,
+    revoke_token,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.clock import iso, now
@@ -172,7 +173,7 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
             sessions.end(tx, actor.user_id, actor.token_id)
             _tell(tx, call, "session.ended", before={"session": actor.token_id})
         else:
-            store.revoke_token(tx, actor.user_id, actor.token_id)
+            revoke_token(tx, actor.user_id, actor.token_id)
             _tell(tx, call, "token.revoked", before={"token": actor.token_id})
     return Reply(status=204, headers={"set-cookie": cookie_header(call, "", 0)})
 
@@ -453,7 +454,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
 def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
     """Takes back one of the caller's tokens at once."""
     with call.db.write() as tx:
-        if not store.revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
+        if not revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
             return False
         _tell(tx, call, "token.revoked", before={"token": token_id})
     return True
@@ -514,7 +515,7 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
         if not store.is_service_account(tx, org.organization_id, service_account_id):
             return False
         removal.end_everywhere(tx, service_account_id)
-        store.disable_service_account(tx, service_account_id)
+        store.disable_service_account(tx, org.organization_id, service_account_id)
         target = ("service-account", service_account_id)
         audit(tx, call, "service-account.removed", org.organization_id, target)
     return True
@@ -584,7 +585,7 @@ def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id:
     """Takes back a token of a service account at once."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
-        if not store.revoke_token(tx, service_account_id, token_id):
+        if not revoke_token(tx, service_account_id, token_id):
             return False
         target = ("service-account", service_account_id)
         audit(tx, call, "token.revoked", org.organization_id, target, before={"token": token_id})

@@ -17,10 +17,13 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..kit.sealing import Sealer
 from . import attempts, factors, one_time, passwords, sessions
+from .passwords import find_password
 from .verification import verify_address
 
 LINK_LIFETIME = 15 * 60_000
+FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
@@ -34,7 +37,10 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
+    """``first``: good only as long as the person never chose a password and never signed in."""
+
     user_id: str
+    first: bool = False
 
 
 class SecondFactorNeeded(Struct, frozen=True):
@@ -189,12 +195,28 @@ def mail_link(context: Context, email: str) -> None:
     )
 
 
+def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | None:
+    """The secret of a link that signs in somebody who never did, for whoever starts the program to open; None for
+    everybody else."""
+    if not _is_new(tx, user_id):
+        return None
+    return one_time.issue(tx, sealer, "link", _Link(user_id, first=True), FIRST_LINK_LIFETIME)
+
+
+def _is_new(tx: Transaction, user_id: str) -> bool:
+    if find_password(tx, user_id) is not None:
+        return False
+    return tx.one("SELECT 1 FROM sessions WHERE user_id = :user LIMIT 1", user=user_id) is None
+
+
 def with_link(call: Call, secret: str, code: str | None) -> Outcome:
     """Takes a link's secret, which is used up by this. Raises Unauthorized."""
     with call.db.write() as tx:
         link = one_time.take(tx, call.context.sealer, "link", secret, _Link)
         # Who opens the link reads the address's mail.
         known = link is not None and verify_address(tx, link.user_id)
+        if link is not None and link.first and not _is_new(tx, link.user_id):
+            known = False
     if link is None or not known:
         raise Unauthorized("link: unknown, used or expired. Ask for another one.")
     return _first_factor_done(call, _Challenge("link", link.user_id, None), code)

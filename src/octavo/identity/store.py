@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..kit import ids
-from ..kit.clock import now
+from ..access import delete_membership, disable_account, insert_managed, upsert_member
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 
@@ -65,42 +64,11 @@ def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
     return _token(row) if row else None
 
 
-def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
-    """Takes back a token of the user; False when there was none that was good."""
-    bound = "" if only is None else " AND organization_id = :only"
-    return (
-        tx.run(
-            f"""UPDATE tokens SET revoked_at = :at
-                WHERE id = :id AND user_id = :user AND revoked_at IS NULL{bound}""",
-            at=now(),
-            id=token_id,
-            user=user_id,
-            only=only,
-        )
-        > 0
-    )
-
-
 def insert_service_account(tx: Transaction, organization_id: str, name: str, role: str) -> ServiceAccountRow:
     """A user that is no person, and a member of the organization. Nobody can sign in as one."""
-    row = ServiceAccountRow(ids.new_id(), name, role, now())
-    tx.run(
-        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
-           VALUES (:id, :email, :name, 'service', :org, :at)""",
-        id=row.id,
-        email=f"{row.id.lower()}@service.invalid",
-        name=name,
-        org=organization_id,
-        at=row.created_at,
-    )
-    tx.run(
-        "INSERT INTO members (organization_id, user_id, role, joined_at) VALUES (:org, :id, :role, :at)",
-        org=organization_id,
-        id=row.id,
-        role=role,
-        at=row.created_at,
-    )
-    return row
+    user = insert_managed(tx, organization_id, "service", name)
+    upsert_member(tx, organization_id, user.id, role)
+    return ServiceAccountRow(user.id, name, role, user.created_at)
 
 
 def list_service_accounts(
@@ -122,10 +90,10 @@ def is_service_account(tx: Transaction, organization_id: str, account_id: str) -
     return tx.one(f"SELECT 1 {_SERVICE} AND u.id = :id", org=organization_id, id=account_id) is not None
 
 
-def disable_service_account(tx: Transaction, account_id: str) -> None:
+def disable_service_account(tx: Transaction, organization_id: str, account_id: str) -> None:
     """It stays as the author of what it made; its membership goes."""
-    tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=account_id)
-    tx.run("DELETE FROM members WHERE user_id = :id", id=account_id)
+    disable_account(tx, account_id)
+    delete_membership(tx, organization_id, account_id)
 
 
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:

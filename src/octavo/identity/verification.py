@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..access import hand_over_account, withdraw_acceptance
 from ..kit.db import Transaction
 from . import removal
 
@@ -20,12 +21,9 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
     if row is None:
         return False
     if not row[0]:
-        tx.run(
-            "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
-            id=user_id,
-        )
+        hand_over_account(tx, user_id)
         for table in ("second_factors", "external_identities"):
             tx.run(f"DELETE FROM {table} WHERE user_id = :id", id=user_id)
-        tx.run("UPDATE members SET accepted = 0 WHERE user_id = :id", id=user_id)
+        withdraw_acceptance(tx, user_id)
         removal.end_everywhere(tx, user_id)
     return True

@@ -6,6 +6,7 @@ from .querying import aggregate
 from .queueing import EventQueue
 from .store import EventRow
 from .wire import (
+    CONSENT,
     Aggregate,
     ApiClientRequest,
     ApiOperation,
@@ -31,7 +32,7 @@ from .wire import (
 )
 
 __all__ = [
-    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue",
+    "CONSENT", "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue",
     "EventRow", "Filter", "Link", "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback",
     "PageRating", "PageView", "Preset", "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery",
     "VisitorLocation", "VisitorSession", "aggregate", "collect", "on_events", "tables",

@@ -1,7 +1,8 @@
 """Taking in what visitors did: events become rows without whoever it was, and are written many at once.
 
 Nothing that a browser says is believed more than it is worth: places must be of the site, claims must be signed,
-times lie within the last day. Programs are left out. Addresses and cookies are dropped here.
+times lie within the last day. Programs are left out. Addresses are dropped here, and cookies but for the answer to the
+question for consent, which goes along to those who hear of the event and is not stored.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from . import store
 from .agents import is_bot, read_agent
 from .store import EventRow
 from .wire import (
+    CONSENT,
     AdClick,
     AdDisplay,
     ApiClientOpen,
@@ -191,6 +193,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
         language=session.language,
         referrer=_without_query(referrer) if referrer else None,
         referrer_domain=host_of(referrer) or None if referrer else None,
+        consent=session.cookies.get(CONSENT) if session.cookies.get(CONSENT) in ("yes", "no") else None,
     )
     for name, value in {**_campaign(location.url), **_details(event)}.items():
         setattr(row, name, value)

@@ -11,6 +11,8 @@ from ..kit.db import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
+    """``consent``: what the visitor answered when they were asked for cookies, `yes` or `no`; never stored."""
+
     id: str
     site_id: str
     at: int
@@ -49,9 +51,10 @@ class EventRow(Struct, kw_only=True):
     api_method: str | None = None
     ad_domain: str | None = None
     placement: str | None = None
+    consent: str | None = None
 
 
-_NAMES = EventRow.__struct_fields__
+_NAMES = tuple(name for name in EventRow.__struct_fields__ if name != "consent")
 _INSERT = f"INSERT INTO site_events ({', '.join(_NAMES)}) VALUES ({', '.join(f':{name}' for name in _NAMES)})"
 
 

@@ -21,6 +21,10 @@ Text = Annotated[str, Meta(max_length=512)]
 Word = Annotated[str, Meta(max_length=256)]
 
 
+CONSENT = "__gitbook_cookie_granted"
+"""The cookie that holds whether a visitor agreed to scripts that set cookies: ``yes`` or ``no``."""
+
+
 class VisitorSession(Struct, rename="camel"):
     """``ip`` and ``cookies`` are not kept; ``visitorAuthClaims`` are not believed, the token is."""
 

@@ -7,9 +7,9 @@ from . import tables as tables
 from . import visitors as visitors
 from .asking import Failed
 from .blocks import find_block_owner, list_code_blocks, render_block, version_of
+from .framing import Frames, find_frames, frames_of
 from .invoking import Subject, fetch_for
-from .on_sites import list_scripts, sign_in_address
-from .presenting import public_endpoint
+from .on_sites import list_scripts, sign_in_address, sign_out_address
 from .public import public_routes
 from .rendering import Rendered
 from .store import forget_space, get_integration_by_id
@@ -20,7 +20,7 @@ on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "PublishIntegration", "Rendered", "Subject", "computing", "fetch_for", "find_block_owner", "forget_space",
-    "get_integration_by_id", "list_code_blocks", "list_scripts", "public_endpoint", "public_routes",
-    "render_block", "sign_in_address", "tables", "version_of", "visitors",
+    "Failed", "Frames", "PublishIntegration", "Rendered", "Subject", "computing", "fetch_for", "find_block_owner",
+    "find_frames", "forget_space", "frames_of", "get_integration_by_id", "list_code_blocks", "list_scripts", "public_routes",
+    "render_block", "sign_in_address", "sign_out_address", "tables", "version_of", "visitors",
 ]  # fmt: skip

@@ -1,26 +1,23 @@
 """Events that somebody waits for: what a script renders, and what it answers at its public endpoint.
 
-Those who wait take a thread each. No more of them do than half of a process's threads, and none more than two for one
-installation: a script that hangs keeps nobody from anything else.
+Those who wait take a thread each: of requests to the API no more than half of its threads, which organizations share.
+Public endpoints have threads of their own.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from ..deliveries import new_delivery_id
-from ..errors import OctavoError, Unavailable
+from ..errors import OctavoError
 from ..kit.context import Context
 from ..kit.fetch import FetchError
 from ..runtime import Answer, ScriptFailed
 from . import delivering
 from .invoking import Outcome, Subject, invoke
-
-_EACH = 2
 
 
 class Failed(OctavoError):
@@ -29,32 +26,43 @@ class Failed(OctavoError):
     status = 502
 
 
-class _Gate:
-    def __init__(self) -> None:
+_PATIENCE = 2.0
+"""Seconds that a request waits for others of its organization, with the thread that it has."""
+
+
+class _Note:
+    """Writes what became of an event once both is known: what the script answered, and that it is done behind that."""
+
+    def __init__(self, type: str, write: Callable[[Outcome], None]) -> None:
+        self._type, self._write = type, write
         self._lock = threading.Lock()
-        self._waiting: Counter[str] = Counter()
+        self._outcome: Outcome | None = None
+        self._problem: str | None = None
+        self._known = 0
 
-    @contextmanager
-    def entered(self, key: str, most: int) -> Iterator[None]:
-        """Raises Unavailable when too many wait."""
+    def finished(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        self._one_more()
+
+    def answered(self, answer: Answer | None) -> None:
+        """None: the script gave none, and why is what it finished with."""
+        self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
+        self._one_more()
+
+    def _one_more(self) -> None:
         with self._lock:
-            if self._waiting[key] >= _EACH or self._waiting.total() >= most:
-                raise Unavailable("This integration is busy. Try again in a moment.", **{"retry-after": "2"})
-            self._waiting[key] += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._waiting[key] -= 1
-                if not self._waiting[key]:
-                    del self._waiting[key]
-
-
-_gate = _Gate()
+            self._known += 1
+            known = self._known
+        if known == 2 and self._outcome is not None:
+            self._write(self._outcome._replace(problem=self._outcome.problem or self._problem))
 
 
 def ask(
-    context: Context, subject: Subject, type: str, fields: dict[str, Any], body: bytes | None = None
+    context: Context,
+    subject: Subject,
+    type: str,
+    fields: dict[str, Any],
+    body: bytes | None = None,
 ) -> Answer:
     """What an integration answers; the event is noted with what it logged, and alone says why it failed: whoever waits
     may be anybody. Raises Failed, Unavailable."""
@@ -68,7 +76,7 @@ def ask(
         event[f"{place.kind}Id"] = place.place_id
     where = (place.kind, place.place_id) if place is not None else ("", "")
 
-    def finished(outcome: Outcome) -> None:
+    def write(outcome: Outcome) -> None:
         delivering.record(
             context,
             integration.id,
@@ -79,9 +87,15 @@ def ask(
             where,
         )
 
-    key = installation.id if installation else integration.id
-    with _gate.entered(key, max(2, context.settings.threads // 2)):
+    with (
+        nullcontext() if context.endpoints.is_mine() else context.scripts.place((organization_id,), _PATIENCE)
+    ):
+        note = _Note(type, write)
+        answer = None
         try:
-            return invoke(context, subject, event, finished, body=body)
+            answer = invoke(context, subject, event, note.finished, body=body)
         except (ScriptFailed, FetchError):
             raise Failed("This integration failed. Its events say why.") from None
+        finally:
+            note.answered(answer)
+        return answer

@@ -14,7 +14,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET
 
-from ..content import get_body, main_state
+from ..content import get_body, shown_state
+from ..core.address_patterns import fits
 from ..core.addresses import read_address
 from ..core.document.html import CodeBlock
 from ..core.pages import Page
@@ -58,25 +59,19 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 
 
 def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
-    """The block that stands for an address: the one whose prefix says most of it; of several the first."""
+    """The block that stands for an address: the one whose pattern says most of it; of several the first."""
+    address = read_address(url)
+    if address is None:
+        return None
     fitting = (
-        (len(prefix), row, block)
+        (said, row, block)
         for row in rows
         for block in row.manifest.blocks or ()
-        for prefix in block.url_unfurl or ()
-        if _begins(url, prefix)
+        for pattern in block.url_unfurl or ()
+        if (said := fits(pattern, address)) is not None
     )
     found = max(fitting, key=lambda each: each[0], default=None)
     return found and (found[1], found[2])
-
-
-def _begins(url: str, prefix: str) -> bool:
-    """Whether an address is at the host that a prefix names, below its path. A prefix without a scheme is for both."""
-    here, wanted = read_address(url), read_address(prefix if "://" in prefix else f"//{prefix}")
-    if here is None or wanted is None or not wanted.host:
-        return False
-    at_host = (here.host, here.port) == (wanted.host, wanted.port)
-    return at_host and wanted.scheme in ("", here.scheme) and here.rest.startswith(wanted.rest)
 
 
 _shown: OwnCache[frozenset[bytes]] = OwnCache(16 * 1024 * 1024)
@@ -134,7 +129,7 @@ def _find_shown(
 
 def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
     """The blocks of an integration that the pages of a space show a visitor, and the addresses that they embed."""
-    view = load_view(tx, main_state(tx, space_id), visitor.claims)
+    view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
     key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
     if shown is None:

@@ -14,7 +14,7 @@ from ..core.free_names import free_name
 from ..core.pages import Page, slugify
 from ..errors import BadRequest
 
-_Title = Annotated[str, Meta(min_length=1, max_length=512)]
+_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
 _Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32

@@ -27,7 +27,8 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.sealing import Sealer
-from ..runtime import ScriptError, ScriptFailed
+from ..runtime import Answer, ScriptError, ScriptFailed
+from ..sites import touch_sites
 from . import store
 from .active import sees
 from .invoking import Outcome, find_subject, invoke
@@ -137,7 +138,7 @@ def announce(
 ) -> None:
     """That an installation was set up or removed, or one at a place; and so may be what it computes."""
     dependency_changed(tx, row.organization_id)
-    store.touch_sites(tx, row.organization_id)
+    touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)
 
@@ -194,9 +195,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
         problem, silent = str(error), not isinstance(error, (ScriptError, Unavailable))
     else:
         answered = answer.status
-        if answered >= 400 and answered != _NOT_HANDLED:
-            said = answer.body[:500].decode("utf-8", "replace")
-            problem = f"answered {answered}: {said}"
+        problem = problem_in(row.type, answer)
     outcome = found[0] if found else Outcome([], None)
     return Result(
         problem=outcome.problem or problem,
@@ -205,6 +204,17 @@ def _hand_over(context: Context, row: Delivery) -> Result:
         answered=answered,
         logs=outcome.logs,
     )
+
+
+def problem_in(type: str, answer: Answer) -> str | None:
+    """What is wrong with an answer; None where the script did what it was told of. A script library answers 500 for one
+    that threw. At a public endpoint everything else is between the script and who asks it."""
+    if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
+        return None
+    if type == "ui_render" and answer.status == 404:
+        return None
+    said = answer.body[:500].decode("utf-8", "replace")
+    return f"answered {answer.status}: {said}"
 
 
 def record(

@@ -14,9 +14,11 @@ from ..access import (
     Can,
     OrgAccess,
     Role,
+    SiteAccess,
     at_least,
     enter_site,
     list_reached,
+    may_write,
     organization_access,
     require_actor,
     role_of_member,
@@ -25,7 +27,7 @@ from ..access import (
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Actor, Call, enters
-from ..sites import get_site
+from ..sites import get_site, may_open, require_opening
 from ..spaces import get_space
 from . import store
 from .store import InstallationRow, IntegrationRow, Kind, PlaceRow
@@ -48,13 +50,18 @@ class IntegrationAccess(Struct, frozen=True):
     by_script: bool = False
 
     @property
+    def changes(self) -> bool:
+        """Whether the caller's token could change the configurations of its installations."""
+        return self.by_script or may_write(self.actor, "integrations")
+
+    @property
     def organization_id(self) -> str:
         return self.row.organization_id
 
 
 class InstallationAccess(Struct, frozen=True):
     """``by_script``: with a token of the installation, or of its integration. ``changes``: whether the caller may
-    change it."""
+    change it, by their token, too: who only reads is told no secret that is in a configuration."""
 
     row: InstallationRow
     actor: Actor
@@ -85,8 +92,10 @@ class SpaceInstallationAccess(_PlaceAccess, frozen=True):
     pass
 
 
-class SiteInstallationAccess(_PlaceAccess, frozen=True):
-    pass
+class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
+    """``site``: the caller at the site; None for a script."""
+
+    site: SiteAccess | None
 
 
 def _forbidden(role: str) -> Forbidden:
@@ -161,10 +170,10 @@ def installation_access(
         raise missing from None
     if not at_least(org.role, INSTALLATION[Can.VIEW]):
         raise missing
-    changes = at_least(org.role, INSTALLATION[Can.ADMIN])
-    if needs is not Can.VIEW and not changes:
+    administers = at_least(org.role, INSTALLATION[Can.ADMIN])
+    if needs is not Can.VIEW and not administers:
         raise _forbidden(str(INSTALLATION[needs]))
-    return InstallationAccess(row, actor, changes)
+    return InstallationAccess(row, actor, administers and may_write(actor, "integrations"))
 
 
 def _is_own(actor: Actor, row: InstallationRow) -> bool:
@@ -201,7 +210,10 @@ def enter_space_installation(
             space = space_access(tx, actor, needs, space_id)
             if space.organization_id != row.organization_id:
                 raise NotFound(missing)
-            role, changes = space.role, at_least(space.role, SPACE[Can.INSTALL_INTEGRATION])
+            role, changes = (
+                space.role,
+                at_least(space.role, SPACE[Can.INSTALL_INTEGRATION]) and may_write(actor, "integrations"),
+            )
         place = store.find_place(tx, row.id, "space", space_id)
     return SpaceInstallationAccess(row, place, space_id, actor, changes, role)
 
@@ -217,12 +229,24 @@ def enter_site_installation(
         if actor.integration_id:
             if not _is_own(actor, row) or get_site(tx, site_id).organization_id != row.organization_id:
                 raise NotFound(missing)
-            role, changes = None, True
+            site, role, changes = None, None, True
         else:
             site = enter_site(call, needs, row.organization_id, site_id)
-            role, changes = site.role, at_least(site.role, SITE[Can.ADMIN])
+            role, changes = (
+                site.role,
+                at_least(site.role, SITE[Can.ADMIN])
+                and may_write(actor, "integrations")
+                and may_open(tx, site),
+            )
         place = store.find_place(tx, row.id, "site", site_id)
-    return SiteInstallationAccess(row, place, site_id, actor, changes, role)
+    return SiteInstallationAccess(row, place, site_id, actor, changes, role, site=site)
+
+
+def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstallationAccess) -> None:
+    """Raises Forbidden for a person who may not open the site further: an integration there decides who gets in and
+    what runs on its pages, and its configuration decides what the integration does."""
+    if isinstance(access, SiteInstallationAccess) and access.site is not None:
+        require_opening(tx, access.site)
 
 
 def require_person(actor: Actor) -> None:

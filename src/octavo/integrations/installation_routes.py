@@ -7,6 +7,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Slice, present_slice
+from ..sites import require_opening
 from . import installing, store
 from .entering import (
     InstallationAccess,
@@ -76,7 +77,7 @@ def list_spaces_of_integration(
                 tx,
                 place,
                 integration.row.id,
-                whole=True,
+                whole=integration.changes,
                 actor=integration.actor,
                 extended=query.extended,
             ),
@@ -99,7 +100,7 @@ def list_sites_of_integration(
         return present_slice(
             _list_places(tx, "site", integration, query),
             lambda place: present_site_installation(
-                call, tx, place, integration.row.id, whole=True, extended=query.extended
+                call, tx, place, integration.row.id, whole=integration.changes, extended=query.extended
             ),
         )
 
@@ -195,11 +196,13 @@ def install_on_space(
 def install_on_site(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSite
 ) -> SiteInstallation:
-    """Installs an integration of the organization on a site, by somebody who administers the site."""
+    """Installs an integration of the organization on a site. It may decide who gets in and what runs there, so this is
+    for those who administer the site and each space that it shows."""
     require_person(installation.actor)
     row = installation.row
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
     with call.db.write() as tx:
+        require_opening(tx, site)
         place = installing.install_at(tx, call, row, "site", site.site_id)
         return present_site_installation(
             call, tx, place, row.integration_id, whole=True, extended=query.extended
@@ -297,7 +300,8 @@ def get_site_installation(
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
-    """Configures an integration on a site. A configuration is replaced as a whole."""
+    """Configures an integration on a site. A configuration is replaced as a whole. For those who administer the site
+    and each space that it shows."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call, installation, body)
         return _show_site(call, tx, installation, place, query.extended)
@@ -305,5 +309,6 @@ def update_site_installation(
 
 @operation("uninstallIntegrationFromSite", "DELETE", _SITE, needs=Can.ADMIN, returns=Deletion)
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
-    """Takes an integration off a site."""
+    """Takes an integration off a site. For those who administer the site and each space that it shows: another one may
+    let visitors in from then on."""
     return _delete(call, installation)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ..access import audit, grant_installation, upsert_member
+from ..access import audit, disable_account, grant_installation, insert_managed, upsert_member
 from ..deliveries import forget_waiting
 from ..errors import BadRequest, NotFound
 from ..kit import ids
@@ -28,6 +28,7 @@ from .entering import (
     SiteInstallationAccess,
     SpaceInstallationAccess,
     kind_of,
+    require_change,
 )
 from .presenting import open_configuration
 from .store import CONFIGURATION, PLACE_CONFIGURATION, InstallationRow, IntegrationRow, Kind, PlaceRow
@@ -56,7 +57,7 @@ def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: s
         audit(tx, call, "integration.agreed", organization_id, ("installation", there.id), after=after)
         return changed
     installation_id = ids.new_id()
-    user_id = store.insert_account(tx, organization_id, installation_id, row.title)
+    user_id = insert_managed(tx, organization_id, "integration", row.title).id
     spaces = "all" if row.target in ("all", "organization", "space") else "selected"
     sites = "all" if row.target in ("all", "organization", "site") else "selected"
     store.insert_installation(
@@ -164,7 +165,7 @@ def uninstall(tx: Transaction, call: Call, access: InstallationAccess) -> None:
 
 def remove_installation(tx: Transaction, row: InstallationRow) -> None:
     end_membership(tx, row.organization_id, row.user_id)
-    store.disable_account(tx, row.user_id)
+    disable_account(tx, row.user_id)
     store.delete_installation(tx, row.id)
 
 
@@ -242,7 +243,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
-    """Raises BadRequest, NotFound."""
+    """Raises BadRequest, Forbidden, NotFound."""
+    require_change(tx, access)
     was = require_place(access)
     integration, _ = _hold(tx, access.installation)
     place = store.find_place(tx, was.installation_id, was.kind, was.place_id)
@@ -271,7 +273,8 @@ def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePla
 
 
 def uninstall_at(tx: Transaction, call: Call, access: PlaceAccess) -> bool:
-    """False when it was not installed there."""
+    """False when it was not installed there. Raises Forbidden."""
+    require_change(tx, access)
     place = access.place
     if place is None or not store.hold(tx, access.installation.integration_id):
         return False

@@ -38,6 +38,7 @@ _HIDDEN = "[secret]"
 _SHORTEST = 6
 """Characters of a secret that is looked for in logs; shorter ones are in every other word."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ANSWER = 10 * 1024 * 1024
 """Bytes of what another host answers a script."""
 
@@ -179,6 +180,7 @@ def invoke(
         handed,
         fetch_for(context.settings.url, context.settings.allow_private_fetch),
         done,
+        owner=(organization_id, key),
         seconds=seconds,
         wait=wait,
     )
@@ -215,6 +217,8 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
             )
         except FetchError as error:
             raise FetchRefused(error.message) from None
+        if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
+            raise FetchRefused(f"answered with a redirect ({got.status}), which the request does not allow")
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
         return Got(got.url, got.status, headers, got.body)
 

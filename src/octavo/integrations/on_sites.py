@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from msgspec import UNSET
-
 from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..runtime import Answer
-from ..sites import IntegrationScript, accept_key
+from ..sites import IntegrationScript, Other, accept_key
 from . import store
 from .asking import Failed, ask
 from .invoking import Subject, signing_secret
+from .policies import policy_text
 from .presenting import public_endpoint
-from .wire import Manifest
 
-SIGN_IN, SCRIPT_FILE = "~sign-in", "~script.js"
+SIGN_IN, SIGN_OUT, SCRIPT_FILE = "~sign-in", "~sign-out", "~script.js"
 """Below the public endpoint of an installation at a site: what the platform asks it for, and no request of anybody."""
 _KEPT_FOR = 300
 """Seconds for which a published script is not asked for again."""
@@ -31,8 +29,9 @@ _scripts: OwnCache[bytes] = OwnCache(16 * 1024 * 1024)
 
 
 class _SignIn(NamedTuple):
-    """``key``: what the integration signs visitors' tokens with."""
+    """``url``: the public endpoint. ``key``: what the integration signs visitors' tokens with."""
 
+    name: str
     url: str
     key: str
 
@@ -41,32 +40,44 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
     """How visitors of a site sign in through an integration: the first that was installed on it for that."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
-        return _SignIn(
-            f"{public_endpoint(context, integration.name, installation.id, 'site', site_id)}/{SIGN_IN}",
-            signing_secret(context, integration, *key),
-        )
+        endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
+        return _SignIn(integration.name, endpoint, signing_secret(context, integration, *key))
     return None
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
     """Where a visitor of ``path`` (below the site, with a slash before it) begins to sign in through an integration."""
     found = _find_sign_in(tx, context, site_id)
-    return f"{found.url}?{urlencode({'location': path})}" if found is not None else None
+    return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None
 
 
-def _key_of_visitors(tx: Transaction, context: Context, site_id: str) -> str | None:
+def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | None:
+    """Where a visitor goes on who signed out of a site that an integration signed them in to."""
     found = _find_sign_in(tx, context, site_id)
-    return found.key if found is not None else None
+    return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
 
-accept_key(_key_of_visitors)
+def _find_other(tx: Transaction, context: Context, site_id: str) -> Other | None:
+    found = _find_sign_in(tx, context, site_id)
+    return Other(found.name, found.key) if found is not None else None
+
+
+accept_key(_find_other)
 
 
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:
     """What the integration answers a visitor who is to sign in. ``location``: what follows the site's address, which
     ends with a slash. Raises Failed, NotFound, Unavailable."""
     _require_scope(subject, "site:visitor:auth")
-    return ask(context, subject, "fetch_visitor_authentication", {"location": location.lstrip("/\\")})
+    fields = {"location": location.lstrip("/\\")}
+    return ask(context, subject, "fetch_visitor_authentication", fields)
+
+
+def tell_of_sign_out(context: Context, subject: Subject) -> Answer:
+    """What the integration answers a visitor who signed out: most send them to the provider, to sign out there as well.
+    Raises Failed, NotFound, Unavailable."""
+    _require_scope(subject, "site:visitor:auth")
+    return ask(context, subject, "fetch_visitor_authentication", {"action": "logout"})
 
 
 def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[IntegrationScript]:
@@ -99,15 +110,6 @@ def read_script(context: Context, subject: Subject) -> bytes:
         kept = answer.body
         _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept
-
-
-def policy_text(manifest: Manifest) -> str | None:
-    """The content security policy of an integration, on one line."""
-    given = manifest.content_security_policy
-    if given is UNSET:
-        return None
-    text = given if isinstance(given, str) else "; ".join(f"{name} {value}" for name, value in given.items())
-    return " ".join(text.split())
 
 
 def _require_scope(subject: Subject, scope: str) -> None:

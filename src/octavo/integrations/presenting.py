@@ -21,6 +21,7 @@ from ..spaces import get_space, present_space
 from . import store
 from .configuration import declared, shown
 from .entering import INTEGRATION, role_at_owner
+from .policies import list_origins
 from .store import CONFIGURATION, PLACE_CONFIGURATION, FileRow, InstallationRow, IntegrationRow, PlaceRow
 from .wire import (
     Installation,
@@ -107,6 +108,7 @@ def _present(
             app=f"{call.settings.url}/integrations/{row.name}",
             assets=f"{endpoint}/~assets",
             public_endpoint=endpoint,
+            public_content_endpoint=endpoint,
             icon=link(store.ICON) or UNSET,
         ),
         permissions=IntegrationPermissions(admin),
@@ -114,6 +116,7 @@ def _present(
         content_sources=manifest.content_sources,
         configurations=manifest.configurations,
         content_security_policy=manifest.content_security_policy,
+        frame_origins=list_origins(manifest),
     )
 
 
@@ -140,6 +143,7 @@ def _configuration(
 
 def present_installation(call: Call, tx: Transaction, row: InstallationRow, *, whole: bool) -> Installation:
     """``whole``: for those who may change its configuration."""
+    endpoint = public_endpoint(call.context, row.integration, row.id)
     return Installation(
         id=row.id,
         status=row.status,  # type: ignore[arg-type]
@@ -151,8 +155,9 @@ def present_installation(call: Call, tx: Transaction, row: InstallationRow, *, w
         updated_at=iso(row.updated_at),
         urls=InstallationUrls(
             location=call.url(f"/integrations/{row.integration}/installations/{row.id}"),
-            app=f"{call.settings.url}/o/{row.organization_id}/integrations/{row.integration}",
-            public_endpoint=public_endpoint(call.context, row.integration, row.id),
+            app=call.app.organization(row.organization_id, f"integrations/{row.integration}"),
+            public_endpoint=endpoint,
+            public_content_endpoint=endpoint,
         ),
         external_ids=row.external_ids,
         target=OrganizationTarget(row.organization_id),
@@ -162,7 +167,7 @@ def present_installation(call: Call, tx: Transaction, row: InstallationRow, *, w
 def _place_urls(call: Call, row: PlaceRow) -> PlaceUrls:
     path = f"/integrations/{row.integration}/installations/{row.installation_id}/{row.kind}s/{row.place_id}"
     endpoint = public_endpoint(call.context, row.integration, row.installation_id, row.kind, row.place_id)
-    return PlaceUrls(call.url(path), endpoint)
+    return PlaceUrls(call.url(path), endpoint, endpoint)
 
 
 def present_space_installation(

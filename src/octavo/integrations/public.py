@@ -1,19 +1,18 @@
 """Public endpoints: requests from anywhere to an integration, answered by its script, on the origin of sites.
 
 Scripts share that origin with the sites of everybody. So what they answer is shown in a sandbox without an origin, they
-are not told anybody's cookies, and set none; of their headers those go out that concern the answer alone.
+are not told anybody's cookies, and set none; of their headers those do not go out that are for more than the answer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 from urllib.parse import parse_qs, quote
 
 from ..errors import Forbidden, NotFound
-from ..kit.asgi import Action, Request, Route
+from ..kit.asgi import QUEUE_SECONDS, Action, Request, Route
 from ..kit.asgi import Answer as HttpAnswer
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -22,21 +21,41 @@ from ..runtime import Answer
 from . import store
 from .asking import ask
 from .invoking import Subject
-from .on_sites import SCRIPT_FILE, SIGN_IN, ask_for_sign_in, policy_text, read_script
+from .on_sites import (
+    SCRIPT_FILE,
+    SIGN_IN,
+    SIGN_OUT,
+    ask_for_sign_in,
+    read_script,
+    tell_of_sign_out,
+)
+from .policies import policy_text
 from .presenting import PUBLIC
 from .store import SCRIPT, IntegrationRow, Kind
 from .wire import Manifest
 
 LARGEST = 5 * 1024 * 1024
 """Bytes of the body of a request."""
-_THREADS = 8
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
 _NOT_TOLD = frozenset({"cookie", "host", "content-length", "transfer-encoding", "connection"})
-_KEPT = frozenset(
-    {"content-type", "cache-control", "location", "etag", "last-modified", "vary", "content-language",
-     "content-disposition", "retry-after", "link"}
+_OURS = frozenset(
+    {
+        # of the connection, and of how we send a body
+        "connection", "content-length", "date", "keep-alive", "proxy-authenticate", "proxy-connection", "server", "te",
+        "trailer", "transfer-encoding", "upgrade", "x-request-id",
+        # of what may be done with an answer
+        "content-security-policy", "content-security-policy-report-only", "x-content-type-options",
+        # of the whole origin, which the sites of others are on as well
+        "accept-ch", "activate-storage-access", "alt-svc", "clear-site-data", "critical-ch", "expect-ct", "nel",
+        "origin-agent-cluster", "public-key-pins", "public-key-pins-report-only", "report-to", "reporting-endpoints",
+        "service-worker-allowed", "set-cookie", "set-cookie2", "set-login", "strict-transport-security",
+        "use-as-dictionary",
+        # of servers before ours, which would send files of their own for them
+        "x-lighttpd-send-file", "x-reproxy-url", "x-sendfile",
+    }
 )  # fmt: skip
-_KEPT_PREFIXES = ("access-control-", "x-gitbook-", "x-integration-")
+"""Headers that no script sets; all others go out as it gave them."""
+_OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
 )
@@ -60,16 +79,22 @@ def public_routes(context: Context) -> list[Route]:
 class _Endpoint:
     def __init__(self, context: Context) -> None:
         self._context = context
-        # Threads of its own: those of the sites are for the sites.
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="octavo-integration")
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
             raise Forbidden("What a script answers is no code of the sites beside it.")
         body = await request.read(LARGEST)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._ask, request, body)
+        found = await asyncio.get_running_loop().run_in_executor(None, self._find, request)
+        if isinstance(found, HttpAnswer):
+            return found
+        subject, below = found
+        owner = subject.installation or subject.integration
+        return await self._context.endpoints.run(
+            (owner.organization_id, owner.id), QUEUE_SECONDS, self._ask, request, body, subject, below
+        )
 
-    def _ask(self, request: Request, body: bytes) -> HttpAnswer:
+    def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
+        """Who is asked, and what for; or an answer that asks nobody."""
         name, *path = request.segments[1:]
         with self._context.db.read() as tx:
             integration = store.find_integration(tx, name)
@@ -77,10 +102,15 @@ class _Endpoint:
                 raise NotFound("There is nothing at this address.")
             if path[:1] == ["~assets"]:
                 return self._asset(tx, integration, path[1:])
-            subject, below = _find(tx, integration, path)
+            return _find(tx, integration, path)
+
+    def _ask(self, request: Request, body: bytes, subject: Subject, below: list[str]) -> HttpAnswer:
+        manifest = subject.integration.manifest
         if below == [SIGN_IN]:
             location = parse_qs(request.query_string.decode("latin-1")).get("location", [""])[0]
-            return _shown(ask_for_sign_in(self._context, subject, location), integration.manifest)
+            return _shown(ask_for_sign_in(self._context, subject, location), manifest)
+        if below == [SIGN_OUT]:
+            return _shown(tell_of_sign_out(self._context, subject), manifest)
         if below == [SCRIPT_FILE]:
             return _script(read_script(self._context, subject))
         event = {
@@ -94,7 +124,8 @@ class _Endpoint:
                 },
             }
         }
-        return _shown(ask(self._context, subject, "fetch", event, body or None), integration.manifest)
+        got = ask(self._context, subject, "fetch", event, body or None)
+        return _shown(got, manifest)
 
     def _url(self, request: Request) -> str:
         path = "/".join(quote(segment, safe="~!$&'()*+,;=:@") for segment in request.segments)
@@ -149,9 +180,9 @@ def _shown(answer: Answer, manifest: Manifest) -> HttpAnswer:
     headers: dict[str, str] = {}
     for given, value in answer.headers:
         name = given.lower()
-        kept = name in _KEPT or name.startswith(_KEPT_PREFIXES)
-        if kept and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
-            headers[name] = value
+        ours = name in _OURS or name.startswith(_OUR_PREFIXES)
+        if not ours and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
     headers.setdefault("cache-control", "no-store")
     headers["content-security-policy"] = _policy(manifest)
     headers["x-content-type-options"] = "nosniff"

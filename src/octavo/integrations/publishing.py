@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from ..access import Can, audit, organization_access
 from ..content import dependency_changed, store_file
-from ..core.addresses import read_address
+from ..core.address_patterns import domain_of
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -21,6 +21,7 @@ from ..kit.db import Transaction
 from ..kit.files import detect_type
 from ..kit.operation import Actor, Call
 from ..orgs import find_organization_by_hostname
+from ..sites import touch_sites
 from . import store
 from .entering import integration_access
 from .installing import remove_installation
@@ -59,12 +60,13 @@ def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> I
     with call.db.write() as tx:
         organization_id, before = _require_publisher(tx, actor, name, given.organization)
         row = _row(call.context, before, name, organization_id, given)
+        store.take_name(tx, name, organization_id)
         store.put_integration(tx, row)
         store.set_tags(tx, row.id, _tags(row.manifest))
         store.set_files(tx, row.id, files)
         order_for(tx, row)
         for installation in store.list_all_installations(tx, row.id):
-            store.touch_sites(tx, installation.organization_id)
+            touch_sites(tx, installation.organization_id)
         state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
         audit(tx, call, "integration.published", organization_id, ("integration", name), after=state)
     return row
@@ -89,10 +91,9 @@ def _require_publisher(
     """The organization (by its id or subdomain) that publishes, and what it published before under this name."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
-    before = store.find_integration(tx, name)
-    if before is not None and before.organization_id != org.organization_id:
+    if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
         raise NotFound(f"The name {name!r} is not to be had: choose another one.")
-    return org.organization_id, before
+    return org.organization_id, store.find_integration(tx, name)
 
 
 def _row(
@@ -143,10 +144,8 @@ def _tags(manifest: Manifest) -> list[tuple[str, str]]:
     tags: list[tuple[str, str]] = [("category", category) for category in manifest.categories]
     tags += [("scope", scope) for scope in manifest.scopes]
     for block in manifest.blocks or ():
-        for prefix in block.url_unfurl or ():
-            address = read_address(prefix if "://" in prefix else f"https://{prefix}")
-            if address is not None and address.host:
-                tags.append(("domain", address.host))
+        domains = (domain_of(pattern) for pattern in block.url_unfurl or ())
+        tags += [("domain", domain) for domain in domains if domain]
     return tags
 
 

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import UNSET
 
-from ..access import Can, enter_site, organization_access, space_access
+from ..access import Can, enter_site, may_write, organization_access, space_access
 from ..core.lz_string import decompress
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call, Reply
+from ..sites import require_opening
 from . import store
 from .asking import Failed, ask
 from .contentkit import BadOutput, read_output
@@ -101,6 +102,13 @@ def _message(body: bytes) -> str:
 def _enter(tx: Transaction, call: Call, integration: IntegrationAccess, at: RenderContext) -> Subject:
     """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
     row, actor = integration.row, integration.actor
+    if (
+        actor.user_id
+        and not actor.integration_id
+        and not _only_reads(at)
+        and not may_write(actor, "integrations")
+    ):
+        raise Forbidden("This token lacks the scope `integrations:write`.")
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
         return _subject(tx, row, org.organization_id)
@@ -122,7 +130,14 @@ def _enter(tx: Transaction, call: Call, integration: IntegrationAccess, at: Rend
     if organization_id is None:
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = enter_site(call, Can.ADMIN, organization_id, at.site_id)
+    # What is pressed here, the script does with its own rights: it changes the configuration.
+    require_opening(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
+
+
+def _only_reads(at: RenderContext) -> bool:
+    """Whether a component is shown where it is read. Elsewhere the script does what is pressed with rights of its own."""
+    return isinstance(at, DocumentContext) and not at.editable
 
 
 def _subject(

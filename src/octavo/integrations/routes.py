@@ -10,6 +10,7 @@ from ..access import (
     SpaceAccess,
     at_least,
     create_integration_token,
+    may_write,
     organization_access,
 )
 from ..errors import NotFound
@@ -124,7 +125,9 @@ def list_installations(
             organization_id=None if integration.by_script else row.organization_id,
             external_id=query.external_id,
         )
-        return present_slice(found, lambda one: present_installation(call, tx, one, whole=True))
+        return present_slice(
+            found, lambda one: present_installation(call, tx, one, whole=integration.changes)
+        )
 
 
 @operation(
@@ -195,9 +198,11 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
 )
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """A token of the installation, good for an hour: for the integration itself, and for administrators who try it
-    out. It reaches what the installation is on, as far as the scopes go."""
+    out, and then only as long as they are that and their own token or session is good. It reaches what the installation
+    is on, as far as the scopes go."""
     row = installation.row
-    return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id))
+    by = None if installation.by_script else installation.actor
+    return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id, by))
 
 
 # --- in an organization, a space, a site ----------------------------------------------------------------
@@ -230,7 +235,7 @@ def list_organization_installations(
     call: Call, org: OrgAccess, query: OrganizationInstallationsQuery
 ) -> Listing[InstalledItem]:
     """What is installed in an organization, each with its integration, oldest first."""
-    changes = at_least(org.role, INSTALLATION[Can.ADMIN]) and not org.actor.integration_id
+    changes = at_least(org.role, INSTALLATION[Can.ADMIN]) and may_write(org.actor, "integrations")
     with call.db.read() as tx:
         found = store.list_installations(
             tx, query.limit, query.page, organization_id=org.organization_id, search=query.search

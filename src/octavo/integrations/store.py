@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
@@ -97,6 +96,7 @@ _PLACE = (
     "p.installation_id, p.kind, p.place_id, p.status, p.configuration, p.external_ids, p.created_at,"
     " p.updated_at, i.name"
 )
+_NOT_TRASHED = "NOT EXISTS (SELECT 1 FROM spaces t WHERE t.id = p.place_id AND t.deleted_at IS NOT NULL)"
 _PLACED = "integration_places p JOIN integration_installations n ON n.id = p.installation_id JOIN integrations i ON i.id = n.integration_id"
 
 
@@ -232,6 +232,22 @@ def computes(tx: Transaction, organization_id: str) -> bool:
         org=organization_id,
     )
     return found is not None
+
+
+def take_name(tx: Transaction, name: str, organization_id: str) -> None:
+    """The first who takes a name keeps it."""
+    tx.run(
+        "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON CONFLICT (name) DO NOTHING",
+        name=name,
+        organization=organization_id,
+    )
+
+
+def find_owner_of_name(tx: Transaction, name: str) -> str | None:
+    found: str | None = tx.value(
+        "SELECT organization_id FROM integration_names WHERE name = :name", name=name
+    )
+    return found
 
 
 def put_integration(tx: Transaction, row: IntegrationRow) -> None:
@@ -476,9 +492,9 @@ def list_places(
     external_id: str | None = None,
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
-    """By installation and place. ``only``: the ids of the places to list."""
+    """By installation and place, without spaces in the trash. ``only``: the ids of the places to list."""
     after = decode_token(page, str, str)
-    where, given = ["p.kind = :kind"], dict[str, Any](kind=kind)
+    where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (
         ("p.installation_id", installation_id),
         ("n.integration_id", integration_id),
@@ -613,29 +629,6 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
     )
 
 
-# --- whom an installation acts as -----------------------------------------------------------------------
-
-
-def insert_account(tx: Transaction, organization_id: str, installation_id: str, title: str) -> str:
-    """A user that is no person and cannot sign in; its id."""
-    user_id = ids.new_id()
-    tx.run(
-        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
-           VALUES (:id, :email, :name, 'integration', :org, :at)""",
-        id=user_id,
-        email=f"{installation_id.lower()}@integrations.invalid",
-        name=title,
-        org=organization_id,
-        at=now(),
-    )
-    return user_id
-
-
-def disable_account(tx: Transaction, user_id: str) -> None:
-    """It stays as the author of what it wrote."""
-    tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
-
-
 # --- what is installed where ----------------------------------------------------------------------------
 
 
@@ -708,15 +701,6 @@ def list_told(
         at=at,
     )
     return [(row[0], row[1], row[2]) for row in rows if scope in msgspec.json.decode(row[3])]
-
-
-def touch_sites(tx: Transaction, organization_id: str) -> None:
-    """Has what is kept of an organization's sites looked at again: their listings may be drawn by other blocks."""
-    tx.run(
-        "UPDATE site_versions SET version = version + 1"
-        " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
-        org=organization_id,
-    )
 
 
 def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:

@@ -22,6 +22,7 @@ declare(
         },
         json={"manifest": Manifest},
     ),
+    Table(name="integration_names", stays=_CODE),
     Table(name="integration_tags", stays=_CODE, values={"kind": ("category", "scope", "domain")}),
     Table(name="integration_files", stays=_CODE, columns=(file("hash"),)),
     Table(

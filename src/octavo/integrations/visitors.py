@@ -1,6 +1,7 @@
 """What integrations are told of the visitors of a site: which pages they read, how helpful they found them.
 
-They are told what insights keep, so not who it was: no address, no cookies, no browser, and another id at every site.
+They are told what insights keep, so not who it was: no address, no browser, another id at every site, and no cookie but
+the one that says whether the visitor agreed to cookies, which scripts have to ask.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..insights import EventRow, on_events
+from ..insights import CONSENT, EventRow, on_events
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.outbox import emit
@@ -47,7 +48,8 @@ def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
 
 
 def _fields(row: EventRow) -> dict[str, Any]:
-    visitor: dict[str, Any] = {"anonymousId": row.visitor, "cookies": {}, "userAgent": "", "ip": ""}
+    cookies = {CONSENT: row.consent} if row.consent else {}
+    visitor: dict[str, Any] = {"anonymousId": row.visitor, "cookies": cookies, "userAgent": "", "ip": ""}
     if row.language:
         visitor["language"] = row.language
     fields: dict[str, Any] = {"visitor": visitor, "url": row.url, "referrer": row.referrer or ""}

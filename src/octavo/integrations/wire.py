@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..kit.pagination import PageQuery
+from ..kit.texts import TWO_SIGNS
 from ..orgs import Organization
 from ..sites import Site
 from ..spaces import Space
@@ -24,10 +25,10 @@ Scope = Literal[
 ]  # fmt: skip
 Category = Literal["analytics", "collaboration", "content", "gitsync", "marketing", "visitor-auth", "other"]
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
-Title = Annotated[str, Meta(min_length=2, max_length=30)]
+Title = Annotated[str, Meta(min_length=2, max_length=30, pattern=TWO_SIGNS)]
 Description = Annotated[str, Meta(max_length=100)]
 Summary = Annotated[str, Meta(max_length=2048)]
-PartTitle = Annotated[str, Meta(min_length=2, max_length=40)]
+PartTitle = Annotated[str, Meta(min_length=2, max_length=40, pattern=TWO_SIGNS)]
 PartDescription = Annotated[str, Meta(max_length=150)]
 Id = Annotated[str, Meta(min_length=1, max_length=100)]
 Text = Annotated[str, Meta(max_length=2048)]
@@ -44,7 +45,8 @@ class BlockMarkdown(Struct):
 
 
 class Block(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
-    """``url_unfurl``: prefixes of the URLs that become such a block when they are put on a page."""
+    """``url_unfurl``: patterns of the URLs that become such a block when they are put on a page, see
+    ``core.address_patterns``."""
 
     id: Id
     title: PartTitle
@@ -224,6 +226,7 @@ class IntegrationUrls(Struct, rename="camel"):
     app: str
     assets: str
     public_endpoint: str
+    public_content_endpoint: str
     icon: str | UnsetType = UNSET
 
 
@@ -252,6 +255,7 @@ class Integration(Struct, rename="camel", kw_only=True):
     content_sources: list[ContentSource] | UnsetType = UNSET
     configurations: Configurations | UnsetType = UNSET
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
+    frame_origins: list[str] = []
 
 
 ExternalIds = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=5)]
@@ -261,6 +265,7 @@ class InstallationUrls(Struct, rename="camel"):
     location: str
     app: str
     public_endpoint: str
+    public_content_endpoint: str
 
 
 class OrganizationTarget(Struct):
@@ -302,6 +307,7 @@ class UpdatePlace(Struct, rename="camel"):
 class PlaceUrls(Struct, rename="camel"):
     location: str
     public_endpoint: str
+    public_content_endpoint: str
 
 
 class _PlaceInstallation(Struct, rename="camel", kw_only=True):

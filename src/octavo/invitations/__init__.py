@@ -2,7 +2,8 @@
 
 from . import tables as tables
 from .inviting import invite_account, withdraw
+from .store import forget_standing
 
 __all__ = [
-    "invite_account", "tables", "withdraw",
+    "forget_standing", "invite_account", "tables", "withdraw",
 ]  # fmt: skip

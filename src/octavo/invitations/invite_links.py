@@ -21,6 +21,7 @@ from ..access import (
     collection_access,
     find_membership,
     grant_by_link,
+    joined,
     list_steps,
     role_along,
     role_of_member,
@@ -29,7 +30,6 @@ from ..access import (
     upsert_member,
 )
 from ..errors import BadRequest, Forbidden, NotFound
-from ..identity import meet_directory
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..orgs import get_organization
@@ -139,7 +139,7 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     role = membership.role if membership else None
     if membership is None or not at_least(role, wanted):
         upsert_member(tx, organization_id, user_id, wanted)
-        meet_directory(tx, organization_id, user_id)
+        joined(tx, organization_id, user_id)
         was = {"role": role} if membership else None
         action = "member.updated" if membership else "member.joined"
         state = {"role": wanted, "by": "invite-link"}

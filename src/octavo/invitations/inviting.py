@@ -20,12 +20,14 @@ from ..access import (
     has_verified_email,
     hash_token,
     insert_user,
+    joined,
     role_of_member,
+    set_sso,
     update_user,
     upsert_member,
 )
 from ..errors import Conflict, NotFound
-from ..identity import hash_password, meet_directory, require_good, set_password, verify_address
+from ..identity import hash_password, require_good, set_password, verify_address
 from ..kit import jobs, mail
 from ..kit.allowances import spend
 from ..kit.clock import now
@@ -107,13 +109,9 @@ def _add(
     accepted: bool = False,
 ) -> None:
     upsert_member(tx, organization_id, user_id, role, accepted=accepted)
-    meet_directory(tx, organization_id, user_id)
+    joined(tx, organization_id, user_id)
     if sso:
-        tx.run(
-            "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user",
-            org=organization_id,
-            user=user_id,
-        )
+        set_sso(tx, organization_id, user_id)
     state = {"role": role, "by": "invitation"}
     audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
 

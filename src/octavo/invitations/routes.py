@@ -175,7 +175,14 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
 # --- links --------------------------------------------------------------------------------------------
 
 
-@operation("listOrganizationInviteLinks", "GET", _LINKS, needs=Can.ADMIN, returns=Listing[InviteLink])
+@operation(
+    "listOrganizationInviteLinks",
+    "GET",
+    _LINKS,
+    needs=Can.ADMIN,
+    returns=Listing[InviteLink],
+    yields=("invitations:write",),
+)
 def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
     """The links by which whoever has one joins the organization, newest first."""
     with call.db.read() as tx:
@@ -205,7 +212,15 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     return shown
 
 
-@operation("getOrganizationInviteLink", "GET", _LINK, needs=Can.VIEW, returns=InviteLink, errors=(403, 404))
+@operation(
+    "getOrganizationInviteLink",
+    "GET",
+    _LINK,
+    needs=Can.VIEW,
+    returns=InviteLink,
+    yields=("invitations:write",),
+    errors=(403, 404),
+)
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:

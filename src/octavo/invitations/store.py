@@ -276,3 +276,17 @@ def hash_ids_of_links(tx: Transaction) -> None:
     """Older versions had the secret itself as the row's id, which migration 75 copied."""
     for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
         tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
+
+
+def forget_standing(tx: Transaction, organization_id: str, email: str) -> None:
+    """Of a directory's invitation nothing is left when its person has come."""
+    tx.run(
+        "DELETE FROM invitations WHERE organization_id = :org AND email = :email AND standing = 1",
+        org=organization_id,
+        email=email,
+    )
+
+
+def delete_links_to(tx: Transaction, kind: str, ids: list[str]) -> None:
+    """Nobody joins a space or a collection by a link any more that is gone from its organization."""
+    tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..kit.tables import Table, declare, person, row
+from ..spaces import on_leaving
+from .store import delete_links_to
 
 declare(
     Table(name="invitations", stays="secret", columns=(person("invited_by"),), secrets=("hash",)),
@@ -18,3 +20,5 @@ declare(
         values={"target_type": ("organization", "space", "collection")},
     ),
 )
+
+on_leaving(delete_links_to)

@@ -13,7 +13,7 @@ from .store import InvitationRow, OpenInvitation
 
 MAX_EMAILS = 100
 Email = Annotated[str, Meta(pattern=r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", max_length=254)]
-DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class Invitee(Struct):

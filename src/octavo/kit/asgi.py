@@ -14,7 +14,17 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
@@ -76,9 +86,10 @@ class Answer(Struct, frozen=True):
     """What is sent, before it is known in which form.
 
     The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
-    clients may ask for a part. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
+    clients may ask for a part, or ``pushed``: pieces that come as things happen, which no thread waits for. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
     compressed forms are kept, and ``heads``: the lines of its headers, by who sends them and how the body is coded.
-    ``cookies``: values of Set-Cookie.
+    ``coded``: compressed forms of the body that were made before, by their coding. ``cookies``: values of Set-Cookie.
+    ``threads``: where its pieces are waited for, if that may take long; ``sent`` is called at the end of the answer.
     """
 
     status: int = 200
@@ -88,9 +99,13 @@ class Answer(Struct, frozen=True):
     etag: str = ""
     again: bool = False
     heads: dict[Hashable, bytes] = msgspec.field(default_factory=dict)
+    coded: Mapping[str, bytes] = {}
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
+    pushed: Callable[[], AsyncGenerator[bytes, None]] | None = None
     cookies: tuple[str, ...] = ()
+    threads: ThreadPoolExecutor | None = None
+    sent: Callable[[], None] | None = None
 
 
 def _header_value(text: str) -> bytes:
@@ -248,6 +263,10 @@ async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *argumen
         timer.cancel()
 
 
+async def _run_in(threads: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+
 class Action(NamedTuple):
     """``name`` is what metrics know it by. ``answer`` runs on the event loop if it is a coroutine function, and in
     a thread otherwise: whatever reads, draws or computes is an ordinary function."""
@@ -385,10 +404,14 @@ class Edge:
         headers = _collect(scope["headers"])
         method = scope["method"]
         request = Request(receive, method, headers, self._client(scope, headers))
+        sent: Callable[[], None] | None = None
         try:
             answer = await self._answer(scope, request)
+            sent = answer.sent
             if answer.stream is not None and method != "HEAD":
                 answer = await self._begin(answer, answer.stream)
+            if answer.pushed is not None and method != "HEAD":
+                answer = await _begin_pushing(answer, answer.pushed)
         except OctavoError as error:
             answer = self._refuse(error)
         except Exception:
@@ -396,7 +419,11 @@ class Edge:
             answer = self._refuse(internal_error(request.id))
         extensions = scope.get("extensions")
         whole = extensions.get(WHOLE) if extensions else None
-        status = await self._send(request, answer, method == "HEAD", send, whole)
+        try:
+            status = await self._send(request, answer, method == "HEAD", send, whole)
+        finally:
+            if sent is not None:
+                sent()
         seconds = time.perf_counter() - started
         meter = self._meters.get(request.name)
         if meter is None:
@@ -433,13 +460,10 @@ class Edge:
             return await answer(request)  # type: ignore[misc,no-any-return]
         return await in_turn(self._pool, answer, request)  # type: ignore[arg-type]
 
-    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
-
     async def _begin(self, answer: Answer, open_stream: Callable[[], Iterator[bytes]]) -> Answer:
         """The same answer with the first piece of its stream, so that what is refused until then has its status."""
-        pieces = iter(await self._in_thread(open_stream))
-        first = await self._in_thread(next, pieces, None)
+        pieces = iter(await _run_in(answer.threads or self._pool, open_stream))
+        first = await _run_in(answer.threads or self._pool, next, pieces, None)
 
         def all_pieces() -> Iterator[bytes]:
             try:
@@ -533,11 +557,12 @@ class Edge:
                 if answer.etag:
                     # Other bytes than those of the plain body, with the same meaning.
                     headers["etag"] = f'W/"{answer.etag}"'
-        if answer.stream is None and status not in (204, 304):
+        if answer.stream is None and answer.pushed is None and status not in (204, 304):
             headers["content-length"] = str(end - start if content is not None else len(body))
         pairs = [(k.encode("ascii"), _header_value(v)) for k, v in headers.items()]
         pairs.extend((b"set-cookie", _header_value(cookie)) for cookie in answer.cookies)
-        streamed = not head and (content is not None or answer.stream is not None)
+        endless = answer.stream is not None or answer.pushed is not None
+        streamed = not head and (content is not None or endless)
         if whole is not None and not streamed:
             lines = _join_lines(pairs)
             if answer.again and status == answer.status == 200:
@@ -555,7 +580,9 @@ class Edge:
         elif content is not None:
             await self._stream(request, lambda: content.open(start, end), send)
         elif answer.stream is not None:
-            await self._stream(request, answer.stream, send)
+            await self._stream(request, answer.stream, send, answer.threads)
+        elif answer.pushed is not None:
+            await _push(request, answer.pushed(), send)
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[bytes | None, bytes]:
@@ -567,27 +594,36 @@ class Edge:
         lines = answer.heads.get((self, coding))
         if lines is None or coding is None:
             return lines, answer.body
-        body = self._compressor.find(answer.etag, coding)
+        body = answer.coded.get(coding) or self._compressor.find(answer.etag, coding)
         return (lines, body) if body is not None else (None, b"")
 
     async def _compress(self, answer: Answer, coding: str) -> bytes:
+        if coding in answer.coded:
+            return answer.coded[coding]
         etag = answer.etag if answer.again else ""
         found = self._compressor.find(etag, coding) if etag else None
         if found is not None:
             return found
         if len(answer.body) < LARGE:
             return self._compressor.compress(answer.body, coding, etag)
-        return await self._in_thread(self._compressor.compress, answer.body, coding, etag)
+        return await _run_in(self._pool, self._compressor.compress, answer.body, coding, etag)
 
-    async def _stream(self, request: Request, open_stream: Callable[[], Iterator[bytes]], send: Send) -> None:
+    async def _stream(
+        self,
+        request: Request,
+        open_stream: Callable[[], Iterator[bytes]],
+        send: Send,
+        threads: ThreadPoolExecutor | None = None,
+    ) -> None:
         """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
         refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
-        chunks = iter(await self._in_thread(open_stream))
+        threads = threads or self._pool
+        chunks = iter(await _run_in(threads, open_stream))
         gone = asyncio.ensure_future(request.wait_for_disconnect())
         try:
             while not gone.done():
                 try:
-                    chunk = await self._in_thread(next, chunks, None)
+                    chunk = await _run_in(threads, next, chunks, None)
                 except OctavoError as error:
                     log.info("stream ended: %s", error.message, extra={"request_id": request.id})
                     return
@@ -601,11 +637,47 @@ class Edge:
             if close is not None:
                 # Where the server stops, a piece may be made just now; then all ends with the process.
                 with suppress(ValueError):
-                    await self._in_thread(close)
+                    await _run_in(threads, close)
+
+
+async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
+    """The same answer with the first piece of what is pushed, so that what is refused until then has its status."""
+    pieces = begin()
+    first = await anext(pieces)
+
+    async def all_pieces() -> AsyncGenerator[bytes, None]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+    return msgspec.structs.replace(answer, pushed=all_pieces)
+
+
+async def _push(request: Request, pieces: AsyncGenerator[bytes, None], send: Send) -> None:
+    """Sends pieces as they come, until the end or until nobody listens any more."""
+    own = asyncio.current_task()
+    assert own is not None
+    gone = asyncio.ensure_future(request.wait_for_disconnect())
+    gone.add_done_callback(lambda gone: None if gone.cancelled() else own.cancel())
+    try:
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        gone.cancel()
+        await send({"type": "http.response.body", "body": b""})
+    except asyncio.CancelledError:
+        if not gone.done() or own.uncancel():
+            raise
+    finally:
+        gone.cancel()
+        await pieces.aclose()
 
 
 def _is_compressible(answer: Answer) -> bool:
-    return answer.stream is None and answer.content is None and is_text(answer.content_type)
+    whole = answer.stream is None and answer.content is None and answer.pushed is None
+    return whole and "content-encoding" not in answer.headers and is_text(answer.content_type)
 
 
 def _choose_coding(request: Request, answer: Answer) -> str | None:

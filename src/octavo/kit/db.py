@@ -21,7 +21,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from ..errors import OutOfReach
+from ..errors import OutOfReach, OutOfRoom
 from . import deadlines
 from .private_files import close_file
 
@@ -75,6 +75,22 @@ def out_of_reach(error: Exception) -> OutOfReach:
     """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
     log.error("database: %s", error)
     return OutOfReach("The database cannot be reached just now. Try again in a moment.")
+
+
+_FULL_SECONDS = 30.0
+_full_until = [0.0]
+
+
+def out_of_room(error: Exception) -> OutOfRoom:
+    """What callers are told when there is no room for what they write; the log has the reason."""
+    log.error("database: %s", error)
+    _full_until[0] = time.monotonic() + _FULL_SECONDS
+    return OutOfRoom()
+
+
+def was_full_lately() -> bool:
+    """Whether a write of this process found no room a moment ago."""
+    return time.monotonic() < _full_until[0]
 
 
 def no_turn() -> OutOfReach:
@@ -275,6 +291,8 @@ def _is_busy(error: BaseException | None) -> bool:
 
 def _explained(error: sqlite3.Error) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0)
+    if code & 0xFF == sqlite3.SQLITE_FULL:
+        return out_of_room(error)
     return out_of_reach(error) if code & 0xFF in _FAILURES else error
 
 
@@ -405,8 +423,7 @@ class SqliteDatabase(Database):
             yield transaction
             self._writer.execute("COMMIT")
         except BaseException as error:
-            if self._writer.in_transaction:
-                self._writer.execute("ROLLBACK")
+            self._writer.rollback()
             if isinstance(error, sqlite3.Error):
                 raise _explained(error) from error
             raise

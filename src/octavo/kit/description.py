@@ -30,12 +30,16 @@ _TEXTS = {
     412: "This is not possible in the present state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
+    431: "The head of the request is larger than the server accepts.",
     429: "There were too many requests. `Retry-After` says when to try again.",
     500: "Something went wrong on the server. The message holds a reference for whoever runs it.",
     502: "Another server that this depends on did not answer as expected.",
     503: "A service that this depends on is not configured or cannot be reached.",
 }
-_ALWAYS = (429, 500)
+_ALWAYS = (429, 431, 500)
+
+
+_DEFAULT = "x-octavo-default"
 
 
 class Meanings(Struct, frozen=True):
@@ -136,6 +140,8 @@ def _explain(schema: Any, place: str, meanings: Meanings) -> None:
         for name, value in properties.items():
             text = meanings.of_property(place, name)
             if text and "description" not in value:
+                if _DEFAULT in value:
+                    text += f" By default `{msgspec.json.encode(value[_DEFAULT]).decode()}`."
                 value["description"] = text
             _explain(value, f"{place}.{name}", meanings)
         for key, part in schema.items():
@@ -167,7 +173,7 @@ def _rename(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
         prefix = _REF.format(name="")
         return {
-            key: prefix + names[item.removeprefix(prefix)]
+            key: prefix + names.get(name := item.removeprefix(prefix), name)
             if key == "$ref" and isinstance(item, str)
             else _rename(item, names)
             for key, item in value.items()
@@ -207,6 +213,33 @@ def _complete(schema: Any) -> None:
             _complete(part)
 
 
+def _tell_defaults(
+    operations: Iterable[Operation], shapes: Mapping[str, Any], components: dict[str, Any]
+) -> None:
+    """What may be left out of a body has its default said in words: with ``default`` in a schema, generators of clients
+    make a property that must be given."""
+    waiting: list[Any] = [
+        shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
+    ]
+    seen: set[str] = set()
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, list):
+            waiting += here
+        elif isinstance(here, dict):
+            for value in here.get("properties", {}).values():
+                if isinstance(value, dict) and "default" in value:
+                    default = value.pop("default")
+                    if default not in (None, [], {}, ""):
+                        value[_DEFAULT] = default
+            waiting += here.values()
+            named = here.get("$ref")
+            name = named.rpartition("/")[2] if isinstance(named, str) else ""
+            if name in components and name not in seen:
+                seen.add(name)
+                waiting.append(components[name])
+
+
 def _discriminate(schema: Any, components: dict[str, Any]) -> None:
     """Adds to every union of named objects the property that tells them apart, where one does."""
     if isinstance(schema, list):
@@ -243,15 +276,21 @@ def describe(
     server: str,
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
+    schemas: Mapping[str, Mapping[str, Any]] = {},
 ) -> dict[str, Any]:
-    """The description of these operations as a JSON object. ``examples``: by operation id."""
+    """The description of these operations as a JSON object. ``examples``: by operation id; ``schemas``: components
+    that types refer to by name without being made of types, such as the nodes of documents."""
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}
     made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
-    schemas, components = _named(list(made), named)
-    _complete(schemas)
+    shapes, components = _named(list(made), named)
+    if twice := sorted(components.keys() & schemas.keys()):
+        raise ValueError(f"schemas of one name in the description: {', '.join(twice)}")
+    components |= {name: {"title": name, **schema} for name, schema in schemas.items()}
+    _complete(shapes)
     _complete(components)
-    by_type = dict(zip(wanted, schemas, strict=True))
+    _tell_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
+    by_type = dict(zip(wanted, shapes, strict=True))
     components["Error"] = {
         "type": "object",
         "required": ["error"],
@@ -268,7 +307,7 @@ def describe(
         component["description"] = meanings.schemas.get(name) or component.get("description", "")
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
-    _discriminate(schemas, components)
+    _discriminate(shapes, components)
     paths: dict[str, Any] = {}
     for operation in operations:
         example = examples.get(operation.id, Example())
@@ -279,6 +318,9 @@ def describe(
             codes.add(413)
         if operation.query is not None:
             codes.add(414)
+        if operation.method != "GET":
+            # Whatever is written may meet what somebody else wrote at the same time, and bounds of how much there is.
+            codes.add(409)
         responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}

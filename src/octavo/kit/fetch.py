@@ -256,7 +256,7 @@ class Fetcher:
         except httpcore.TimeoutException:
             raise FetchTimeout(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
-            raise FetchError(f"{target.host}: {error or type(error).__name__}") from None
+            raise FetchError(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
             raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
 

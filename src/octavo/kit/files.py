@@ -6,6 +6,7 @@ bytes without a row and never a row without bytes. Names, types and owners are i
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import logging
@@ -28,7 +29,7 @@ from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
 from ..core.addresses import own_address, read_address
-from ..errors import NotFound, OutOfReach, TooLarge, Unavailable
+from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
 from .clock import now
 from .private_files import make_private_tree
 from .signing import Signer
@@ -328,6 +329,8 @@ def _store_errors() -> Iterator[None]:
         raise NotFound("file not found") from None
     except (BaseError, OSError) as error:
         log.error("files: %s", _first_line(str(error)))
+        if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
+            raise OutOfRoom from error
         raise OutOfReach("The file store cannot be reached just now. Try again in a moment.") from error
 
 

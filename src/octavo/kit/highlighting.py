@@ -119,7 +119,7 @@ class Highlighter:
                 found: _Found = _receive(self._process.stdout, _Found, _PATIENCE)  # type: ignore[arg-type]
                 return found
             except (OSError, EOFError, msgspec.DecodeError) as error:
-                log.warning("a listing was shown without colours: %s", error or "the process ended")
+                log.warning("a listing was shown without colours: %s", str(error) or "the process ended")
                 self.close()
                 return _Found(None, LISTING_SECONDS)
 

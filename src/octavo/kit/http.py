@@ -6,6 +6,7 @@ body, run the handler, encode. That runs in a thread, but for operations declare
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 import time
@@ -26,6 +27,7 @@ from ..errors import (
 )
 from ..settings import parse_networks
 from .asgi import (
+    QUEUE_SECONDS,
     Action,
     Answer,
     Edge,
@@ -40,13 +42,17 @@ from .asgi import (
 from .compression import Compressor
 from .context import Context
 from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
+from .hub import Hub, Listener
+from .json_bounds import has_more_values
 from .metrics import Metrics
-from .operation import PUBLIC, Call, Deletion, LeavesLoop, Operation, RawBody, Reply, Stream
+from .operation import PUBLIC, Call, Deletion, Follow, LeavesLoop, Operation, RawBody, Reply, Stream
 from .proxies import address_key
 from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
 
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
+MAX_VALUES = 1_000_000
+"""Values in a body of JSON."""
 _RETRIES = 5
 _ENCODER = msgspec.json.Encoder()
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -88,6 +94,12 @@ class BodyReader(NamedTuple):
     shape: Shape
 
 
+def _asker(call: Call) -> str:
+    """Who calls, as far as that is known before it is looked up: enough to tell callers apart."""
+    given = call.headers.get(b"authorization") or call.headers.get(b"cookie")
+    return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(call.client)
+
+
 def _body_reader(operation: Operation) -> BodyReader:
     if operation.takes_json:
         return BodyReader(msgspec.json.Decoder(operation.body), shape_of(operation.body))
@@ -107,6 +119,7 @@ class Dispatcher:
         pool: ThreadPoolExecutor,
         writers: ThreadPoolExecutor,
         draw_refusal: Callable[[OctavoError], Answer],
+        hub: Hub,
     ) -> None:
         """``draw_refusal`` makes the page of what was refused, for operations that browsers are sent to. Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
         waiting."""
@@ -119,6 +132,7 @@ class Dispatcher:
         self._pool = pool
         self._draw_refusal = draw_refusal
         self._writers = writers
+        self._hub = hub
 
     # --- the way of one request -----------------------------------------------------------------------
 
@@ -149,6 +163,8 @@ class Dispatcher:
                 if not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
+            if operation.asks_model:
+                return await self._answer_with_model(call, reader)
             if operation.quick:
                 # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
                 call.on_loop = True
@@ -160,10 +176,19 @@ class Dispatcher:
 
         return answer
 
+    async def _answer_with_model(self, call: Call, reader: BodyReader) -> Answer:
+        """In threads of their own, of which the place is kept until the answer is sent."""
+        questions = self.context.questions
+        owner = (call.path_parameters.get("organizationId", ""), _asker(call))
+        answer, give_back = await questions.begin(
+            owner, QUEUE_SECONDS, self.run, call, reader, time.monotonic()
+        )
+        return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
+
     def _check_sender(self, call: Call) -> None:
         """Raises Unauthorized for a large body of nobody, unless the operation is for nobody in particular."""
         self._authenticate(call)
-        if call.actor is None and call.operation.needs is not PUBLIC:
+        if call.authenticated is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
 
     def run(self, call: Call, reader: BodyReader, asked_at: float | None = None) -> Answer:
@@ -292,6 +317,8 @@ class Dispatcher:
         """Raises BadRequest for a body that is no JSON, or has keys that nobody reads although the operation is one of
         our own. Of the public ones newer clients may know more than we do: there a header names the keys."""
         operation = call.operation
+        if has_more_values(call.body, MAX_VALUES):
+            raise TooLarge(f"body: more than {MAX_VALUES} values")
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -314,19 +341,43 @@ class Dispatcher:
         for hours after they were removed. Raises what a new request would."""
         try:
             for chunk in chunks:
-                call.authenticated = None
-                self._authenticate(call)
-                self._enter(call)
+                self._check_again(call)
                 yield chunk
         finally:
             if isinstance(chunks, Generator):
                 chunks.close()
+
+    def _check_again(self, call: Call) -> None:
+        """Raises what a new request would."""
+        call.authenticated, call.asked_again = None, True
+        self._authenticate(call)
+        self._enter(call)
+
+    def _follow(self, call: Call, wanted: Follow) -> Answer:
+        def check() -> None:
+            self._check_again(call)
+            wanted.check()
+
+        listener = Listener(
+            wanted.topics,
+            owner=wanted.owner,
+            check=check,
+            may_know=wanted.may_know,
+            after=wanted.after,
+            seconds=wanted.seconds,
+        )
+        headers = {**call.response_headers, "cache-control": "no-store", "x-accel-buffering": "no"}
+        return Answer(
+            content_type="text/event-stream", headers=headers, pushed=lambda: self._hub.follow(listener)
+        )
 
     def _present(self, call: Call, value: Any) -> Answer:
         operation = call.operation
         status, headers = operation.status, call.response_headers
         if operation.returns is Deletion and isinstance(value, bool):
             return Answer(205 if value else 204, headers=headers)
+        if isinstance(value, Follow):
+            return self._follow(call, value)
         if isinstance(value, Stream):
             chunks = self._while_allowed(call, value.chunks)
             return Answer(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
+import fontawesome_free_pack
 from fontawesome_free_pack import get_icon
 from markupsafe import Markup
 
@@ -40,8 +41,55 @@ def icon(name: str) -> Markup | None:
     if not _NAME.fullmatch(name):
         return None
     for wanted in (name, _NEAREST.get(name), name.removeprefix("gitbook-")):
-        for family in styles if wanted else ():
-            found = get_icon(f"{family}/{wanted}")
-            if found is not None:
-                return Markup(found.svg)  # noqa: S704 - from the package, not from content
+        found = _find(wanted, styles) if wanted else None
+        if found is not None:
+            return found
+    nearest = _nearest(name)
+    return _find(nearest, _STYLES) if nearest is not None else None
+
+
+def is_free(name: str) -> bool:
+    """Whether an icon is drawn as it is called, and not as what comes nearest or not at all."""
+    name = name.strip().lower().removeprefix("fa-")
+    style, _, rest = name.partition("/")
+    styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
+    name = rest if rest and style in _STYLES else name
+    return _NAME.fullmatch(name) is not None and _find(name.removeprefix("gitbook-"), styles) is not None
+
+
+def _find(name: str, styles: tuple[str, ...]) -> Markup | None:
+    for family in styles:
+        found = get_icon(f"{family}/{name}")
+        if found is not None:
+            return Markup(found.svg)  # noqa: S704 - from the package, not from content
     return None
+
+
+@cache
+def _free() -> tuple[tuple[str, frozenset[str]], ...]:
+    """The names of the free set, each with its words, those of one word first."""
+    names = {
+        constant.removeprefix("SOLID_").lower().replace("_", "-")
+        for constant in dir(fontawesome_free_pack)
+        if constant.startswith("SOLID_")
+    }
+    return tuple((name, _words(name)) for name in sorted(names, key=lambda name: (name.count("-"), name)))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.rstrip("s") for word in name.split("-") if len(word) > 1)
+
+
+def _nearest(name: str) -> str | None:
+    """The free icon whose name has most words in common with this one, the first of them above all."""
+    wanted = _words(name)
+    first = name.partition("-")[0].rstrip("s")
+    best, most = None, 0.4
+    for free, words in _free():
+        common = wanted & words
+        if not common:
+            continue
+        likeness = len(common) / len(wanted | words) + (0.5 if first in common else 0)
+        if likeness > most:
+            best, most = free, likeness
+    return best

@@ -1,4 +1,5 @@
-"""Ids: 20 letters and digits, by time and then random."""
+"""Ids: 20 letters and digits, by time and then random. They begin with a letter, because programs put those in quotes
+that do not, where they write ids into addresses and names of folders."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from .clock import now
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
+_FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
+"""Added to the time, which leaves room for some thousands of years."""
 
 
 def _digits(value: int, count: int) -> str:
@@ -43,4 +46,4 @@ def new_id() -> str:
     """A new id; later ones of this process sort (bytewise) later, and so do those of others made in a later
     millisecond. 70 random bits; those that follow in the same millisecond are 48 random bits behind."""
     at, number = _made.after()
-    return _digits(at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)
+    return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

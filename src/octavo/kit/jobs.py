@@ -33,6 +33,7 @@ ATTEMPTS = 10
 SECONDS = 60.0
 """How long a job may run unless its kind says otherwise. A kind that may run longer is a long one."""
 
+Group = Literal["short", "long", "waiting"]
 State = Literal["waiting", "running", "parked"]
 STATES: dict[State, tuple[str, ...]] = {
     "parked": ("parked",),
@@ -43,15 +44,18 @@ STATES: dict[State, tuple[str, ...]] = {
 
 
 class Kind(NamedTuple):
-    """What jobs of a kind do, how often they are attempted, and how many seconds one attempt may take."""
+    """What jobs of a kind do, how often they are attempted, and how many seconds one attempt may take. ``waits``: they
+    mostly wait for other servers."""
 
     run: Callable[..., None]
     attempts: int
     seconds: float
+    waits: bool = False
 
     @property
-    def is_long(self) -> bool:
-        return self.seconds > SECONDS
+    def group(self) -> Group:
+        """Jobs of one group share its threads, and take none of another's."""
+        return "waiting" if self.waits else "long" if self.seconds > SECONDS else "short"
 
 
 class Schedule(NamedTuple):
@@ -98,16 +102,18 @@ running: ContextVar[tuple[str, str] | None] = ContextVar("octavo_job", default=N
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
-def job(kind: str, *, attempts: int = ATTEMPTS, seconds: float = SECONDS) -> Callable[[F], F]:
+def job(
+    kind: str, *, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+) -> Callable[[F], F]:
     """Registers ``function(context, **payload)`` as what jobs of this kind do.
 
-    After ``seconds`` an attempt has failed: ``deadlines`` say so to the function, which checks them in its loops.
+    ``waits``: it mostly waits for other servers. After ``seconds`` an attempt has failed: ``deadlines`` say so to the function, which checks them in its loops.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers of the job kind {kind!r}")
-        kinds[kind] = Kind(function, attempts, seconds)
+        kinds[kind] = Kind(function, attempts, seconds, waits)
         return function
 
     return register

@@ -42,7 +42,8 @@ def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> Non
             else smtplib.SMTP(parts.host, parts.port or 587, timeout=_SECONDS)
         )
         with connection:
-            if parts.scheme == "smtp" and connection.ehlo() and connection.has_extn("starttls"):
+            connection.ehlo()
+            if parts.scheme == "smtp" and connection.has_extn("starttls"):
                 connection.starttls(context=tls)
             if parts.username:
                 connection.login(unquote(parts.username), unquote(parts.password or ""))

@@ -6,14 +6,19 @@ import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakSet
 
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from ..core.document import on_failure
 from . import jobs, outbox
 from .clock import now
 from .db import Database
+
+log = structlog.get_logger()
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -22,6 +27,20 @@ library looks at it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _PAGE = resource.getpagesize()
+
+
+_every: WeakSet[Metrics] = WeakSet()
+"""Those that there are in the process, for what happens where no application is known."""
+
+
+def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
+    """Says where our own code failed at blocks of a document, which are shown as text."""
+    log.error("blocks_failed", stage=stage, blocks=count, exc_info=error)
+    for metrics in _every:
+        metrics.count_failed_blocks(stage, count)
+
+
+on_failure(report_failed_blocks)
 
 
 class Metrics:
@@ -57,6 +76,9 @@ class Metrics:
         self._connections = Gauge(
             "octavo_connections", "Open connections", registry=registry, multiprocess_mode="livesum"
         )
+        self._streams = Gauge(
+            "octavo_event_streams", "Open event streams", registry=registry, multiprocess_mode="livesum"
+        )
         self._ended = Counter(
             "octavo_connections_ended",
             "Connections ended early: dropped (idle, for a new one), refused (no room), slow, too_large, malformed",
@@ -68,6 +90,13 @@ class Metrics:
             "Views, searches and clicks of visitors that were not counted",
             registry=registry,
         )
+        self._blocks = Counter(
+            "octavo_blocks_failed",
+            "Blocks of pages that were shown as plain text, because our own code failed at them",
+            ("stage",),
+            registry=registry,
+        )
+        _every.add(self)
         self._restarts = Gauge(
             "octavo_worker_restarts",
             "How often a worker was started again after it died",
@@ -91,14 +120,18 @@ class Metrics:
     def count_dropped_events(self, count: int) -> None:
         self._dropped_events.inc(count)
 
+    def count_failed_blocks(self, stage: str, count: int) -> None:
+        self._blocks.labels(stage).inc(count)
+
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)
 
-    def observe_process(self, connections: int) -> None:
+    def observe_process(self, connections: int, streams: int) -> None:
         """Notes what this process uses just now."""
         used = resource.getrusage(resource.RUSAGE_SELF)
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._connections.set(connections)
+        self._streams.set(streams)
         try:
             self._memory.set(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))

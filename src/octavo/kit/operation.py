@@ -25,12 +25,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..core.app_addresses import AppAddresses
 from ..errors import NotSignedIn
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .context import Context
-    from .db import Database
+    from .db import Database, Transaction
+    from .hub import Message, Topic
+    from .outbox import Position
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Handler = Callable[..., Any]
@@ -96,6 +99,10 @@ class Operation:
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
     browsed: bool = False
     """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
+    yields: tuple[str, ...] = ()
+    """Scopes that a token needs besides that of the operation."""
+    asks_model: bool = False
+    """Whether it waits for a language model, as long as that takes: in threads that organizations share."""
 
     @property
     def takes_json(self) -> bool:
@@ -221,6 +228,8 @@ class Area(Struct, frozen=True):
         media_type: str | None = None,
         other_media: tuple[str, ...] = (),
         browsed: bool = False,
+        yields: tuple[str, ...] = (),
+        asks_model: bool = False,
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
@@ -230,8 +239,9 @@ class Area(Struct, frozen=True):
         loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
-        as a page. Raises DeclarationError when something does not fit
-        together.
+        as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
+        that reads content for links to content, the scope that writes for keys. ``asks_model``: it waits for a language
+        model. Raises DeclarationError when something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
@@ -295,18 +305,29 @@ class Area(Struct, frozen=True):
                 other_media=other_media,
                 refuses_unread=extension and not self.lenient,
                 browsed=browsed,
+                yields=yields,
+                asks_model=asks_model,
             )
             return handler
 
         return declare
 
 
+class Drafted(Struct, frozen=True):
+    """A change request that a preview shows in place of what its space has."""
+
+    change_id: str
+    space_id: str
+    revision_id: str
+
+
 class Visitor(Struct, frozen=True):
     """Somebody who visits a published site, and is nobody in its organization.
 
     ``claims``: the ``visitor`` that conditions ask. ``spaces``: ids of those that the site shows them. ``visibility``:
-    of the site. ``base``: the address that it has for them. ``preview``: they see it before it is published. ``named``:
-    what else the request asks for, if a page that they see names it: ``user`` and an id, ``openapi`` and a slug.
+    of the site. ``base``: the address that it has for them. ``preview``: the token of the preview by which they see it,
+    published or not, and ``drafted`` what that shows. ``named``: what else the request asks for, if a page that they
+    see names it: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str
@@ -315,7 +336,8 @@ class Visitor(Struct, frozen=True):
     base: str
     claims: dict[str, Any]
     spaces: frozenset[str]
-    preview: bool = False
+    preview: str = ""
+    drafted: Drafted | None = None
     named: tuple[str, str] | None = None
 
 
@@ -365,6 +387,8 @@ class Call:
     counted: bool = False
     """Whether the rate limit has counted it: once, however often it is tried."""
     on_loop: bool = False
+    asked_again: bool = False
+    """Whether it is authenticated anew on its way: that is no sign of life of who calls."""
 
     def leave_loop(self) -> None:
         """What follows may take a while. Raises LeavesLoop on the event loop: the call is then answered in a thread."""
@@ -387,6 +411,11 @@ class Call:
     @property
     def settings(self) -> Settings:
         return self.context.settings
+
+    @property
+    def app(self) -> AppAddresses:
+        """Where people see what the API names."""
+        return AppAddresses(self.context.settings.url)
 
     def url(self, path: str) -> str:
         """The public URL of an API path (below /v1)."""
@@ -413,6 +442,21 @@ class Reply(Struct, frozen=True):
     value: Any = None
     status: int = 200
     headers: dict[str, str] = {}
+
+
+class Follow(Struct, frozen=True):
+    """An answer that goes on while its caller listens to these topics (``kit.hub``).
+
+    ``owner``: an organization, and who it is in it. ``after``: where they stopped listening. ``seconds``: for how long. ``check`` raises
+    what they are refused with, beside what authenticating and entering them again does. ``may_know``: as of listeners.
+    """
+
+    topics: tuple[Topic, ...]
+    owner: tuple[str, str]
+    after: Position | None
+    seconds: float
+    check: Callable[[], object]
+    may_know: Callable[[Transaction, Message], bool] | None = None
 
 
 class Stream(Struct, frozen=True):

@@ -12,7 +12,8 @@ that rolled back; which of the two is known once every transaction that was writ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ import structlog
 from . import deadlines, jobs
 from .clock import now
 from .context import Context
-from .db import Database, RetryTransaction, Transaction
+from .db import Database, RetryTransaction, Transaction, json_list
 from .tables import Table, declare
 
 declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
@@ -42,6 +43,32 @@ class Event(NamedTuple):
 
 
 Handler = Callable[[Transaction, Event], None]
+
+_MOST_MISSING = 50
+"""Ids that a position remembers as not there yet; of those before them it is taken for sure that nothing comes."""
+
+
+class Position(NamedTuple):
+    """How far somebody was told: all events up to the id ``last``, but for ``missing``, which were not there yet."""
+
+    last: int
+    missing: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """As clients keep it, to be read by ``read_position``."""
+        return "-".join(map(str, (self.last, *self.missing)))
+
+
+_POSITION = re.compile(rf"\d{{1,18}}(-\d{{1,18}}){{0,{_MOST_MISSING}}}", re.ASCII)
+
+
+def read_position(text: str) -> Position | None:
+    """The position that was written so; None for anything else."""
+    if _POSITION.fullmatch(text) is None:
+        return None
+    last, *missing = map(int, text.split("-"))
+    return Position(last, tuple(missing))
+
 
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at"
 _consumers: dict[str, Handler] = {}
@@ -127,6 +154,42 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
         except _HandlerFailed as failure:
             log.warning("event failed", consumer=name, id=failure.event.id, exc_info=failure.__cause__)
             failed.add(failure.event.id)
+
+
+def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, Position]]:
+    """The last events that there are, the oldest first, each with the position behind it."""
+    rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
+    return list(_placed(rows, Position(rows[0][0] - 1))) if rows else []
+
+
+def events_after(tx: Transaction, position: Position, limit: int) -> list[tuple[Event, Position]]:
+    """The next events behind a position, those that it misses first, each with the position behind it. At most
+    ``limit`` beside the missing ones."""
+    late = (
+        tx.all(
+            f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",
+            missing=json_list(position.missing),
+        )
+        if position.missing
+        else []
+    )
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM events WHERE id > :last ORDER BY id LIMIT :limit",
+        last=position.last,
+        limit=limit,
+    )
+    return list(_placed([*late, *rows], position))
+
+
+def _placed(rows: list[tuple[Any, ...]], position: Position) -> Iterator[tuple[Event, Position]]:
+    last, missing = position
+    for row in rows:
+        if row[0] <= last:
+            missing = tuple(id for id in missing if id != row[0])
+        else:
+            gap = range(max(last + 1, row[0] - _MOST_MISSING), row[0])
+            last, missing = row[0], (*missing, *gap)[-_MOST_MISSING:]
+        yield _event(row), Position(last, missing)
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:

@@ -7,11 +7,11 @@ memory and time, and what comes out are plain pixels that anything of ours may r
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from .apart import Bounds, run_apart
+from .temporary import TemporaryFolder
 
 _BOUNDS = Bounds(memory=1024**3, file=8 * 1024**2, seconds=20)
 _GIVEN, _MADE = "given", "made.png"
@@ -27,7 +27,7 @@ _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 def redraw(picture: bytes, width: int, height: int) -> bytes | None:
     """A PNG, SVG, JPEG, GIF or WebP as a PNG that fits into so many points, with two pixels to each; None for what is
     no such picture, or takes too much to draw."""
-    with tempfile.TemporaryDirectory(prefix="octavo-picture-") as name:
+    with TemporaryFolder("picture") as name:
         folder = Path(name)
         (folder / _GIVEN).write_bytes(picture)
         made = folder / _MADE

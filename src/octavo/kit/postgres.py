@@ -63,6 +63,7 @@ from .db import (
     Transaction,
     no_turn,
     out_of_reach,
+    out_of_room,
     statement_seconds,
     turn_seconds,
 )
@@ -521,6 +522,8 @@ class PostgresDatabase(Database):
             raise RetryTransaction(str(error)) from error
         except psycopg.errors.LockNotAvailable as error:
             raise no_turn() from error
+        except psycopg.errors.DiskFull as error:
+            raise out_of_room(error) from error
         except (*_FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server takes no writes while it stands by for another one, or has no room left.
             raise out_of_reach(error) from error

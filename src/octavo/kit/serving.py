@@ -97,6 +97,8 @@ class Connections:
 class _Connection(HttpToolsProtocol):
     """One connection. What moves, in or out, earns credit with each byte and loses it with time."""
 
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]
+
     def __init__(self, connections: Connections, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._connections = connections
@@ -147,6 +149,7 @@ class _Connection(HttpToolsProtocol):
         self._connections.work(self)
         self._receiving, self._body_credit = True, self._body_most
         super().on_headers_complete()
+        assert self.cycle is not None
         # The task that answers has been made and begins later.
         self.scope["extensions"] = {WHOLE: partial(_send_whole, self.cycle)}  # type: ignore[dict-item]
 
@@ -282,10 +285,11 @@ class Listener:
         """Takes nothing new, lets what runs end within ``patience`` seconds, then closes everything."""
         assert self._server is not None
         self._server.close()
-        for connection in list(self._state.connections):
-            connection.shutdown()
         until = time.monotonic() + patience
         while (self._state.connections or self._state.tasks) and time.monotonic() < until:
+            # Some that had been taken up are made only now: clients come back that another process let go.
+            for connection in list(self._state.connections):
+                connection.shutdown()
             await asyncio.sleep(0.01)
         for connection in list(self._state.connections):
             connection.transport.abort()

@@ -1,8 +1,9 @@
 """Runs jobs in threads, and shares the threads fairly.
 
-Kinds take turns, and within a kind organizations do. However many jobs of one kind wait, a thread is left for
-others; kinds that may run long have at most half of the threads each, and leave one to short ones together. Which
-job is next is found by an index, at a cost that does not grow with how many wait.
+Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and within a
+kind organizations do; of each group of threads an organization holds no more than its share, and one kind in it no more
+than a part of that (``kit.shares``). Which job is next is found by an index, at a cost that does not grow with how many
+wait.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import random
 import threading
 import time
 import traceback
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,6 +25,7 @@ from .db import Database, Transaction
 from .deadlines import OutOfTime, limited
 from .ids import new_id
 from .jobs import Kind, LeaseLost
+from .shares import Shares
 
 log = structlog.get_logger()
 
@@ -32,12 +33,18 @@ FIRST_RETRY = 5_000
 """Milliseconds, doubled with every further attempt."""
 LONGEST_RETRY = 3_600_000
 _BATCH = 200
+_REST = 0.05
+"""Seconds between two looks for events: those of many commits are then handed over in one transaction, and not each in
+one of its own that takes the lock and the interpreter from whoever commits."""
 
 
 class _Run:
-    """A leased job; ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock."""
+    """A leased job; ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
+    its hold on a thread."""
 
-    def __init__(self, id: str, kind: str, payload: str, attempts: int) -> None:
+    def __init__(
+        self, id: str, kind: str, payload: str, attempts: int, give_back: Callable[[], None]
+    ) -> None:
         self.id = id
         self.kind = kind
         self.payload = payload
@@ -45,10 +52,12 @@ class _Run:
         self.lease = new_id()
         self.deadline = time.monotonic() + jobs.kinds[kind].seconds
         self.given_up = False
+        self.give_back = give_back
 
 
 class Worker:
-    """Runs jobs in threads. ``context`` is handed to every handler as its first argument.
+    """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other servers.
+    ``context`` is handed to every handler as its first argument.
 
     A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
     that long after its last renewal. A job that is still running ``grace`` seconds past its time has failed: it is
@@ -68,7 +77,13 @@ class Worker:
     ) -> None:
         self._database = database
         self._context = context
-        self._threads = threads
+        each = (max(1, threads - 1), max(1, threads // 2))
+        self._groups: dict[jobs.Group, Shares] = {
+            "short": Shares("short jobs run", threads, each),
+            "long": Shares("long jobs run", threads, each),
+            "waiting": Shares("jobs wait for other servers", 2 * threads, (threads, threads)),
+        }
+        self._threads = sum(places.size for places in self._groups.values())
         self._lease = int(lease * 1000)
         self._grace = grace
         self._poll = poll
@@ -84,20 +99,25 @@ class Worker:
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
+        fed_at = -_REST
         try:
             with ThreadPoolExecutor(self._threads, thread_name_prefix="octavo-job") as pool:
                 while not stop.is_set():
                     self._wake.clear()
+                    rest = fed_at + _REST - time.monotonic()
+                    more = False
                     try:
-                        more = self._feed()
-                        for found in self._claim(self._threads - len(self._active)):
+                        if rest <= 0:
+                            more = self._feed()
+                            fed_at = time.monotonic()
+                        for found in self._claim(self._threads):
                             pool.submit(self._run_and_wake, found)
                     except Exception:
                         # The database may be away for a while; a worker outlives that.
                         log.exception("jobs cannot be fetched")
                         more = False
                     if not more:
-                        self._wake.wait(self._poll)
+                        self._wake.wait(rest if rest > 0 else self._poll)
         finally:
             done.set()
             heart.join()
@@ -143,48 +163,47 @@ class Worker:
     def _claim(self, count: int) -> list[_Run]:
         """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
         self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
-        with self._lock:
-            running = Counter(run.kind for run in self._active.values())
-        if count <= 0 or not (free := [kind for kind in self._turns if self._has_room(kind, running)]):
+        if not (free := [kind for kind in self._turns if self._has_room(kind)]):
             return []
         with self._database.read() as tx:
             # An idle worker takes no lock.
             if not _is_anything_due(tx, free):
                 return []
         leased: list[_Run] = []
-        with self._database.write() as tx:
-            _make_ready(tx)
-            while len(leased) < count and (found := self._next(tx, running)) is not None:
-                running[found.kind] += 1
-                leased.append(found)
-                tx.run(
-                    "UPDATE jobs SET state = 'running', attempts = :attempts, unique_key = NULL, lease = :lease,"
-                    " lease_until = :until WHERE id = :id",
-                    id=found.id,
-                    attempts=found.attempts,
-                    lease=found.lease,
-                    until=now() + self._lease,
-                )
+        try:
+            with self._database.write() as tx:
+                _make_ready(tx)
+                while len(leased) < count and (found := self._next(tx)) is not None:
+                    leased.append(found)
+                    tx.run(
+                        "UPDATE jobs SET state = 'running', attempts = :attempts, unique_key = NULL, lease = :lease,"
+                        " lease_until = :until WHERE id = :id",
+                        id=found.id,
+                        attempts=found.attempts,
+                        lease=found.lease,
+                        until=now() + self._lease,
+                    )
+        except BaseException:
+            for run in leased:
+                run.give_back()
+            raise
         with self._lock:
             self._active.update({found.lease: found for found in leased})
         return leased
 
-    def _has_room(self, name: str, running: Counter[str]) -> bool:
-        """Whether one more job of a kind may run beside those that do."""
-        if self._threads == 1:
-            return True
-        if not jobs.kinds[name].is_long:
-            return running[name] < self._threads - 1
-        long = sum(
-            count for kind, count in running.items() if kind in jobs.kinds and jobs.kinds[kind].is_long
-        )
-        return running[name] < self._threads // 2 and long < self._threads - 1
+    def _has_room(self, kind: str) -> bool:
+        """Whether anybody's job of a kind may run beside those that do."""
+        places = self._groups[jobs.kinds[kind].group]
+        return places.held < places.size
 
-    def _next(self, tx: Transaction, running: Counter[str]) -> _Run | None:
+    def _next(self, tx: Transaction) -> _Run | None:
         for kind in list(self._turns):
-            if not self._has_room(kind, running):
+            places = self._groups[jobs.kinds[kind].group]
+            if places.held >= places.size:
                 continue
             for organization in _organizations(tx, kind, self._served.get(kind, "")):
+                if not places.may_take((organization, kind)):
+                    continue
                 row = tx.one(
                     "SELECT id, payload, attempts FROM jobs WHERE state = 'ready' AND kind = :kind"
                     f" AND organization_id = :organization ORDER BY run_at, id LIMIT 1{tx.skip_locked}",
@@ -195,7 +214,8 @@ class Worker:
                     self._served[kind] = organization
                     self._turns.remove(kind)
                     self._turns.append(kind)
-                    return _Run(row[0], kind, row[1], row[2] + 1)
+                    give_back = places.take((organization, kind))
+                    return _Run(row[0], kind, row[1], row[2] + 1, give_back)
         return None
 
     # --- leases ---------------------------------------------------------------------------------------
@@ -255,6 +275,7 @@ class Worker:
             jobs.running.reset(token)
             with self._lock:
                 self._active.pop(found.lease, None)
+            found.give_back()
 
     def _fail(self, found: _Run, kind: Kind, error: Exception) -> None:
         last = found.attempts >= kind.attempts

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
 from ..kit.operation import Call
 from .store import CallRow
 
 
 class UpdateInstructions(Struct):
-    instructions: dict[str, Any]
+    instructions: DocumentObject
 
 
 class InstructionsLocation(Struct):
@@ -23,7 +24,7 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
     """``updated_by``: empty while nobody has set any."""
 
     object: Literal["agent-instructions"] = "agent-instructions"
-    instructions: Raw
+    instructions: DocumentNodes
     updated_at: str
     updated_by: str
     urls: InstructionsLocation

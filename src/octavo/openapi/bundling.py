@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -92,6 +92,27 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
+def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+    """A file in which references name other files by their paths, wherever they are; and which they name."""
+    named: dict[str, None] = {}
+
+    def change(reference: str, way: Way) -> str | None:
+        place, mark, fragment = reference.partition("#")
+        other = beside(path, place) if place else ""
+        if other not in files:
+            return None
+        if other != path:
+            named[other] = None
+        return f"{other}{mark}{fragment}"
+
+    return walk_references(files[path], change), list(named)
+
+
+def beside(file: str, place: str) -> str:
+    """The path of what a file calls ``place``."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
+
+
 def _is_name(way: Way) -> bool:
     """Whether it is not a reference but what a discriminator's ``mapping`` calls a schema: descriptions that were
     bundled by others often name files there that are gone."""
@@ -129,13 +150,13 @@ class _Bundler:
 
     def _change(self, file: str, reference: str, way: Way) -> str | None:
         place, _, fragment = reference.partition("#")
-        if place and _is_name(way) and self._beside(file, place) not in self._files.files:
+        if place and _is_name(way) and beside(file, place) not in self._files.files:
             return None
         if place:
             if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
                 self._complain(file, way, f"`{reference[:200]}`: references to other hosts and to files of the server are not followed.")  # fmt: skip
                 return None
-            other = self._beside(file, place)
+            other = beside(file, place)
             if other not in self._files.files:
                 self._complain(
                     file, way, f"`{reference[:200]}`: there is no such file beside the description."
@@ -148,10 +169,6 @@ class _Bundler:
         if other not in self._wanted:
             self._wanted.append(other)
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
-
-    @staticmethod
-    def _beside(file: str, place: str) -> str:
-        return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
 
     def _check(self, whole: dict[str, Any]) -> None:
         """That every reference leads to something that is more than a reference."""

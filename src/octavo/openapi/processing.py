@@ -6,7 +6,6 @@ What fails is told at the specification, and the last good version stays.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -20,6 +19,8 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, FetchTimeout, Limits
+from ..kit.outbox import emit
+from ..kit.temporary import TemporaryFolder
 from ..references import list_spaces_naming_spec
 from . import store
 from .compiling import Compiled
@@ -111,7 +112,7 @@ def _header(value: str | None) -> str | None:
 
 def compile_apart(data: bytes) -> Compiled:
     """What a description is, found by a process of its own."""
-    with tempfile.TemporaryDirectory(prefix="octavo-openapi-") as name:
+    with TemporaryFolder("openapi") as name:
         folder = Path(name)
         (folder / "source").write_bytes(data)
         if not run_apart("octavo.openapi.compiling", folder, bounds=BOUNDS):
@@ -145,6 +146,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         _complete(tx, spec, None, [], read)
         made = list_spaces_naming_spec(tx, spec.organization_id, spec.slug)
         dependency_changed(tx, spec.organization_id, made)
+        emit(tx, "openapi_updated", organization_id=spec.organization_id, slug=spec.slug)
         jobs.finish(tx)
 
 

@@ -13,6 +13,7 @@ from ..kit import jobs
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..kit.outbox import emit
 from ..references import list_spaces_naming_spec
 from . import store
 from .reading import MAX_BYTES
@@ -127,6 +128,7 @@ def delete(tx: Transaction, call: Call, organization_id: str, slug: str) -> bool
         return False
     store.delete_spec(tx, found.id)
     dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
+    emit(tx, "openapi_updated", organization_id=organization_id, slug=slug)
     audit(tx, call, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
     return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from .reading import SourceFile
 Version = Literal["2.0", "3.0", "3.1", "3.2"]
 
 MAX_OPERATIONS = 5_000
+_SCHEMAS = Path(__file__).parent / "schemas"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
@@ -55,11 +55,7 @@ def validate(file: SourceFile, version: Version) -> None:
 
 
 def _validator(version: Version) -> Any:
-    # The schemas are data of the package; none of its code is run, because it opens what references name.
-    found = importlib.util.find_spec("openapi_spec_validator")
-    assert found is not None and found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0]) / "resources" / "schemas" / f"v{version}"
-    schema = msgspec.json.decode((folder / "schema.json").read_bytes())
+    schema = msgspec.json.decode((_SCHEMAS / f"{version}.json").read_bytes())
     kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
     # Patterns of other dialects and addresses with a slip are for whoever calls the API, and nothing here uses them.
     return kind(schema, retriever=_refuse, validate_formats=False)

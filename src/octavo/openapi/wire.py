@@ -15,6 +15,7 @@ from ..kit.files import FileGrant
 from ..kit.operation import Call
 from ..pages import present_specs_with
 from . import store
+from .bundling import name_by_path
 from .comparing import Change
 from .entering import SpecsAccess, specs_seen
 from .reading import read_file
@@ -95,11 +96,22 @@ class SpecVersion(Struct, rename="camel"):
     object: Literal["openapi-spec-version"] = "openapi-spec-version"
 
 
-class SpecContent(Struct):
-    """``filesystem``: the files that the version was made of as values, by path. ``url``: all of it in one file, as
-    OpenAPI 3 in JSON."""
+class SpecFile(Struct, rename="camel"):
+    """``filename``: its path, by which the references of every file name it; ``references``: those of other files that
+    it names; ``dir`` is always the same, since paths are whole."""
 
-    filesystem: dict[str, Any]
+    filename: str
+    is_entrypoint: bool
+    references: list[str]
+    specification: Any
+    dir: str = "./"
+
+
+class SpecContent(Struct):
+    """``filesystem``: the files that the version was made of, the description itself first, in the form that the
+    parser of Scalar loads them. ``url``: all of it in one file, as OpenAPI 3 in JSON."""
+
+    filesystem: list[SpecFile]
     url: str
 
 
@@ -154,7 +166,7 @@ def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
         processing_state=row.state,
         visibility=row.visibility,
         permissions=SpecPermissions(view=True, edit=access.may_edit),
-        urls=SpecUrls(location, f"{call.settings.url}/o/{row.organization_id}/openapi/{row.slug}", published),
+        urls=SpecUrls(location, call.app.organization(row.organization_id, f"openapi/{row.slug}"), published),
         source_url=row.source_url or UNSET,
         last_version=row.version_id or UNSET,
         last_processed_at=iso(row.processed_at) if row.processed_at is not None else UNSET,
@@ -183,7 +195,11 @@ def present_version(call: Call, organization_id: str, slug: str, row: VersionRow
 
 
 def present_content(call: Call, tx: Transaction, slug: str, row: VersionRow) -> SpecContent:
-    files = {
+    values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }
+    files: list[SpecFile] = []
+    for path in values:
+        value, references = name_by_path(values, path)
+        files.append(SpecFile(path, not files, references, value))
     return SpecContent(files, _file_url(call, slug, row))

@@ -50,4 +50,7 @@ def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgR
     hostname = free_name(wanted, partial(store.hostname_is_taken, tx), numbered)
     org = store.insert_organization(tx, title, hostname)
     upsert_member(tx, org.id, user_id, "admin", accepted=True)
+    if store.is_first_organization(tx, org.id):
+        # It is the operator's own.
+        store.trust_organization(tx, org.id)
     return org

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from ..access import accept_membership, audit, find_membership, find_user, has_verified_email, upsert_member
+from ..access import (
+    accept_membership,
+    audit,
+    find_membership,
+    find_user,
+    has_verified_email,
+    joined,
+    upsert_member,
+)
 from ..errors import BadRequest, NotFound
-from ..identity import meet_directory
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
@@ -37,7 +44,7 @@ def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: s
         raise missing
     if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)
-        meet_directory(tx, org.id, user_id)
+        joined(tx, org.id, user_id)
         state = {"role": org.default_role, "by": "domain"}
         audit(tx, call, "member.joined", org.id, ("user", user_id), after=state)
     accept_membership(tx, org.id, user_id)

@@ -83,6 +83,24 @@ def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
     return _with_proofs(tx, [_org(row)])[0]
 
 
+def is_first_organization(tx: Transaction, organization_id: str) -> bool:
+    """Whether there is no other one."""
+    return tx.one("SELECT 1 FROM organizations WHERE id <> :org LIMIT 1", org=organization_id) is None
+
+
+def is_trusted(tx: Transaction, organization_id: str) -> bool:
+    """Whether the operator vouches for the names and addresses of its sites."""
+    found = "SELECT 1 FROM trusted_organizations WHERE organization_id = :org"
+    return tx.one(found, org=organization_id) is not None
+
+
+def trust_organization(tx: Transaction, organization_id: str) -> None:
+    tx.run(
+        "INSERT INTO trusted_organizations (organization_id) VALUES (:org) ON CONFLICT DO NOTHING",
+        org=organization_id,
+    )
+
+
 def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
     row = tx.one(f"SELECT {_COLUMNS} FROM organizations o WHERE o.hostname = :hostname", hostname=hostname)
     return _org(row) if row else None
@@ -129,6 +147,14 @@ def hostname_is_taken(tx: Transaction, hostname: str) -> bool:
 def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
     tx.run(f"UPDATE organizations SET {assignments} WHERE id = :row", row=organization_id, **columns)
+
+
+def forget_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
+    """For a site that goes: the organization shows nothing by default any more, if it was that."""
+    settings = get_organization(tx, organization_id).settings
+    if settings.default_content is not None and settings.default_content.get("site") == site_id:
+        settings = msgspec.structs.replace(settings, default_content=None)
+        update_organization(tx, organization_id, {"settings": msgspec.json.encode(settings).decode()})
 
 
 def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:

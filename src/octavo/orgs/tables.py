@@ -1,11 +1,11 @@
-"""What the tables of organizations and teams are."""
+"""What the tables of organizations are."""
 
 from __future__ import annotations
 
 from typing import get_args
 
 from ..access import ORDER
-from ..kit.tables import Table, declare, member, person, row
+from ..kit.tables import Table, declare, person, row
 from .settings import check_hostname
 from .store import OrgSettings, Proof
 
@@ -22,17 +22,14 @@ declare(
         check=check_hostname,
     ),
     Table(
+        name="trusted_organizations",
+        of_organization="organization_id = :org",
+        stays="the operator here vouches for nobody elsewhere",
+    ),
+    Table(
         name="proved_domains",
         of_organization="organization_id = :org",
         stays="what proves a domain here proves nothing in another installation",
         values={"proof": get_args(Proof)},
-    ),
-    Table(name="teams", of_organization="organization_id = :org"),
-    Table(
-        name="team_members",
-        of_organization="team_id IN (SELECT id FROM teams WHERE organization_id = :org)",
-        columns=(member("user_id"),),
-        membership="user_id",
-        values={"role": ("owner", "member")},
     ),
 )

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import Can, RoleOrGuest, permissions, scopes_of
 from ..kit.clock import iso
 from ..kit.operation import Call
+from ..kit.texts import TWO_SIGNS
 from .domains import record_of
 from .store import OrgRow, Proof
 
@@ -80,7 +81,7 @@ class EmailDomains(Struct):
 
 
 class CreateOrganization(Struct, rename="camel"):
-    title: Annotated[str, Meta(min_length=2, max_length=255, pattern=r"\S")]
+    title: Annotated[str, Meta(min_length=2, max_length=255, pattern=TWO_SIGNS)]
     email_domains: Annotated[list[Domain], Meta(max_length=100)] = []
     onboarding_preferences: dict[str, Any] | None = None
 
@@ -123,7 +124,7 @@ class SitePointer(Struct, tag="site"):
 
 
 class UpdateOrganization(Struct, rename="camel"):
-    title: Annotated[str, Meta(min_length=2, max_length=255, pattern=r"\S")] | UnsetType = UNSET
+    title: Annotated[str, Meta(min_length=2, max_length=255, pattern=TWO_SIGNS)] | UnsetType = UNSET
     email_domains: Annotated[list[Domain], Meta(max_length=100)] | UnsetType = UNSET
     hostname: Hostname | UnsetType = UNSET
     default_role: RoleOrGuest | UnsetType = UNSET
@@ -159,7 +160,7 @@ def present_organization(
         merge_rules=org.settings.merge_rules,
         urls=OrganizationUrls(
             location=call.url(f"/orgs/{org.id}"),
-            app=f"{call.settings.url}/o/{org.id}",
+            app=call.app.organization(org.id),
             logo=org.settings.logo or UNSET,
         ),
         permissions=may,

@@ -35,7 +35,6 @@ from .wire import (
     UrlLocation,
     UserLocation,
     VariableName,
-    app_url,
     present_cover,
     present_file,
     present_layout,
@@ -50,6 +49,6 @@ __all__ = [
     "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
     "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "SpecLocation", "UrlLocation",
     "UserLocation",
-    "VariableName", "app_url", "explain_merges", "find_embed", "present_cover", "present_file",
+    "VariableName", "explain_merges", "find_embed", "present_cover", "present_file",
     "present_layout", "present_page", "present_reusable", "present_specs_with",
 ]  # fmt: skip

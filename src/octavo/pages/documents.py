@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from ..content import State, get_body, keyed_document, list_variables
-from ..core.document import Document, evaluate_document, read, split_page, to_json, write
+from ..core.document import Document, contained, evaluate_document, read, split_page, to_json, write
 from ..core.expressions import Shown
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
@@ -55,9 +55,12 @@ def document_json(
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)
-    document = resolver.resolve_all(keyed_document(tx, owner.id, body), owner)
-    document = evaluated_document(tx, state, document, evaluated, page_variables or {})
-    encoded = msgspec.json.encode(to_json(document))
+
+    def shown(document: Document) -> dict[str, Any]:
+        document = resolver.resolve_all(document, owner)
+        return to_json(evaluated_document(tx, state, document, evaluated, page_variables or {}))
+
+    encoded = msgspec.json.encode(contained("json", lambda: keyed_document(tx, owner.id, body), shown))
     asked = resolver.asked
     _asked.of(tx).put(key, asked, 200 + 40 * len(asked))
     _json_cache.of(tx).put((*key, resolver.revisions(asked)), encoded, len(encoded))
@@ -72,4 +75,8 @@ def markdown_of(
     if evaluated == "false":
         return source
     front, heading, text = split_page(source)
-    return front + heading + write(evaluated_document(tx, state, read(text), evaluated, page_variables))
+
+    def shown(document: Document) -> str:
+        return write(evaluated_document(tx, state, document, evaluated, page_variables))
+
+    return front + heading + contained("markdown", lambda: read(text), shown)

@@ -24,6 +24,7 @@ from ..content import (
     get_item,
     get_page,
     get_revision,
+    keyed_document,
     list_ancestors,
     list_items,
     list_items_page,
@@ -32,7 +33,7 @@ from ..content import (
     list_variables,
     markdown_page,
 )
-from ..core.document import Document, to_json
+from ..core.document import Document, keyed_nodes, nodes_to_json, to_json
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
@@ -54,7 +55,6 @@ from .wire import (
     ReusableContent,
     Revision,
     RevisionPage,
-    app_url,
     encode_tree,
     present_file,
     present_page,
@@ -93,7 +93,7 @@ class Reader:
         self._call = call
         self._tx = tx
         self._state = state
-        self._app = app_url(call, state.space_id) + view
+        self._app = call.app.space(state.space_id, view)
         self._expansion: Expansion | None = None
         self._resolver: Resolver | None = None
         self._computes = False
@@ -181,6 +181,18 @@ class Reader:
     def found_page(self, page_id: str) -> RevisionPage | None:
         """A page without what is below it and without its text; None when it is not there."""
         return self._bare(find_page(self._tx, self._state, page_id))
+
+    def nodes(self, page_id: str, body: str | None, nodes: list[Any]) -> list[Any]:
+        """Nodes of a page's document, with keys, as it shows them. ``body``: the source that they were read from; what
+        the state's own source does not have is left out."""
+        page = find_page(self._tx, self._state, page_id)
+        if page is None:
+            return []
+        if page.body != body:
+            keys = [node.key for node in nodes]
+            known = {node.key: node for node in keyed_nodes(keyed_document(self._tx, page.id, page.body))}
+            nodes = [known[key] for key in keys if key in known]
+        return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
         """The same, by the path of a document or group; None for the empty path as well."""

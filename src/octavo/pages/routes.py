@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
 from ..content import Asker, NotYet, ReadState, compute_document, compute_revision, main_state
 from ..content import get_document as find_document
+from ..core.document import DocumentError, DocumentNodes, from_json, read, to_json, write
+from ..errors import BadRequest
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery
@@ -24,6 +26,8 @@ from .wire import (
     ComputedRevision,
     ContentLocation,
     ContentQuery,
+    ConvertedText,
+    ConvertText,
     DocumentQuery,
     File,
     FilesQuery,
@@ -115,7 +119,11 @@ def get_page_by_path(call: Call, read: ReadState, page_path: str, query: PageCon
 
 
 @operation(
-    "getPageDocumentInRevisionById", "GET", _REVISION + "/page/{pageId}/document", needs=Can.VIEW, returns=Raw
+    "getPageDocumentInRevisionById",
+    "GET",
+    _REVISION + "/page/{pageId}/document",
+    needs=Can.VIEW,
+    returns=DocumentNodes,
 )
 def get_page_document(call: Call, read: ReadState, page_id: str, query: DocumentQuery) -> Raw:
     """The document of a page, as nodes."""
@@ -179,7 +187,7 @@ def get_reusable_content(
     "GET",
     _REVISION + "/reusable-contents/{reusableContentId}/document",
     needs=Can.VIEW,
-    returns=Raw,
+    returns=DocumentNodes,
 )
 def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery) -> Raw:
     """The document of a reusable content, as nodes."""
@@ -258,7 +266,7 @@ def list_file_backlinks(
     "GET",
     "/spaces/{spaceId}/documents/{documentId}",
     needs=Can.VIEW,
-    returns=Raw,
+    returns=DocumentNodes,
 )
 def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
     """A document of the space by the id that pages and reusable contents name."""
@@ -291,11 +299,30 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
 
 
 @operation(
+    "convertText",
+    "POST",
+    "/spaces/{spaceId}/content/convert",
+    needs=Can.VIEW,
+    returns=ConvertedText,
+    errors=(400, 413),
+    extension=True,
+)
+def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
+    """Markdown as nodes, or nodes as Markdown, as a page of the space would have them. Nothing is stored; what
+    references lead to is not looked up."""
+    try:
+        document = read(body.markdown) if body.markdown is not UNSET else from_json(body.document)
+    except DocumentError as error:
+        raise BadRequest(str(error)) from None
+    return ConvertedText(write(document), to_json(document))
+
+
+@operation(
     "getComputedDocument",
     "POST",
     "/spaces/{spaceId}/content/computed/document",
     needs=Can.VIEW,
-    returns=Raw,
+    returns=DocumentNodes,
     errors=(400,),
 )
 def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:

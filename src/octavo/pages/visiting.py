@@ -8,14 +8,15 @@ else people write with stay with them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import msgspec
 from msgspec import UNSET, Raw
 
 from ..content import Item, ReadState, download_url, get_revision, markdown_page
-from ..core.document import to_json
-from ..core.links import app_hosts
+from ..core.document import contained, to_json
+from ..core.links import app_hosts, relative_href
 from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import NotFound
@@ -36,7 +37,6 @@ from .wire import (
     ReusableContent,
     Revision,
     RevisionPage,
-    app_url,
     present_file,
     present_page,
     present_revision,
@@ -60,7 +60,7 @@ class VisitorReader:
         self._visitor = visitor
         self._view = load_view(tx, read.state, visitor.claims)
         self._tree: PageTree = self._view.tree
-        self._app = app_url(call, read.state.space_id) + read.view
+        self._app = call.app.space(read.state.space_id, read.view)
         files = ViewFiles(tx, self._view, withheld=True)
         self._resolver = Resolver(files, app_hosts(call.settings.url), SiteVisitor(tx, visitor))
         self._documents = Documents(tx, self._view, self._resolver)
@@ -139,10 +139,28 @@ class VisitorReader:
             raise NotFound(f"There is no page {page.id!r} in this content.")
         if isinstance(shown, DocumentPage):
             if query.format == "markdown":
-                shown.markdown = markdown_page(page, self._documents.to_write(page, lambda ref: None))
+                shown.markdown = markdown_page(page, self._documents.to_write(page, self._address(page)))
             else:
                 shown.document = Raw(self._document(page))
         return shown
+
+    def _address(self, page: Page) -> Callable[[dict[str, Any]], str | None]:
+        """Addresses in the Markdown of a page: as they lead from where the page is published."""
+
+        def address(ref: dict[str, Any]) -> str | None:
+            kind = ref.get("kind")
+            if kind == "file":
+                item = self._view.item(str(ref.get("file")), "file")
+                return download_url(self._call, item) if item is not None else None
+            if kind not in ("page", "anchor") or "space" in ref:
+                return None
+            there = self._tree.page(str(ref["page"])) if "page" in ref else page
+            shown = self._tree.first_document(there) if there is not None else None
+            if shown is None:
+                return None
+            return relative_href(self._tree.url_path(shown), self._tree.url_path(page), ref.get("anchor"))
+
+        return address
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id)
@@ -157,7 +175,8 @@ class VisitorReader:
             kept = _documents.of(self._tx).get((*own, self._resolver.revisions(asked)))
             if kept is not None:
                 return kept
-        encoded = msgspec.json.encode(to_json(self._documents.to_give(page)))
+        document = self._documents.to_give(page)
+        encoded = msgspec.json.encode(contained("json", lambda: document, to_json))
         if not page.computed and not self._documents.drawn:
             asked = self._resolver.asked
             _asked.of(self._tx).put(own, asked, 200 + 40 * len(asked))

@@ -11,9 +11,9 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
+from ..core.document import DocumentNodes, DocumentObject
 from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
-from ..kit.operation import Call
 from ..kit.pagination import Next, PageQuery
 from ..orgs import Organization
 from ..spaces import Collection, Space
@@ -98,7 +98,7 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     computed_seed: str | UnsetType = UNSET
     document_id: str | UnsetType = UNSET
     markdown: str | UnsetType = UNSET
-    document: Raw | UnsetType = UNSET
+    document: DocumentNodes | UnsetType = UNSET
 
 
 class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
@@ -157,6 +157,24 @@ class ComputeContent(Struct):
 
     source: Source
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class ConvertText(Struct):
+    """Exactly one of the two."""
+
+    markdown: str | UnsetType = UNSET
+    document: DocumentObject | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.markdown is UNSET) == (self.document is UNSET):
+            raise ValueError("expected either `markdown` or `document`")
+
+
+class ConvertedText(Struct):
+    """One text in both forms."""
+
+    markdown: str
+    document: DocumentObject
 
 
 class ComputedRevision(Struct, rename="camel"):
@@ -489,7 +507,3 @@ def present_revision(
         git=revision.git if revision.git and metadata else UNSET,
         merged_from=merged_from if merged_from is not None else UNSET,
     )
-
-
-def app_url(call: Call, space_id: str) -> str:
-    return f"{call.settings.url}/s/{space_id}"

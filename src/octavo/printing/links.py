@@ -1,4 +1,5 @@
-"""The links by which prints are fetched: signed, good for an hour, on the origin of sites.
+"""The links by which prints are fetched: signed, good for an hour on the origin of sites, and no longer than whoever
+asked for one sees the space.
 
 Making a link writes nothing: the print begins when somebody opens it.
 """
@@ -10,10 +11,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from ..access import Can, Grantor, find_grantor, find_space_access, grantor_of
 from ..core.pages import slugify
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.files import FileGrant
+from ..kit.operation import Actor
 from . import store
 from .print_job import order_print
 from .store import Wanted
@@ -26,6 +29,7 @@ _PURPOSE = "print"
 class Grant(Struct, frozen=True):
     wanted: Wanted
     name: str
+    by: Grantor
 
 
 class Opened(Struct, frozen=True):
@@ -36,21 +40,28 @@ class Opened(Struct, frozen=True):
     error: str | None = None
 
 
-def print_url(context: Context, wanted: Wanted, title: str) -> str:
-    """A link to the print, good for an hour."""
+def print_url(context: Context, actor: Actor, wanted: Wanted, title: str) -> str:
+    """A link to the print for somebody who sees the space, good for an hour."""
     name = f"{slugify(title)}.pdf"
-    payload = msgspec.json.encode(Grant(wanted, name)).decode()
+    payload = msgspec.json.encode(Grant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
     return f"{context.settings.sites_url.rstrip('/')}{PATH}{token}/{quote(name)}"
 
 
 def open_print(context: Context, token: str) -> Opened | None:
-    """The print of a link, ordered if nobody did before; None for a link that is not ours, or expired."""
+    """The print of a link, ordered if nobody did before; None for a link that is not ours, has expired, or was made for
+    somebody who may not see this any more."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None
-    grant = msgspec.json.decode(signed.payload, type=Grant)
+    try:
+        grant = msgspec.json.decode(signed.payload, type=Grant)
+    except msgspec.ValidationError:
+        return None
     with context.db.read() as tx:
+        actor = find_grantor(tx, grant.by, "getSpacePDF")
+        if actor is None or find_space_access(tx, actor, Can.VIEW, grant.wanted.space_id) is None:
+            return None
         row = store.find_print(tx, grant.wanted.id)
     if row is None:
         with context.db.write() as tx:

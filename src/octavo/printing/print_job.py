@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -15,6 +14,7 @@ from ..kit.apart import Bounds, run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.temporary import TemporaryFolder
 from ..spaces import get_space
 from . import store
 from .inputs import gather
@@ -52,7 +52,7 @@ def make_print(context: Context, print_id: str) -> None:
         row = store.find_print(tx, print_id)
     if row is None or row.file is not None:
         return
-    with tempfile.TemporaryDirectory(prefix="octavo-print-") as name:
+    with TemporaryFolder("print") as name:
         folder = Path(name)
         try:
             with context.db.read() as tx:

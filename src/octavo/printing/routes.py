@@ -13,13 +13,16 @@ from .wire import PrintLink, PrintQuery
 operation = Area("printing").operation
 
 
-@operation("getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, returns=PrintLink)
+@operation(
+    "getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, returns=PrintLink, yields=("content:read",)
+)
 @operation(
     "getChangeRequestPDF",
     "GET",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/pdf",
     needs=Can.VIEW,
     returns=PrintLink,
+    yields=("content:read",),
 )
 def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
     """A link to what a space or change request holds now as PDF, good for an hour. The PDF is made when the link is
@@ -31,4 +34,4 @@ def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
             title = get_page(tx, state, query.page).title
     only = query.only and query.page is not None
     wanted = Wanted(state.space_id, state.revision_id, query.page, only, read.label[:200])
-    return PrintLink(print_url(call.context, wanted, title[:60]))
+    return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

@@ -2,7 +2,7 @@
 
 from .api_reference import reference_routes
 from .app import icon_route, reader_edge
-from .audiences import CLAIMS_COOKIE, TOKEN_COOKIE, Admission, Coming, SendOn
+from .audiences import Admission, Coming, SendOn
 from .resolving import (
     MadeOf,
     SiteVisit,
@@ -14,7 +14,7 @@ from .resolving import (
 )
 
 __all__ = [
-    "Admission", "CLAIMS_COOKIE", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit", "TOKEN_COOKIE",
+    "Admission", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit",
     "enter_site", "enter_space", "find_redirect", "icon_route", "list_spaces", "reader_edge",
     "reference_routes",
 ]  # fmt: skip

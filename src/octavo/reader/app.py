@@ -9,16 +9,30 @@ longer than the visitor's token is good.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from urllib.parse import parse_qs
 
+import msgspec
+
 from ..content import FILE_PURPOSE
 from ..core.hosts import spell_host
-from ..errors import NotFound, Unavailable
+from ..errors import NotFound
 from ..insights import EventQueue
 from ..integrations import public_routes
-from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, in_turn, text_error
+from ..kit.asgi import (
+    QUEUE_SECONDS,
+    Action,
+    Answer,
+    Edge,
+    RateLimiter,
+    Request,
+    Route,
+    fixed,
+    in_turn,
+    text_error,
+)
 from ..kit.cache import FreshCache
 from ..kit.clock import now
 from ..kit.compression import Compressor
@@ -26,27 +40,31 @@ from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, statements_within
 from ..kit.metrics import Metrics
 from ..kit.proxies import address_key
+from ..kit.shares import SharedThreads
 from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import PROXIED, find_site_by_hostname
-from .asking import ASK_PATH, MAX_FORM, Turns
+from .asking import ASK_PATH, MAX_FORM
+from .audiences import asks_for_preview
 from .cards import Cards
 from .drawing import asset
-from .home import answer_home
+from .home import answer_home, answer_missing
 from .mcp import MAX_MESSAGE, MCP_PATHS
 from .pages import FEEDBACK_PATH, Kept
 from .ratings import FORM_LIMIT, take_rating
 from .resolving import host_name
 from .sites import ASSETS_PATH
 from .tracking import MAX_SEEN, SEEN_PATH, note_view
-from .visits import FOREVER, TEXT, View, Visited, answer_post, answer_visit, file_answer
+from .visits import FOREVER, TEXT, Later, View, Visited, answer_post, answer_visit, file_answer
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
 _POLL = 0.2
 _HOSTS = 10_000
 _MAX_POST = 2 * MAX_SENT
+_IMAGES = 2
+"""Images of pages that are made at a time."""
 """Bytes of a body, which has another one inside in base64."""
 _ENTRY = 4096
 """Bytes that a kept answer takes beside its body: its headers, in each form that they are sent in."""
@@ -102,10 +120,13 @@ class Sites:
         self._personal: FreshCache[Visited] = FreshCache(context.db, size // 8, _personal_cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
         self._tries = RateLimiter(context.settings.try_rate_limit)
-        self._senders = ThreadPoolExecutor(context.settings.try_connections, thread_name_prefix="octavo-try")
-        self._sending = 0
+        self._threads = {
+            "question": context.questions,
+            "script": context.endpoints,
+            "call": SharedThreads("requests are being sent", context.settings.try_connections, "octavo-try"),
+            "image": SharedThreads("images are being made", _IMAGES, "octavo-image"),
+        }
         self._questions = RateLimiter(context.settings.ask_rate_limit)
-        self._turns = Turns(context.settings.ask_connections)
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
@@ -119,16 +140,25 @@ class Sites:
             request.name = "readPage"
             note_view(self._events, request, kept.made_of)
             return kept.answer
-        return await in_turn(self._pool, self._make, request, name, path)
+        found = await in_turn(self._pool, self._make, request, name, path)
+        return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
+        if _previews(request):
+            return None
         kept = self._answers.find((site, path), generation)
         if kept is not None:
             return kept
         kept = self._personal.find((site, path, _who(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
-    def _make(self, request: Request, name: str, path: str) -> Answer:
+    def _make(self, request: Request, name: str, path: str) -> Answer | Later:
+        try:
+            return self._visit(request, name, path)
+        except NotFound as error:
+            return answer_missing(self._context, request, error)
+
+    def _visit(self, request: Request, name: str, path: str) -> Answer | Later:
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
 
             def look() -> str:
@@ -140,7 +170,7 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events)
+            view = View(self._context, tx, request, self._kept, self._cards, self._events)
 
             def make() -> Visited:
                 visited = self._personal.get((site, path, _who(request)), visit)
@@ -153,10 +183,10 @@ class Sites:
                 request.name = "readPage"
                 return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
 
-            visited = self._answers.get((site, path), make, is_good)
+            # A preview is asked before what is kept: the same address shows everybody else something else.
+            visited = visit() if _previews(request) else self._answers.get((site, path), make, is_good)
             note_view(self._events, request, visited.made_of)
-            answer = visited.answer
-        return answer if isinstance(answer, Answer) else answer()
+            return visited.answer
 
     def _is_own(self, name: str) -> bool:
         """Whether a host is the server itself; any other name with a domain may be a site's that is gone."""
@@ -179,7 +209,25 @@ class Sites:
 
     async def _read_and_post(self, request: Request, limit: int) -> Answer:
         body = await request.read(limit)
-        return await in_turn(self._pool, self._post, request, body)
+        found = await in_turn(self._pool, self._post, request, body)
+        return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    async def _work_out(self, request: Request, later: Later) -> Answer:
+        """In threads of their own, so that those of readers are never taken by what others take long for."""
+        threads = self._threads[later.kind]
+        owner = (later.organization_id, address_key(request.client))
+
+        def work_out() -> Answer:
+            try:
+                with statements_within(REQUEST_SECONDS):
+                    return later.work_out()
+            except NotFound as error:
+                if request.method != "GET":
+                    raise
+                return answer_missing(self._context, request, error)
+
+        answer, give_back = await threads.begin(owner, QUEUE_SECONDS, work_out)
+        return msgspec.structs.replace(answer, threads=threads.threads, sent=give_back)
 
     async def _rate(self, request: Request) -> Answer:
         path, name = _path(request), host_name(request.header(b"host"))
@@ -187,27 +235,19 @@ class Sites:
         return await in_turn(self._pool, take_rating, self._context, request, name, path, form)
 
     async def _try(self, request: Request) -> Answer:
-        """What others are asked to do is bounded by itself, so that it never takes the threads of readers."""
         self._tries.count(address_key(request.client))
-        body = await request.read(_MAX_POST)
-        if self._sending >= self._context.settings.try_connections:
-            raise Unavailable("Too many requests are being sent just now. Try again in a moment.")
-        self._sending += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._senders, self._post, request, body)
-        finally:
-            self._sending -= 1
+        return await self._read_and_post(request, _MAX_POST)
 
-    def _post(self, request: Request, body: bytes) -> Answer:
+    def _post(self, request: Request, body: bytes) -> Answer | Later:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events, body)
-            answer = answer_post(view, host_name(request.header(b"host")), path)
-        return answer if isinstance(answer, Answer) else answer()
+            view = View(self._context, tx, request, self._kept, self._cards, self._events, body)
+            return answer_post(view, host_name(request.header(b"host")), path)
 
     def close(self) -> None:
         """Waits for what is being sent."""
-        self._senders.shutdown(wait=True)
+        for kind in ("call", "image"):
+            self._threads[kind].close()
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
@@ -275,6 +315,10 @@ def _who(request: Request) -> bytes:
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 
 
+def _previews(request: Request) -> bool:
+    return asks_for_preview(request.query_string, request.headers.get(b"cookie", b""))
+
+
 def _path(request: Request) -> str:
     """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
     for segment in request.segments:
@@ -290,9 +334,14 @@ def icon_route() -> Route:
     return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
 
 
-def reader_edge(context: Context, metrics: Metrics | None = None, events: EventQueue | None = None) -> Edge:
+def reader_edge(
+    context: Context,
+    metrics: Metrics | None = None,
+    events: EventQueue | None = None,
+    others: Sequence[Route] = (),
+) -> Edge:
     """Published sites as an ASGI application. ``events``: where it puts what visitors do, for whoever opens it to
-    write now and then."""
+    write now and then. ``others``: what it answers besides."""
     settings = context.settings
     pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="octavo-read")
     sites = Sites(context, pool, events or EventQueue(context))
@@ -305,6 +354,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None, events: EventQ
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
+            *others,
             *public_routes(context),
             Route(
                 "/{path*}",

@@ -6,8 +6,6 @@ What an answer is made of, ``octavo.ask`` says. Here it becomes HTML in the lang
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import BoundedSemaphore
 from urllib.parse import parse_qs
 
 import msgspec
@@ -17,7 +15,7 @@ from ..ask import MAX_QUESTION, Answer, Asker, OfVisitor, Words, ask, recommend
 from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
-from ..errors import BadRequest, Forbidden, NotFound, OctavoError, Unavailable
+from ..errors import BadRequest, Forbidden, NotFound, OctavoError
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
@@ -30,23 +28,6 @@ MAX_FORM = 16 * 1024
 """Bytes of a posted question with those before it."""
 _BEFORE = 4
 """Earlier questions of a conversation that are sent along."""
-
-
-class Turns:
-    """How many questions a process answers at a time, so that slow models never take the threads of readers."""
-
-    def __init__(self, count: int) -> None:
-        self._free = BoundedSemaphore(count)
-
-    @contextmanager
-    def take(self) -> Iterator[None]:
-        """Raises Unavailable when all are taken."""
-        if not self._free.acquire(blocking=False):
-            raise Unavailable("Too many questions are being answered just now. Try again in a moment.")
-        try:
-            yield
-        finally:
-            self._free.release()
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -96,7 +77,7 @@ def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
         visit.base,
         visit.admission.claims,
         frozenset(one.space_id for one in shown),
-        visit.admission.preview,
+        drafted=visit.admission.drafted,
     )
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]
@@ -162,12 +143,15 @@ def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
     return Text([Leaf(leaf.text, [*(m for m in leaf.marks if m != bold), bold]) for leaf in node.leaves])
 
 
+FAILED = b"event: failed\ndata: {}\n\n"
+
+
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
     """Server-sent events, each with the HTML of the answer so far, and the last one saying whether it is complete."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"
     except OctavoError:
-        yield b"event: failed\ndata: {}\n\n"
+        yield FAILED
         return
     yield b"event: done\ndata: {}\n\n"

@@ -19,9 +19,10 @@ from msgspec import Struct, field
 from ..core.addresses import escape_address
 from ..core.expressions import NOBODY
 from ..errors import NotFound, Unauthorized
-from ..integrations import sign_in_address
+from ..integrations import sign_in_address, sign_out_address
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.operation import Drafted
 from ..sites import (
     MAX_TOKEN,
     PREVIEW,
@@ -45,11 +46,24 @@ _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
-    """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https."""
+    """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https.
+    ``bearer``: a visitor's token that came in a header; ``said``: claims that nobody signed. ``site``: of which our
+    cookies have the id in their names."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
     secure: bool
+    bearer: str | None = None
+    said: dict[str, Any] = {}
+    site: str = ""
+
+    def own(self, name: str) -> str:
+        """What a cookie of ours is called."""
+        return f"{name}-{self.site}" if self.site else name
+
+    def cookie(self, name: str) -> str | None:
+        """A cookie of ours."""
+        return self.cookies.get(self.own(name))
 
 
 class SendOn(Exception):  # noqa: N818
@@ -66,13 +80,13 @@ class SendOn(Exception):  # noqa: N818
 class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
     conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
-    they proved ends, in milliseconds. ``change``: a change request that a preview shows as if it were merged."""
+    they proved ends, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
-    change: str = ""
+    drafted: Drafted | None = None
     until: int | None = None
 
     @property
@@ -90,6 +104,15 @@ def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
     # By hand: other servers of the domain set what they like, and one odd cookie must not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
     return Coming(query, {name: value for name, _, value in pairs}, secure)
+
+
+def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
+    """Whether a request may be somebody's who previews a site: then nothing answers it that was kept for others."""
+    if PREVIEW_COOKIE.encode() in cookie:
+        return True
+    return bool(query_string) and any(
+        name == PREVIEW for name, _ in read_coming(query_string, "", False).query
+    )
 
 
 def admit(
@@ -135,7 +158,7 @@ def _require_token(
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
         gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
-        raise SendOn(site.settings.visitor_auth.login_url or base, gone)
+        raise SendOn(_after_sign_out(tx, context, site) or base, gone)
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
             raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
@@ -151,8 +174,8 @@ def _require_token(
 
 def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
     """What a good token in a cookie proves."""
-    found = (coming.cookies[name] for name in (TOKEN_COOKIE, _THIRD_TOKEN) if name in coming.cookies)
-    read = (read_visitor_token(tx, context, site, token) for token in found)
+    found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
+    read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
     return next((signed for signed in read if signed is not None), None)
 
 
@@ -162,12 +185,19 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
     # Browsers drop tabs and line breaks of an address, so that `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
         location = "/"
-    url = site.settings.visitor_auth.login_url
-    if url is not None:
-        joint = "&" if "?" in url else "?"
-        return SendOn(f"{escape_address(url)}{joint}{urlencode({'location': location})}")
-    address = sign_in_address(tx, context, site.id, location)
+    auth = site.settings.visitor_auth
+    address = sign_in_address(tx, context, site.id, location) if auth.takes_others else None
+    if address is None and auth.login_url is not None:
+        joint = "&" if "?" in auth.login_url else "?"
+        address = f"{escape_address(auth.login_url)}{joint}{urlencode({'location': location})}"
     return SendOn(address) if address else NotFound("There is no published site at this address.")
+
+
+def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
+    """Where who signs people in ends that, too: the address of the owner's, or an integration."""
+    auth = site.settings.visitor_auth
+    told = sign_out_address(tx, context, site.id) if auth.takes_others else None
+    return told or auth.login_url
 
 
 def _preview(
@@ -180,11 +210,11 @@ def _preview(
             raise NotFound("There is no published site at this address.")
         cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
         raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
-    kept = coming.cookies.get(PREVIEW_COOKIE)
+    kept = coming.cookie(PREVIEW_COOKIE)
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True, change=found.change)
+    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted)
 
 
 # --- what visitors say of themselves ----------------------------------------------------------------------
@@ -192,10 +222,11 @@ def _preview(
 
 def _unsigned(coming: Coming) -> dict[str, Any]:
     """Unsigned claims: of the cookies, and over them those of the address (`visitor.beta=true`)."""
-    claims: dict[str, Any] = {}
+    claims: dict[str, Any] = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:
-            text = unquote(coming.cookies.get(name, "{}"))[:MAX_TOKEN]
+            given = coming.cookie(name) if name == CLAIMS_COOKIE else coming.cookies.get(name)
+            text = unquote(given or "{}")[:MAX_TOKEN]
             found = msgspec.json.decode(text, type=dict[str, Any])
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
@@ -227,4 +258,4 @@ def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> s
     secure = "; Secure" if coming.secure else ""
     # Without the slash at its end it is also sent for the start of the site, however that is spelled.
     path = path.rstrip("/") or "/"
-    return f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    return f"{coming.own(name)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

@@ -24,10 +24,11 @@ from ..core.document.urls import safe_url
 from ..errors import BadRequest, NotFound
 from ..integrations import (
     Failed,
+    Frames,
     Rendered,
     Subject,
     find_block_owner,
-    public_endpoint,
+    frames_of,
     render_block,
     version_of,
 )
@@ -110,11 +111,6 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: Prepared) 
     return found.html
 
 
-def frame_source(context: Context, integration: str) -> str:
-    """Where pages of an integration are that may be shown inside of ours: they are answered without an origin."""
-    return f"{public_endpoint(context, integration)}/"
-
-
 class Pressed(msgspec.Struct, frozen=True):
     """What a page is answered that posted a press: where ``html`` goes."""
 
@@ -162,7 +158,7 @@ def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wan
         component = Component(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
-    frames = frame_source(context, block.subject.integration.name)
+    frames = frames_of(context, block.subject.integration.name, block.subject.integration.manifest)
     root: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
     return draw_output(output, block.labels, block.new_tab, sign=sign, frames=frames, root=root)
 
@@ -193,11 +189,11 @@ def draw_output(
     new_tab: bool = False,
     *,
     sign: Sign | None = None,
-    frames: str | None = None,
+    frames: Frames | None = None,
     root: Literal["block", "modal"] = "block",
 ) -> str:
     """The HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer that goes
-    with it; without one controls do nothing. ``frames``: the address below which pages are shown in frames. Raises
+    with it; without one controls do nothing. ``frames``: the addresses that are shown in frames. Raises
     CannotBeDrawn."""
     # Of one that is complete nothing was checked.
     given = output["element"] if output.get("type") == "element" else None
@@ -219,7 +215,7 @@ class _Reader:
     """Elements of a script's output as views. The tree was checked: it is not deep."""
 
     def __init__(
-        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: str | None
+        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: Frames | None
     ) -> None:
         self._state, self._labels, self._live, self._frames = state, labels, live, frames
         self._modal = self._labelled = False
@@ -250,6 +246,7 @@ class _Reader:
                 kind="field",
                 title=self._text(given.get("label")),
                 hint=self._text(given.get("hint")),
+                line=self._line(given.get("hint")),
                 children=(*control, *self._below(given.get("hint"))),
             )
         if kind == "modal":
@@ -265,10 +262,14 @@ class _Reader:
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
         if kind == "webframe":
-            # Frames hold pages of any host; those of the integration itself are shown inside of ours.
+            # Frames hold pages of any host; those of the integration itself, and of hosts that it names to whoever
+            # installs it, are shown inside of ours.
             href = _address(given.get("source"))
-            if href is not None and self._frames is not None and href.startswith(self._frames):
-                return self._frame(given, href)
+            if href is not None and self._frames is not None:
+                if href.startswith(self._frames.own):
+                    return self._frame(given, href, "own")
+                if self._frames.is_other(href):
+                    return self._frame(given, href, "other")
             return ElementView(
                 kind="link",
                 href=href,
@@ -283,24 +284,37 @@ class _Reader:
         if kind == "button":
             text = self._text(given.get("label")) or self._text(given.get("tooltip"))
             href, act = _opened(given.get("onPress")), self._press(given)
-            return ElementView(kind="button", text=text, href=href, act=act, confirm=_confirm(given))
+            before, after = _icon(given.get("icon")), _icon(given.get("trailingIcon"))
+            return ElementView(
+                kind="button", text=text, href=href, act=act, confirm=_confirm(given), icon=before, icon_after=after,
+                # One without a label shows its icon alone, and is named by its tooltip.
+                shape="icon" if before and not self._text(given.get("label")) else "",
+            )  # fmt: skip
         if kind == "card":
             return ElementView(
                 kind="card",
                 title=self._text(given.get("title")),
                 hint=self._text(given.get("hint")),
+                line=self._line(given.get("hint")),
+                icon=_icon(given.get("icon")),
+                lead=() if isinstance(given.get("icon"), str) else self._parts(given, "icon"),
+                tools=self._parts(given, "buttons"),
                 href=_opened(given.get("onPress")),
                 act=self._press(given),
-                children=(*self._below(given.get("hint")), *self._parts(given, "children", "buttons")),
+                children=(*self._below(given.get("hint")), *self._parts(given, "children")),
             )
         return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
 
     def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
+    def _line(self, hint: Any) -> tuple[ElementView | str, ...]:
+        """A hint that is a list of words and links: they stand in one line."""
+        return self._children(hint) if _is_line(hint) else ()
+
     def _below(self, hint: Any) -> tuple[ElementView | str, ...]:
-        """A hint that is made of elements; one of words has its own place."""
-        return () if isinstance(hint, str) else self._children(hint)
+        """A hint that is made of other elements; one of words has its own place."""
+        return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: Any) -> tuple[ElementView | str, ...]:
         listed = given if isinstance(given, list) else [given]
@@ -332,12 +346,13 @@ class _Reader:
     def _press(self, given: dict[str, Any]) -> int | None:
         return None if given.get("disabled") is True else self._act(given.get("onPress"))
 
-    def _frame(self, given: dict[str, Any], src: str) -> ElementView:
+    def _frame(self, given: dict[str, Any], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
         told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
         ratio = given.get("aspectRatio")
         return ElementView(
             kind="frame",
+            shape=whose,
             src=src,
             text=msgspec.json.encode(told).decode(),
             ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
@@ -469,6 +484,26 @@ _KINDS: dict[str, Any] = {
 }
 """What lays out its children or is nothing but itself; whatever else has children has them below one another."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
+
+
+_ICONS = {
+    "close": "xmark", "edit": "pen", "maximize": "expand", "email": "envelope", "settings": "gear", "delete": "trash",
+    "warning": "triangle-exclamation", "link-external": "arrow-up-right-from-square", "eye-off": "eye-slash",
+    "check-circle": "circle-check",
+}  # fmt: skip
+"""Icons that are called otherwise than ours."""
+
+
+def _icon(name: Any) -> Markup | None:
+    return icon(_ICONS.get(name, name)) if isinstance(name, str) else None
+
+
+def _is_line(hint: Any) -> bool:
+    """Whether a hint is a list of nothing but words and links."""
+    return isinstance(hint, list) and all(
+        isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
+        for one in hint
+    )
 
 
 def _confirm(given: dict[str, Any]) -> str:

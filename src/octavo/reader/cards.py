@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-import tempfile
 import threading
 import unicodedata
 from functools import cache
@@ -23,11 +22,11 @@ import structlog
 from msgspec import Struct
 
 from ..core.colour import Oklch, readable
-from ..errors import Unavailable
 from ..kit.cache import ByteCache
 from ..kit.clock import now
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
+from ..kit.temporary import TemporaryFolder
 from ..printing import coverage
 from .fonts import FONTS, read_font, upright_files
 from .looks import Look
@@ -46,10 +45,8 @@ _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
 """Milliseconds for which a logo is kept, and for which one that there is not is not asked for again."""
-_AT_ONCE = 2
 _FONTS_KEPT = 32
 """Sets of fonts that are kept in memory: one for each font of a look, with those of the scripts that a card needs."""
-_PATIENCE = 5.0
 
 
 class Card(Struct, frozen=True):
@@ -131,23 +128,17 @@ class Cards:
         self._logos: ByteCache[tuple[int, bytes | None]] = ByteCache(size)
         self._further_fonts = further_fonts
         self._fetcher = Fetcher(allowed)
-        self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._fonts: dict[tuple[str, ...], _Fonts] = {}
         self._unpacked: dict[str, frozenset[int]] = {}
         # Typst reads a font when it is first shown.
-        self._folder = tempfile.TemporaryDirectory(prefix="octavo-fonts-")
+        self._folder = TemporaryFolder("fonts")
         self._lock = threading.Lock()
 
     def draw(self, card: Card) -> bytes:
-        """The PNG, ``WIDTH`` by ``HEIGHT``. Raises Unavailable when too many are wanted at once."""
+        """The PNG, ``WIDTH`` by ``HEIGHT``."""
         drawn = self._kept.get(card.version)
         if drawn is None:
-            if not self._turns.acquire(timeout=_PATIENCE):
-                raise Unavailable("Too many images are being made just now. Try again in a moment.")
-            try:
-                drawn = self._draw(card)
-            finally:
-                self._turns.release()
+            drawn = self._draw(card)
             self._kept.put(card.version, drawn, len(drawn))
         return drawn
 
@@ -157,7 +148,7 @@ class Cards:
         text = f"{card.title}{card.about}{card.above}{card.site}"
         fonts = self._load(card.font, scripts_of(text, card.language))
         logo = self._logo(card.logo) if card.logo else None
-        with tempfile.TemporaryDirectory(prefix="octavo-card-") as name:
+        with TemporaryFolder("card") as name:
             folder = Path(name)
             if logo is not None:
                 (folder / "logo.png").write_bytes(logo)

@@ -275,7 +275,6 @@ def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None
     return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
 
 
-def draw_error(site: SiteView | None, message: MessageView) -> str:
-    """An error, also where it is not known which site was asked for."""
-    shown = site or SiteView(title="", home="/", base="/", assets="/~assets", theme_toggle=False)
-    return _templates().get_template("error.html").render(site=shown, message=message)
+def draw_error(site: SiteView, message: MessageView) -> str:
+    """An error, where it is not known which site was asked for."""
+    return _templates().get_template("error.html").render(site=site, message=message)

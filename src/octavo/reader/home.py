@@ -7,17 +7,30 @@ from urllib.parse import parse_qs, quote
 import msgspec
 from msgspec import Struct
 
-from ..kit.asgi import Answer, Request, accepts_page, etag_of
+from ..errors import NotFound
+from ..kit.asgi import Answer, Request, accepts_page, etag_of, text_error
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.pagination import present_slice
 from ..orgs import get_organization
 from ..sites import SiteRow, list_public_sites, published_url
-from .drawing import content_security_policy, draw_home
+from .drawing import content_security_policy, draw_error, draw_home
 from .sites import own_frame
+from .views import MessageView
 
 _MOST = 100
 """Sites of one page of the list."""
+
+
+def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
+    """What is at an address where no site is, or nothing of one that is not open to everybody: the same for both."""
+    if not accepts_page(request.headers):
+        return text_error(error)
+    frame = own_frame(context.settings.name, "/", "/")
+    message = MessageView(title=frame.labels.not_found, text=frame.labels.not_found_text)
+    policy = content_security_policy(frame.theme_css)
+    headers = {"cache-control": "no-store", "content-security-policy": policy, "x-robots-tag": "noindex"}
+    return Answer(404, draw_error(frame, message).encode(), "text/html; charset=utf-8", headers)
 
 
 class PublicSite(Struct):

@@ -29,6 +29,7 @@ from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
 from .facts import Facts, Noted, Notes
 from .feeds import FEED, Entry
+from .locales import direction
 from .looks import Look
 from .resolving import SpaceVisit, Visitor
 from .views import CoverView, Crumb, Feedback, Layout, NavItem, PageView, SiteView
@@ -216,6 +217,7 @@ class PageBuilder:
             ask=lambda query: f"{ask}?q={quote(query or '')}" if ask is not None else None,
             labels=self._look.labels,
             new_tab=self._look.new_tab,
+            direction=direction(self._look.locale),
         )
 
     def text(self, page: Page) -> Text:
@@ -441,12 +443,18 @@ class PageBuilder:
             else (),
         )
 
-    def markdown(self, page: Page) -> str:
-        """The page as Markdown, as this visitor sees it."""
+    def markdown(self, page: Page, *, alone: bool = True) -> str:
+        """The page as Markdown, as this visitor sees it, with whole addresses. ``alone``: a place in the page needs
+        not name it."""
+        public = self._visit.visit.public
 
         def address(ref: dict[str, Any]) -> str | None:
             target = self.link(ref)
-            return target.href if target is not None else None
+            if target is None or target.href is None:
+                return None
+            if target.href.startswith("#"):
+                return target.href if alone else f"{public(self.href(page))}{target.href}"
+            return public(target.href) if target.href.startswith("/") else target.href
 
         documents = Documents(self._tx, self._view, self._resolver)
         written = documents.to_write(page, address)

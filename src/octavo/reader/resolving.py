@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..changes import find_change
-from ..content import main_state
+from ..content import shown_state
 from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..insights import VisitorLocation
@@ -180,6 +180,9 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     if found is None:
         raise NotFound("There is no published site at this address.")
     site = found.site
+    if found.proxied:
+        # The path is its owner's word. On this origin another site may be there: so the cookies of both have other names.
+        coming = replace(coming, site=site.id)
     admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
     sites_url = context.settings.sites_url
     start = own_url(sites_url, site) or f"{sites_url.rstrip('/')}{found.base}"
@@ -190,7 +193,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
             raise NotFound("This site is not shown in frames.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
-    outline = Outline(structure, admission.claims, preview=admission.preview)
+    outline = Outline(structure, admission.claims, preview=admission.preview, drafted=admission.drafted)
     made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
     return SiteVisit(
         site,
@@ -212,9 +215,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     """The visit at a space of the site that the visitor sees."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
-    previewed = visit.admission.change
-    change = find_change(tx, shown.space_id, previewed) if previewed else None
-    state = change.state if change is not None else main_state(tx, shown.space_id)
+    state = shown_state(tx, visit.admission.drafted, shown.space_id)
     view = load_view(tx, state, visit.admission.claims)
     visit.made_of.revisions[shown.space_id] = view.state.revision_id
     visit.made_of.more = visit.made_of.more or bool(view.computed)

@@ -323,7 +323,7 @@ def whole_text(tx: Transaction, visit: SiteVisit, build: Callable[[SpaceVisit], 
         if builder is None or space is not at:
             builder, at = build(space), space
         url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
-        parts.append(f"\nSource: {url}\n\n{builder.markdown(page)}")
+        parts.append(f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}")
         size += len(parts[-1])
     if left:
         parts.append(f"\n{left} more pages are left out here; llms.txt lists all.\n")

@@ -1,5 +1,5 @@
-"""What the reader notes for insights of a visitor: of nobody, and without cookies. Everything that is done is done by
-somebody else."""
+"""What the reader notes for insights of a visitor: of nobody, and without cookies but the answer to the question for
+them. Everything that is done is done by somebody else."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..core.addresses import read_address
 from ..core.pages import Page
 from ..errors import BadRequest
 from ..insights import (
+    CONSENT,
     AskQuestion,
     Event,
     EventQueue,
@@ -52,11 +53,16 @@ def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
     return VisitorSession(
         visitor_id=both[:16],
         session_id=both[16:],
-        cookies={},
+        cookies=_consent(request),
         user_agent=request.header(b"user-agent")[:_AGENT],
         language=request.header(b"accept-language").partition(",")[0][:64] or None,
         referrer=referrer if referrer and _authority(referrer) not in own else None,
     )
+
+
+def _consent(request: Request) -> dict[str, str]:
+    pairs = (part.strip().partition("=") for part in request.header(b"cookie").split(";"))
+    return {name: value for name, _, value in pairs if name == CONSENT}
 
 
 def _authority(url: str) -> str:

@@ -331,7 +331,8 @@ class ElementView(Struct, frozen=True, kw_only=True):
     ``safe_url``. Controls show their ``text`` or are ``checked``; one with a ``name`` can be filled in, and ``act`` is
     the number of the action that pressing or changing it does, after ``confirm`` was asked. ``shape`` says which
     control of its kind it is; ``options`` have a value, a label, and whether they are chosen. The ``text`` of a frame
-    is JSON for it, ``ratio`` its width by its height."""
+    is JSON for it, ``ratio`` its width by its height, ``shape`` whose it is. ``line``: a hint of several parts; ``lead``
+    and ``tools``: what stands before and behind the title of a card."""
 
     kind: Literal[
         "column",
@@ -365,6 +366,11 @@ class ElementView(Struct, frozen=True, kw_only=True):
     shape: str = ""
     options: tuple[tuple[str, str, bool], ...] = ()
     ratio: float = 1.0
+    icon: Markup | None = None
+    icon_after: Markup | None = None
+    line: tuple[ElementView | str, ...] = ()
+    lead: tuple[ElementView | str, ...] = ()
+    tools: tuple[ElementView | str, ...] = ()
     children: tuple[ElementView | str, ...] = ()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qs, quote, unquote
 
@@ -18,9 +18,10 @@ from msgspec import Struct
 
 from ..core.links import app_hosts
 from ..core.pages import Page
-from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound, Unauthorized
+from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound, OctavoError, Unauthorized
 from ..fonts import find_face
 from ..insights import ApiClientRequest, ApiOperation, EventQueue, collect
+from ..integrations import find_frames
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -32,7 +33,7 @@ from ..search import MAX_SEARCH
 from ..sites import get_customization
 from .asking import (
     ASK_PATH,
-    Turns,
+    FAILED,
     answer_question,
     events_of,
     list_questions,
@@ -41,8 +42,8 @@ from .asking import (
     refuse_foreign,
     require_asking,
 )
-from .audiences import TOKEN_COOKIE, Admission, Coming, SendOn, read_coming
-from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
+from .audiences import Admission, Coming, SendOn, read_coming
+from .blocks import Prepared, answer_block, answer_press, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
     content_security_policy,
@@ -59,6 +60,7 @@ from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
 from .resolving import (
+    EMBEDDED,
     MadeOf,
     SiteVisit,
     SpaceVisit,
@@ -79,7 +81,7 @@ from .tracking import (
     read_seen,
     session_of,
 )
-from .views import Image, Labels, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
+from .views import Image, Labels, Link, MessageView, PageView, SearchAnswer, SearchHit, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -93,20 +95,27 @@ _SUGGESTED = 5
 
 class View(Struct, frozen=True):
     """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
-    images. ``turns``: of questions. ``events``: what visitors did. ``body``: of a POST."""
+    images. ``events``: what visitors did. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: Kept
     cards: Cards
-    turns: Turns
     events: EventQueue
     body: bytes = b""
 
 
-Later = Callable[[], Answer]
-"""An answer that is worked out when the transaction is over, because it takes as long as others take."""
+class Later(NamedTuple):
+    """An answer that is worked out when the transaction is over, because it takes long, or as long as others take: in
+    threads that organizations share. ``kind``: what is done: a model or an integration is asked, an API is called, or
+    an image is made."""
+
+    kind: Literal["question", "script", "call", "image"]
+    organization_id: str
+    work_out: Callable[[], Answer]
+
+
 _Handler = Callable[..., Answer | Later]
 
 
@@ -168,12 +177,43 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
     coming = _coming(view)
     scheme, _, token = view.request.header(b"authorization").partition(" ")
     if scheme.lower() == "bearer":
-        cookies = {**coming.cookies, TOKEN_COOKIE: token.strip()}
-        coming = msgspec.structs.replace(coming, cookies=cookies)
+        coming = msgspec.structs.replace(coming, bearer=token.strip())
     try:
-        return _visit(view, host, path, coming).answer
+        answer = _visit(view, host, path, coming).answer
     except SendOn:
         raise Unauthorized("Only signed visitors of this site may post here.") from None
+    if isinstance(answer, Answer):
+        return answer
+    later = answer
+
+    def enter() -> None:
+        with view.context.db.read() as tx:
+            enter_site(tx, view.context, host, path, coming)
+
+    return later._replace(work_out=lambda: _while_open(later.work_out(), enter))
+
+
+def _while_open(answer: Answer, enter: Callable[[], object]) -> Answer:
+    """An answer whose stream ends once whoever reads it may not ``enter`` the site any more."""
+    begin = answer.stream
+    if begin is None:
+        return answer
+
+    def chunks() -> Iterator[bytes]:
+        parts = begin()
+        try:
+            for part in parts:
+                try:
+                    enter()
+                except (OctavoError, SendOn):
+                    yield FAILED
+                    return
+                yield part
+        finally:
+            if isinstance(parts, Generator):
+                parts.close()
+
+    return msgspec.structs.replace(answer, stream=chunks)
 
 
 def _coming(view: View) -> Coming:
@@ -268,10 +308,9 @@ def _html(
     text: str,
     status: int = 200,
     connect: tuple[str, ...] = (),
-    frames: tuple[str, ...] = (),
 ) -> Answer:
-    sources = (*site.sources, ("frame-src", frames))
-    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, sources))
+    policy = content_security_policy(site.theme_css, connect, site.sources)
+    return _same(text, HTML, status=status, policy=policy)
 
 
 def _with_query(view: View, location: str) -> str:
@@ -298,9 +337,29 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
         title=site.labels.no_pages if empty else site.labels.not_found,
         text=site.labels.no_pages_text if empty else site.labels.not_found_text,
         nav=frame.builder.nav(None),
-        suggestions=search_site(view.tx, space.visit, words).hits[:_SUGGESTED],
+        suggestions=_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
     )
     return _html(site, draw_not_found(site, message), status=404)
+
+
+def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+    """Those that are called by a word of the last part of a path, or nearly: what only says one of them somewhere in its
+    text is not what was looked for."""
+    wanted = _names(path.strip("/").rpartition("/")[2].removesuffix(".md"))
+
+    def is_like(hit: SearchHit) -> bool:
+        called = _names(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
+        return any(
+            one == other or (min(len(one), len(other)) > 3 and (one[:-1] in other or other[:-1] in one))
+            for one in wanted
+            for other in called
+        )
+
+    return tuple(hit for hit in hits if is_like(hit))
+
+
+def _names(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
@@ -356,6 +415,14 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
     text = whole_text(view.tx, visit, build)
     visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
     return _same(text, TEXT)
+
+
+@route("leadToEmbedded", "~gitbook/embed", kept=False)
+def lead_to_embedded(view: View, visit: SiteVisit) -> Answer:
+    """Where the public embed package has frames begin."""
+    if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
+        raise NotFound("This site is not shown in frames.")
+    return _redirect(_with_query(view, f"{visit.base}{EMBEDDED}"))
 
 
 @route("readEmbedScript", "~embed/script.js", kept=True)
@@ -416,7 +483,7 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
     """The answer as a page, or to scripts as server-sent events while it is written."""
     frame = _Frame(view, visit)
     require_asking(frame.look)
-    request, context, look, turns = view.request, view.context, frame.look, view.turns
+    request, context, look = view.request, view.context, frame.look
     refuse_foreign(
         request.header(b"origin"),
         visit.visit.host(request.header(b"host")),
@@ -429,22 +496,20 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
 
     def parts() -> Iterator[str]:
-        # Taken where it is read, so that what is never read takes none.
-        with turns.take():
-            for answered in answer_question(context, asker, look, question):
-                yield draw_answer(site, answered)
+        for answered in answer_question(context, asker, look, question):
+            yield draw_answer(site, answered)
 
     def stream() -> Answer:
         unbuffered = {**headers, "x-accel-buffering": "no"}
         return Answer(200, b"", EVENTS, unbuffered, stream=lambda: events_of(parts()))
 
     def page() -> Answer:
-        with turns.take():
-            *_, answered = answer_question(context, asker, look, question)
+        *_, answered = answer_question(context, asker, look, question)
         shown = _html(site, draw_ask(site, nav, "", answered))
         return msgspec.structs.replace(shown, headers={**shown.headers, **headers}, etag="", again=False)
 
-    return stream if EVENTS in request.header(b"accept") else page
+    how = stream if EVENTS in request.header(b"accept") else page
+    return Later("question", visit.visit.organization_id, how)
 
 
 @route("noteSeen", SEEN_PATH, kept=False, method="POST")
@@ -544,7 +609,7 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
             collect(view.context, site.organization_id, site.id, [tried], admission.claims)
         return Answer(200, sent, "application/json", {"cache-control": "no-store"})
 
-    return answer
+    return Later("call", visit.visit.organization_id, answer)
 
 
 @route("postMessage", MCP_PATHS[0], kept=False, method="POST")
@@ -580,7 +645,11 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
         "content-security-policy": content_security_policy(""),
         "x-robots-tag": "noindex",
     }
-    return lambda: Answer(200, answer_block(view.context, view.kept.blocks, prepared), HTML, headers)
+
+    def answer() -> Answer:
+        return Answer(200, answer_block(view.context, view.kept.blocks, prepared), HTML, headers)
+
+    return Later("script", visit.visit.organization_id, answer)
 
 
 @route("readImage", "~image/{name}", kept=False)
@@ -597,7 +666,11 @@ def read_image(view: View, visit: SpaceVisit, name: str) -> Answer | Later:
         "cross-origin-resource-policy": "cross-origin",
         "x-robots-tag": "noindex",
     }
-    return lambda: Answer(200, view.cards.draw(card), "image/png", headers, card.version)
+
+    def answer() -> Answer:
+        return Answer(200, view.cards.draw(card), "image/png", headers, card.version)
+
+    return Later("image", visit.visit.organization_id, answer)
 
 
 @route("pressBlock", "~block", kept=False, method="POST")
@@ -611,7 +684,7 @@ def press_block(view: View, visit: SpaceVisit) -> Later:
         pressed = msgspec.json.encode(answer_press(view.context, prepared, view.body))
         return Answer(200, pressed, "application/json", {"cache-control": "no-store"})
 
-    return answer
+    return Later("script", visit.visit.organization_id, answer)
 
 
 def _find_start(view: View, visit: SpaceVisit) -> str | None:
@@ -688,13 +761,16 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:
     """The page laid out: what was kept, where it was made of the very same."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
+    frames = tuple(
+        source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
+    )
+    if page.diagrams:
+        frames = (*frames, "'self'")
+    # What integrations name is part of the site's view, so that all that it was drawn of is compared.
+    site = msgspec.structs.replace(site, sources=(*site.sources, ("frame-src", frames)))
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
-        frames = (
-            *(frame_source(view.context, name) for name in page.blocks),
-            *(("'self'",) if page.diagrams else ()),
-        )
-        kept = (site, page, _html(site, draw_page(site, page), connect=page.connect, frames=frames))
+        kept = (site, page, _html(site, draw_page(site, page), connect=page.connect))
         view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
     return kept[2]
 

@@ -28,7 +28,7 @@ from ..content import (
     list_held,
     read_source,
 )
-from ..core.document import assign_keys, references
+from ..core.document import Document, assign_keys, contained, references
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
@@ -112,11 +112,16 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
     if body is None:
         return
     document = read_source(tx, body)
-    if not references(document):
-        return
-    for found in references(assign_keys(document)):
-        yield _row(resolver, space_id, owner, place, found.key, found.type, found.ref)
-        place += 1
+
+    def rows(document: Document) -> list[Row]:
+        if not references(document):
+            return []
+        return [
+            _row(resolver, space_id, owner, place + at, found.key, found.type, found.ref)
+            for at, found in enumerate(references(assign_keys(document)))
+        ]
+
+    yield from contained("references", lambda: document, rows)
 
 
 def _again(resolver: Resolver, row: Row) -> Row | None:
@@ -296,13 +301,27 @@ def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
     _replace(tx, by_others(delta.old.values()), by_others(delta.new))
 
 
-def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]]) -> None:
-    """Deletes the rows of owners in versions."""
-    given = [{"space": space_id, "owner": owner, "version": version} for owner, version in replaced]
-    for table in _TABLES:
-        tx.run_many(
-            f"DELETE FROM {table} WHERE space_id = :space AND owner_id = :owner AND version = :version", given
+def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
+    """Deletes rows of owners in versions, about ``most``; how many of these have none any more."""
+    of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
+    for done, (owner, version) in enumerate(replaced):
+        given = {"space": space_id, "owner": owner, "version": version}
+        # About as many questions as references are deleted with them.
+        places = tx.all(
+            f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
+            most=max(1, most // 2),
+            **given,
         )
+        for table in _TABLES:
+            tx.run(
+                f"DELETE FROM {table} WHERE {of_owner} AND place <= :last",
+                last=max(places, default=(-1,))[0],
+                **given,
+            )
+        most -= 2 * len(places)
+        if most <= 1:
+            return done
+    return len(replaced)
 
 
 def _require_unchanged(tx: Transaction, delta: Delta) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..content import main_state
+from ..content import shown_state
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..kit.cache import OwnCache
@@ -73,7 +73,7 @@ def is_named_for(tx: Transaction, visitor: Visitor, url: str, kind: NamedKind, t
     """Whether a page that the visitor sees names a person by their id, or an API specification by its slug. ``url``:
     the address of this installation."""
     for space_id in sorted(visitor.spaces):
-        view = load_view(tx, main_state(tx, space_id), visitor.claims)
+        view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
         key = (view.state.revision_id, view.computed, _encoded(visitor.claims), kind, target)
         found = _found.of(tx).get(key)
         if found is None:

@@ -26,6 +26,7 @@ from ..core.document import (
     Reference,
     Text,
     close_conditions,
+    contained,
     mark_places,
     references,
     replace_nodes,
@@ -67,22 +68,25 @@ class Documents:
         self.drawn: set[Drawn] = set()
         """What was drawn so far of something that changes without a revision."""
 
-    def to_draw(self, page: Page, *, folded: bool) -> Document:
+    def to_draw(self, page: Page, *, folded: bool, elsewhere: bool = False) -> Document:
         """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
-        details of what is drawn of something else may be folded up."""
+        details of what is drawn of something else may be folded up. ``elsewhere``: see ``to_give``."""
         owner = page_owner(page)
-        document = self._resolver.resolve_all(
-            source_document(self._tx, self._view.state.space_id, page), owner
-        )
-        document = self._with_includes(document, owner)
-        self._draw(page, document, folded=folded)
-        mark_places(document)
-        document = show_document(document, self._view.shown(page))
-        return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
+
+        def drawn(document: Document) -> Document:
+            document = self._with_includes(self._resolver.resolve_all(document, owner), owner)
+            self._draw(page, document, folded=folded, elsewhere=elsewhere)
+            mark_places(document)
+            document = show_document(document, self._view.shown(page))
+            return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
+
+        return contained("show", self._source(page), drawn)
 
     def to_give(self, page: Page) -> Document:
-        """As nodes, for whatever draws the page elsewhere: like ``to_draw``, and what is included is in its place."""
-        document = self.to_draw(page, folded=False)
+        """As nodes, for whatever draws the page elsewhere: like ``to_draw``, and what is included is in its place.
+        Blocks of an API specification of the organization stay blocks: who draws them asks for it and draws more of it
+        than a document says."""
+        document = self.to_draw(page, folded=False, elsewhere=True)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
 
     def to_find(self, page: Page, types: Container[str]) -> list[Block]:
@@ -99,39 +103,49 @@ class Documents:
 
     def _to_be_drawn(self, page: Page) -> Document:
         owner = page_owner(page)
-        document = self._resolver.resolve_all(
-            source_document(self._tx, self._view.state.space_id, page), owner
-        )
-        return show_document(self._with_includes(document, owner), self._view.shown(page))
+
+        def shown(document: Document) -> Document:
+            document = self._with_includes(self._resolver.resolve_all(document, owner), owner)
+            return show_document(document, self._view.shown(page))
+
+        return contained("show", self._source(page), shown)
+
+    def _source(self, page: Page) -> Callable[[], Document]:
+        return lambda: source_document(self._tx, self._view.state.space_id, page)
 
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
-        """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
-        source. In what is included, paths mean other files; there ``url_of`` gives the address of a resolved
-        reference."""
+        """For Markdown that is read elsewhere than in its source: ``url_of`` gives the address of a resolved
+        reference, there; one that it gives none for stays as it is written. Blocks in which nothing had to change
+        keep their source."""
         owner = page_owner(page)
-        document = self._with_includes(source_document(self._tx, self._view.state.space_id, page), owner)
-        self._draw(page, document, folded=False)
-        document = show_document(document, self._view.shown(page))
 
         def withheld(ref: dict[str, Any], type: str) -> bool:
             return self._view.is_withheld(self._resolver.content_ref(owner, ref, type))
 
-        document = self._without_withheld(document, withheld)
-        document = replace_nodes(
-            document, lambda node: node.nodes if node.type == "reusable-content" else None
-        )
-
         def address(reference: Reference) -> dict[str, Any] | None:
-            url = None if reference.ref.get("kind") == "url" else url_of(reference.ref)
+            ref = self._resolver.content_ref(owner, reference.ref, reference.type)
+            url = None if ref.get("kind") == "url" else url_of(ref)
             return {"kind": "url", "url": url} if url else None
 
-        return rewrite(document, address)
+        def written(document: Document) -> Document:
+            document = self._with_includes(document, owner)
+            self._draw(page, document, folded=False)
+            document = show_document(document, self._view.shown(page))
+            document = self._without_withheld(document, withheld)
+            document = replace_nodes(
+                document, lambda node: node.nodes if node.type == "reusable-content" else None
+            )
+            return rewrite(document, address)
 
-    def _draw(self, page: Page, document: Document, *, folded: bool) -> None:
+        return contained("show", self._source(page), written)
+
+    def _draw(self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False) -> None:
         """Puts what blocks are drawn as in their place."""
         asker = asker_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(asker, folded, self._find_file(page_owner(page)), page.title)
-        self.drawn |= draw_blocks(self._tx, drawing, document)
+        self.drawn |= draw_blocks(
+            self._tx, drawing, document, lambda block: elsewhere and _is_of_specification(block)
+        )
 
     def _find_file(self, owner: Owner) -> Callable[[dict[str, Any], str], Item | None]:
         return lambda ref, type: self._view.item(
@@ -191,6 +205,11 @@ class Documents:
             return []
 
         return replace_nodes(document, change)
+
+
+def _is_of_specification(block: Block) -> bool:
+    ref = block.data.get("ref")
+    return isinstance(ref, dict) and ref.get("kind") == "openapi"
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:

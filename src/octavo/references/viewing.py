@@ -25,8 +25,8 @@ from ..content import (
     list_items,
     list_pages,
     list_variables,
-    main_state,
     read_source,
+    shown_state,
 )
 from ..core.document import (
     Anchors,
@@ -305,7 +305,8 @@ class ViewFiles:
     def _anchors_of(self, owner: Owner) -> Anchors:
         page = self._tree.page(owner.id) if owner.kind == "page" else None
         if page is not None and page.computed:
-            places = [place for _, place in list_places(source_document(self._tx, self.space_id, page))]
+            computed = source_document(self._tx, self.space_id, page)
+            places = [place for _, place in list_places(computed)]
             return anchors(places, self._view.shown(page).holds)
         item = self._view.item(owner.id, "reusable-content")
         body = page.body if page is not None else item.content if item is not None else None
@@ -338,7 +339,9 @@ class SiteVisitor:
     def files(self, space_id: str) -> Files | None:
         if not self.sees(space_id):
             return None
-        view = load_view(self._tx, main_state(self._tx, space_id), self._visitor.claims)
+        view = load_view(
+            self._tx, shown_state(self._tx, self._visitor.drafted, space_id), self._visitor.claims
+        )
         return ViewFiles(self._tx, view, withheld=False)
 
 

@@ -49,9 +49,12 @@ def _queue(tx: Transaction, event: Event) -> None:
             _enqueue(tx, event, f"space:{event.space_id}", space_id=event.space_id)
     elif event.type == "sites_updated":
         _enqueue(tx, event, f"sites:{event.organization_id}", space_id="")
+    elif event.type == "openapi_updated":
+        slug = str(event.payload["slug"])
+        _enqueue(tx, event, f"openapi:{event.organization_id}:{slug}", space_id="", spec=slug)
 
 
-def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str) -> None:
+def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: str = "") -> None:
     organization_id = event.organization_id or ""
     jobs.enqueue(
         tx,
@@ -61,18 +64,22 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str) -> None:
         run_at=event.created_at + _AFTER,
         organization_id=organization_id,
         space_id=space_id,
+        **({"spec": spec} if spec else {}),
     )
 
 
 @jobs.job("tellRenderers")
-def tell_renderers(context: Context, organization_id: str, space_id: str) -> None:
-    """Tells of a change of one space, or (``space_id`` empty) of the sites of an organization. Raises Unavailable when
-    anybody did not hear it, so that it is tried again."""
+def tell_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
+    """Tells of a change of one space, of an API specification (``spec`` is its slug), or of the sites of an
+    organization. Raises Unavailable when anybody did not hear it, so that it is tried again."""
     settings = context.settings
     if not settings.renderers and not settings.purge_url:
         return
     with context.db.read() as tx:
-        if space_id:
+        if spec:
+            # Pages that show it change with their spaces, which are told of on their own.
+            sites, tags = [], [f"organization:{organization_id}:openapi:{spec}"]
+        elif space_id:
             sites = [site for site in list_sites_of_space(tx, space_id) if site.published]
             tags = [f"space:{space_id}"]
         else:

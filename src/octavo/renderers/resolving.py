@@ -9,7 +9,6 @@ import hashlib
 from typing import Any
 from urllib.parse import quote, unquote
 
-import msgspec
 from msgspec import UNSET, Struct
 
 from ..core.addresses import read_address
@@ -19,8 +18,6 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..reader import (
-    CLAIMS_COOKIE,
-    TOKEN_COOKIE,
     Admission,
     Coming,
     MadeOf,
@@ -85,7 +82,7 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
         return _send(origin, target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
-    return _content(tx, context, origin, space)
+    return _content(tx, context, origin, space, previewer)
 
 
 def _decoded(path: str) -> str:
@@ -106,10 +103,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
         host != context.settings.sites_address.host and find_site_by_hostname(tx, host) is None
     ):
         raise NotFound(_MISSING)
-    cookies = {CLAIMS_COOKIE: quote(msgspec.json.encode(asked.unsigned).decode())}
-    if asked.token is not None:
-        cookies[TOKEN_COOKIE] = asked.token
-    coming = Coming([], cookies, secure=True)
+    coming = Coming([], {}, secure=True, bearer=asked.token, said=asked.unsigned)
     try:
         visit = enter_site(tx, context, host, path.rstrip("/") or "/", coming)
     except SendOn:
@@ -132,8 +126,9 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     if previewer is None or not previewer.preview or previewer.site_id != site_id:
         raise NotFound(_MISSING)
     site = get_site(tx, site_id)
-    admission = Admission(claims=previewer.claims, personal=True, preview=True)
-    outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True)
+    drafted = previewer.drafted
+    admission = Admission(claims=previewer.claims, personal=True, preview=True, drafted=drafted)
+    outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True, drafted=drafted)
     made_of = MadeOf(site, None, admission.claims, more=True)
     base = f"/{site_id}/"
     start = f"https://{_PREVIEW_HOST}{base}"
@@ -146,7 +141,9 @@ def _send(origin: str, location: str) -> Redirection:
     return Redirection("external", location)
 
 
-def _content(tx: Transaction, context: Context, origin: str, space: SpaceVisit) -> PublishedContent:
+def _content(
+    tx: Transaction, context: Context, origin: str, space: SpaceVisit, previewer: Visitor | None
+) -> PublishedContent:
     visit, shown = space.visit, space.site_space
     admission, site = visit.admission, visit.site
     link = find_link_by_key(tx, site.id, admission.key) if admission.key else None
@@ -155,22 +152,27 @@ def _content(tx: Transaction, context: Context, origin: str, space: SpaceVisit) 
         site,
         admission.claims,
         link=link.id if link is not None else "",
-        preview=admission.preview,
+        preview=previewer.preview if previewer is not None and admission.preview else "",
+        until=admission.until,
     )
+    drafted = admission.drafted
+    shows_draft = drafted is not None and drafted.space_id == shown.space_id
     return PublishedContent(
         organization=site.organization_id,
         site=site.id,
         site_space=shown.id,
         space=shown.space_id,
         pathname=space.rest,
-        base_path=unquote(space.base),
-        site_base_path=unquote(visit.base),
+        base_path=space.base,
+        site_base_path=visit.base,
         canonical_url=f"{origin}{space.base}{quote(space.rest)}",
         complete=_is_complete(space),
         api_token=token,
         site_section=shown.section_id or UNSET,
         share_key=admission.key or UNSET,
         context_id=_context(admission) if admission.personal else UNSET,
+        change_request=drafted.change_id if drafted is not None and shows_draft else UNSET,
+        revision=drafted.revision_id if drafted is not None and shows_draft else UNSET,
     )
 
 

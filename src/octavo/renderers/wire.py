@@ -40,7 +40,9 @@ class Redirection(Struct):
 
 class PublishedContent(Struct, rename="camel"):
     """What an address of a site shows. ``complete``: nothing that could follow in the path would choose another
-    section, variant or share link. ``apiToken``: reads what this visitor sees."""
+    section, variant or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: as URLs write them, for headers that
+    know no other letters; ``pathname``: as pages are called. ``apiToken``: reads what this visitor sees.
+    ``changeRequest`` and ``revision``: what a preview shows in place of what the space has."""
 
     organization: str
     site: str
@@ -55,6 +57,8 @@ class PublishedContent(Struct, rename="camel"):
     site_section: str | UnsetType = UNSET
     share_key: str | UnsetType = UNSET
     context_id: str | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
 
 
 Published = Redirection | PublishedContent

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import structlog
 
 from ..errors import Unavailable
+from ..kit.shares import Owner, Shares
 from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
 
 log = structlog.get_logger()
@@ -34,11 +35,12 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """A process, or the place of one. ``busy``: an event is in it."""
+    """A process, or the place of one. ``busy``: an event is in it; ``give_back``: what it holds for that."""
 
-    def __init__(self) -> None:
+    def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
         self.busy = True
+        self.give_back = give_back
         self.used = time.monotonic()
 
 
@@ -47,6 +49,7 @@ class Host:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._places = Shares("scripts of integrations are at work", most)
         self._warm: dict[str, _Warm] = {}
         self._spare: ScriptProcess | None = None
         self._starting = self._closed = False
@@ -61,19 +64,26 @@ class Host:
         fetch: Fetch,
         finished: Finished,
         *,
+        owner: Owner = ("",),
         seconds: float = SECONDS,
         wait: bool = False,
     ) -> Answer:
         """What a script answers an event.
 
-        ``key``: of the process: events of one key share the state of their script, others never. ``script``: its
+        ``owner``: whose script it is; places are shared between owners (``kit.shares``). ``key``: of the process: events of one key share the state of their script, others never. ``script``: its
         text, asked for when a process starts. ``finished(logs, problem)`` is called once, when the script is done with
         everything; ``wait``: before this returns, else in a thread of its own.
 
         ``seconds``: for the answer, and before that for a process that is not at work. Raises ScriptFailed, and
         Unavailable when every process is at work for too long, or none starts.
         """
-        warm = self._take(key, time.monotonic() + seconds)
+        until = time.monotonic() + seconds
+        give_back = self._places.wait(owner, seconds)
+        try:
+            warm = self._take(key, until, give_back)
+        except BaseException:
+            give_back()
+            raise
         run: Run | None = None
         try:
             if warm.process is None or not warm.process.alive:
@@ -135,15 +145,15 @@ class Host:
         if not end(None if wait else PATIENCE):
             threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
 
-    def _take(self, key: str, deadline: float) -> _Warm:
+    def _take(self, key: str, deadline: float, give_back: Callable[[], None]) -> _Warm:
         with self._changed:
             while True:
                 warm = self._warm.get(key)
                 if warm is not None and not warm.busy:
-                    warm.busy = True
+                    warm.busy, warm.give_back = True, give_back
                     return warm
                 if warm is None and self._make_room():
-                    self._warm[key] = _Warm()
+                    self._warm[key] = _Warm(give_back)
                     return self._warm[key]
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise Unavailable("Too many scripts of integrations are at work. Try again in a moment.")
@@ -202,6 +212,7 @@ class Host:
         with self._changed:
             warm.busy = False
             warm.used = time.monotonic()
+            warm.give_back()
             if warm.process is None:
                 self._warm.pop(key, None)
             self._changed.notify_all()

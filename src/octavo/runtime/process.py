@@ -24,6 +24,7 @@ import structlog
 from msgspec import Meta, Struct
 
 from ..errors import Unavailable
+from ..kit.json_bounds import has_more_values
 
 log = structlog.get_logger()
 
@@ -34,6 +35,8 @@ DATA = 768 * 1024 * 1024
 """Bytes of memory of a process, buffers included. Deno takes more than 512 MB of it before it has done anything."""
 LINE = 24 * 1024 * 1024
 """Bytes of a message."""
+VALUES = 20_000
+"""Values in a message, of which headers have two each."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
 """Of the log of one event; what a script says beyond that is counted and left out."""
@@ -255,6 +258,8 @@ class ScriptProcess:
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
+        if has_more_values(line, VALUES):
+            raise ScriptFailed(f"the script wrote a message with more than {VALUES} values")
         try:
             found: _Message = _decoder.decode(line)
             return found

@@ -55,7 +55,10 @@ globalThis.fetch = async (input, init) => {
   const response = new Response(empty ? null : Uint8Array.fromBase64(answer.body), {
     status: answer.status, headers: answer.headers,
   });
-  Object.defineProperty(response, "url", { value: answer.url });
+  Object.defineProperties(response, {
+    url: { value: answer.url },
+    redirected: { value: answer.url !== request.url && request.redirect === "follow" },
+  });
   return response;
 };
 

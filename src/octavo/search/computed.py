@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from functools import partial
 
 from ..content import (
     BATCH,
@@ -26,7 +27,7 @@ from ..content import (
     on_dependency_change,
     read_source,
 )
-from ..core.document import Document
+from ..core.document import Document, contained
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
@@ -82,12 +83,14 @@ def index_computed_pages(context: Context, space_id: str) -> None:
         for page in expand(tx, state, None).pages:
             deadlines.check()
             if page.kind in INDEXED:
-                document = _draw(tx, state, asker, resolver, page, _computed(tx, space_id, page))
+                draw = partial(_draw, tx, state, asker, resolver, page)
+                document = contained("search", partial(_computed, tx, space_id, page), draw)
                 computed.add(page_text(tx, space_id, page, document))
         pages = find_pages(tx, state, store.list_drawing(tx, space_id))
         for page in pages.values():
             deadlines.check()
-            document = _draw(tx, state, asker, resolver, page, read_source(tx, page.body))
+            draw = partial(_draw, tx, state, asker, resolver, page)
+            document = contained("search", partial(read_source, tx, page.body), draw)
             drawn.add(page_text(tx, space_id, page, document, draws=True))
     branch_id = state.layers[0].branch_id
     there: set[str] = set()

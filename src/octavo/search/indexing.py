@@ -16,13 +16,15 @@ from ..content import (
     BATCH,
     Changes,
     State,
+    get_body,
     holds_drawings,
     list_pages,
     main_state,
     order_rebuilding,
     read_source,
 )
-from ..core.document import Document, close_conditions, sections
+from ..core.document import Conditions, Document, Section, close_conditions, contained, sections
+from ..core.import_plan import leading_title
 from ..core.pages import Page
 from ..kit.db import Database, Transaction
 from . import store
@@ -32,6 +34,13 @@ _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
+_MAX_SECTIONS = 2_000
+"""Sections of a page; of more, some that follow each other are found as one."""
+_MAX_TITLE = 500
+"""Characters of a title that are indexed: once more with each section."""
+_MAX_CONDITIONS = 2_000
+"""Characters of all conditions of a section; one with more is found by nobody."""
+_NEVER = ("false",)
 
 
 class Prepared:
@@ -101,9 +110,14 @@ def write(tx: Transaction, space_id: str, batch: list[PageText], version: int) -
     store.count_words(tx, space_id, gained, Counter())
 
 
-def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]]) -> None:
-    """Takes versions of pages out of the index."""
-    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, replaced))
+def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
+    """Takes versions of pages out of the index, as many as have about ``most`` sections; how many."""
+    done, rows = 0, 0
+    while done < len(replaced) and (not done or rows < most):
+        rows += 1 + store.count_sections(tx, space_id, [replaced[done][0]])
+        done += 1
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, replaced[:done]))
+    return done
 
 
 def page_text(
@@ -111,19 +125,22 @@ def page_text(
 ) -> PageText:
     """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
     else."""
-    return store.prepare_page(tx, space_id, page.id, _titles(page), _cut(page, document), draws)
+    return store.prepare_page(tx, space_id, page.id, _titles(tx, page), _cut(page, document), draws)
 
 
-def _titles(page: Page) -> str:
-    """What navigation calls it and, where that differs, what it calls itself; a line each."""
-    return "\n".join(dict.fromkeys(title for title in (page.link_title, page.title) if title))
+def _titles(tx: Transaction, page: Page) -> str:
+    """What navigation calls it and, where that differs, what it calls itself: its title, and the heading that its file
+    begins with; a line each."""
+    heading = leading_title(get_body(tx, page.body)) if page.body else None
+    titles = (page.link_title, page.title, heading)
+    return "\n".join(dict.fromkeys(title[:_MAX_TITLE] for title in titles if title))
 
 
 def _cut(page: Page, document: Document) -> list[SectionText]:
     """A page's text by sections, with its description in front."""
     found = [
-        SectionText(part.id, part.title, part.text[:_MAX_BODY], part.conditions)
-        for part in sections(close_conditions(document))
+        SectionText(part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions))
+        for part in _few(contained("search", lambda: document, lambda each: sections(close_conditions(each))))
     ]
     about = page.description or ""
     lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
@@ -131,6 +148,25 @@ def _cut(page: Page, document: Document) -> list[SectionText]:
         return [SectionText(None, "", about), *found]
     found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip())
     return found
+
+
+def _few(parts: list[Section]) -> list[Section]:
+    """At most ``_MAX_SECTIONS``: of more, so many as it takes that follow each other are one, found for whom the
+    conditions of all of them hold."""
+    together = -(-len(parts) // _MAX_SECTIONS)
+    if together < 2:
+        return parts
+    found = []
+    for start in range(0, len(parts), together):
+        some = parts[start : start + together]
+        said = [some[0].text, *(line for part in some[1:] for line in (part.title, part.text))]
+        conditions = tuple(dict.fromkeys(one for part in some for one in part.conditions))
+        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, said)), conditions))
+    return found
+
+
+def _bounded(conditions: Conditions) -> Conditions:
+    return conditions if sum(map(len, conditions)) <= _MAX_CONDITIONS else _NEVER
 
 
 def is_still_true(

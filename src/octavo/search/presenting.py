@@ -117,7 +117,7 @@ def _trace_pages(
 def _present_page(call: Call, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
     *ancestors, page = chain
     path = "/".join(p.slug for p in chain)
-    url = f"{call.settings.url}/s/{hit.space_id}/{path}"
+    url = call.app.page(hit.space_id, path)
     return SearchPage(
         id=page.id,
         title=page.title,

@@ -75,8 +75,8 @@ _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
 _COVERED = 60.0
 """A section that says nearly all of the words, by how rare they are."""
-_TYPED, _VERBATIM, _CALLED = 10.0, 20.0, 100.0
-"""The words as they were typed; all of it, as it was typed; called just so."""
+_TYPED, _VERBATIM, _CALLED, _NAMED = 10.0, 20.0, 100.0, 80.0
+"""The words as they were typed; all of it, as it was typed; called just so; and that as a page."""
 
 _CHUNK = re.compile(r"\S+")
 _IDENTIFIER = re.compile(r"(?=.*\w)\S*[^\w\s]\S*\w")
@@ -562,8 +562,10 @@ class _Gathered:
             if text not in likeness:
                 likeness[text] = max((self._like(line) for line in text.split("\n")), default=0.0)
         worth = _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
-        names = (*row.titles.split("\n"), row.heading)
-        return worth + (_CALLED if any(name.casefold() == self._query.text for name in names) else 0.0)
+        if any(name.casefold() == self._query.text for name in row.titles.split("\n")):
+            # The page of that name goes before sections of that name in others.
+            return worth + _CALLED + _NAMED
+        return worth + (_CALLED if row.heading.casefold() == self._query.text else 0.0)
 
     def _like(self, text: str) -> float:
         return _likeness(self._meant, self._wanted, self._query.ignored, text)

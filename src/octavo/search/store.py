@@ -53,6 +53,8 @@ _COMPARED = 5000
 _WALKED = 20
 """Sections that PostgreSQL reads in their order for each that is wanted, before it lets others ask."""
 _BATCH = 500
+_MAX_WORDS = 10_000
+"""Different words of a page that are counted, as many as a novel has; with more it is a table of data."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Whether a row of ``search_pages p``, or of ``search_sections s``, is of the version that counts."""
@@ -122,7 +124,8 @@ def prepare_page(
     rows: list[dict[str, str | None]] = []
     for section in sections:
         heading_words, body_words = words(section.heading), words(section.body)
-        every |= {*heading_words, *body_words}
+        new = (word for word in itertools.chain(heading_words, body_words) if word not in every)
+        every.update(itertools.islice(new, max(0, _MAX_WORDS - len(every))))
         stems = (title_stems, [*map(stem, heading_words)], [*map(stem, body_words)])
         rows.append(
             {

@@ -10,6 +10,7 @@ from ..access import Can, SignedIn, SpaceAccess, collection_access, find_space_a
 from ..changes import find_change, present_change
 from ..content import main_state
 from ..core.addresses import read_address
+from ..core.app_addresses import change_view
 from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -55,7 +56,7 @@ def _in_application(
             change = find_change(tx, space_id, number) if space is not None else None
             if space is None or change is None:
                 return None
-            page = Reader(call, tx, change.state, f"/~/changes/{change.number}").found_at("/".join(path))
+            page = Reader(call, tx, change.state, change_view(change.number)).found_at("/".join(path))
             shown = present_space(call, get_space(tx, space_id), space.role)
             return SpaceAt(shown, present_change(call, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -11,8 +11,10 @@ from ..access import SiteAccess, audit
 from ..errors import Conflict
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..orgs import forget_default_site
 from . import store
-from .places import read_hostname, read_proxy, require_apart, require_basename
+from .hostnames import hostname_columns, is_proved, proxy_columns
+from .places import require_apart, require_basename, spell_hostname, spell_proxy
 from .publishing import require_opening_if_published
 from .structure.changing import lock, set_defaults
 from .wire import UpdateSite
@@ -22,7 +24,26 @@ _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 _PLAIN = ("title", "visibility", "agents_context")
 
 
-def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite) -> None:
+class Proved(NamedTuple):
+    """Whether the host name and the proxy that a body gives are proved to be the organization's."""
+
+    hostname: bool = False
+    proxy: bool = False
+
+
+def find_proofs(call: Call, site: SiteAccess, body: UpdateSite) -> Proved:
+    """Asks the network about the addresses that a body gives. Raises BadRequest for what is no address."""
+    organization_id, hostname, proxy = site.organization_id, False, False
+    if isinstance(body.hostname, str):
+        name = spell_hostname(call.settings, body.hostname)
+        hostname = is_proved(call.context, organization_id, name, leading_here=True)
+    if isinstance(body.proxy, str):
+        host, _ = spell_proxy(call.settings, body.proxy)
+        proxy = is_proved(call.context, organization_id, host, leading_here=False)
+    return Proved(hostname, proxy)
+
+
+def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite, proved: Proved) -> None:
     """Sets what a body gives. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
     is not in the site, Forbidden where it would show spaces to more people that the caller may not publish."""
     lock(tx, site.site_id)
@@ -38,16 +59,15 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
     if body.adaptive_content is not UNSET:
         settings = replace(settings, adaptive=body.adaptive_content.enabled)
         widens = widens or settings.adaptive != before.settings.adaptive
-    if widens:
+    # Visitors are sent there with the tokens that let them in.
+    elsewhere = any(given is not UNSET and given is not None for given in (body.hostname, body.proxy))
+    if widens or elsewhere:
         require_opening_if_published(tx, site)
     if body.hostname is not UNSET:
-        given = body.hostname
-        values["hostname"] = None if given is None else read_hostname(tx, call.settings, before.id, given)
+        values |= hostname_columns(tx, call.settings, before, body.hostname, proved.hostname)
         settings = replace(settings, hostname_status=None)
     if body.proxy is not UNSET:
-        values["proxy_host"], values["proxy_path"] = (
-            (None, None) if body.proxy is None else read_proxy(tx, call.settings, before.id, body.proxy)
-        )
+        values |= proxy_columns(tx, call.settings, before, body.proxy, proved.proxy)
     require_apart(values.get("hostname", before.hostname), values.get("proxy_host", before.proxy_host))
     if settings != before.settings:
         values["settings"] = settings
@@ -82,5 +102,6 @@ def delete_site(tx: Transaction, call: Call, site: SiteAccess) -> bool:
     """Removes a site; True, since whoever has it in hand found it there."""
     title = store.get_site(tx, site.site_id).title
     store.delete_site(tx, site.site_id)
+    forget_default_site(tx, site.organization_id, site.site_id)
     audit(tx, call, "site.removed", site.organization_id, ("site", site.site_id), before={"title": title})
     return True

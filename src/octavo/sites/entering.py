@@ -7,7 +7,7 @@ from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.operation import Call, enters
 from ..orgs import find_organization_by_hostname
-from .store import find_site, find_site_by_hostname
+from .store import find_site, find_site_by_hostname, list_claiming
 
 
 @enters(OrgAccess, "subdomain")
@@ -28,17 +28,19 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
 
 @enters(SiteAccess, "hostname")
 def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
-    """The caller at the site that has this host name of its own."""
-    missing = NotFound(f"There is no host name {hostname!r}.")
+    """The caller at the site that has this host name of its own, else at one that claims it."""
+    name = spell_host(hostname)
     with call.db.read() as tx:
-        found = find_site_by_hostname(tx, spell_host(hostname))
-    if found is None:
-        call.actor  # noqa: B018
-        raise missing
-    try:
-        return enter_site(call, needs, found.organization_id, found.id)
-    except NotFound:
-        raise missing from None
+        owner = find_site_by_hostname(tx, name)
+        found = [*([owner] if owner is not None else []), *list_claiming(tx, name)]
+    # Who is signed in is asked first, as everywhere.
+    call.actor  # noqa: B018
+    for site in found:
+        try:
+            return enter_site(call, needs, site.organization_id, site.id)
+        except NotFound:
+            continue
+    raise NotFound(f"There is no host name {hostname!r}.")
 
 
 @enters(SiteAccess, "siteId")

@@ -24,13 +24,19 @@ def require_basename(given: str) -> None:
         raise BadRequest("basename: expected letters, digits and `-_.`")
 
 
-def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
-    """A host name as it is kept. Raises Conflict for one that another site has, BadRequest for the server's own."""
+def spell_hostname(settings: Settings, given: str) -> str:
+    """A host name as it is kept. Raises BadRequest for what is none, and for the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: expected a host name with three parts or more, as docs.example.com")
     if _is_own(settings, hostname):
         raise BadRequest("hostname: this server itself is there")
+    return hostname
+
+
+def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
+    """``spell_hostname``, of a name that is free. Raises Conflict for one that another site has."""
+    hostname = spell_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
         raise Conflict(f"hostname: {hostname!r} belongs to another site.")
@@ -39,9 +45,8 @@ def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str)
     return hostname
 
 
-def read_proxy(tx: Transaction, settings: Settings, site_id: str, given: str) -> tuple[str, str]:
-    """Host and path of a proxy as they are kept. Raises Conflict for an address that another site has, BadRequest for
-    one at the server's own."""
+def spell_proxy(settings: Settings, given: str) -> tuple[str, str]:
+    """Host and path of a proxy as they are kept. Raises BadRequest for what is none, and for one at the server's own."""
     name, slash, path = given.partition("/")
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
@@ -49,12 +54,23 @@ def read_proxy(tx: Transaction, settings: Settings, site_id: str, given: str) ->
     host, path = found.groups()
     if _is_own(settings, host):
         raise BadRequest("proxy: this server itself is there")
+    return host, path
+
+
+def read_proxy(
+    tx: Transaction, settings: Settings, site_id: str, organization_id: str, given: str
+) -> tuple[str, str]:
+    """``spell_proxy``, of an address that is free. Raises Conflict for one that another site has, or that is below or
+    above one of another organization."""
+    host, path = spell_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
         raise Conflict(f"proxy: {host!r} is the host name of another site, which is all that is there.")
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
         raise Conflict(f"proxy: another site is at {host}{path}.")
+    if store.is_proxied_near(tx, host, path, but=organization_id):
+        raise Conflict(f"proxy: {host}{path} is below or above the address of somebody else's site.")
     return host, path
 
 
@@ -72,7 +88,10 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
         raise BadRequest("hostname: expected it in lower case, as DNS has it")
     if (host is None) is not (path is None):
         raise BadRequest("proxy_path: expected a host and a path, or neither")
-    if host is not None and read_proxy(tx, settings, row["id"], f"{host}{path}") != (host, path):
+    if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
+        host,
+        path,
+    ):
         raise BadRequest("proxy_host: expected it in lower case, as DNS has it")
     require_apart(hostname, host)
 

@@ -1,5 +1,5 @@
 """Previews: an address by which a member sees a site as visitors will, published or not, for an hour, and no longer
-than the member sees all that it shows.
+than the member sees all that it shows, and than the token or session is good that it was made by.
 
 It may say whom to pretend to be, claims as a visitor's token would have them, and show one change request as if it
 were merged. It shows no other: whoever is handed the address sees that one draft.
@@ -13,12 +13,20 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SiteAccess, act_for, find_space_access, role_of_member
+from ..access import (
+    Can,
+    Grantor,
+    SiteAccess,
+    find_grantor,
+    find_space_access,
+    grantor_of,
+    organization_access,
+)
 from ..changes import find_change
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Call
+from ..kit.operation import Actor, Call, Drafted
 from ..kit.signing import Signer
 from ..orgs import get_organization
 from .audiences.adaptive import get_schema
@@ -30,12 +38,13 @@ from .wire import published_url
 PREVIEW = "preview_token"
 """The parameter of addresses that a token comes in."""
 _PURPOSE = "site preview"
+_OPERATION = "getSitePublishingPreviewById"
 _HOUR = 3_600_000
 
 
 class _Preview(Struct, omit_defaults=True):
     site: str
-    user: str
+    by: Grantor
     visitor: dict[str, Any]
     change: str = ""
 
@@ -44,26 +53,33 @@ _decoder = msgspec.json.Decoder(_Preview)
 
 
 def make_preview(
-    signer: Signer, site_id: str, user_id: str, visitor: dict[str, Any], change: str = ""
+    signer: Signer, site_id: str, actor: Actor, visitor: dict[str, Any], change: str = ""
 ) -> str:
     """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask.
     ``change``: the id of a change request that is shown in place of what its space has."""
-    payload = msgspec.json.encode(_Preview(site_id, user_id, visitor, change)).decode()
-    return signer.sign(_PURPOSE, payload, now() + _HOUR)
+    payload = msgspec.json.encode(_Preview(site_id, grantor_of(actor), visitor, change)).decode()
+    until = now() + _HOUR
+    return signer.sign(_PURPOSE, payload, until if actor.expires_at is None else min(until, actor.expires_at))
 
 
 class Preview(Struct, frozen=True):
-    """What a token says. ``expires`` in milliseconds."""
+    """What a token says. ``drafted``: the change request that it shows. ``expires`` in milliseconds."""
 
     site: str
     visitor: dict[str, Any]
-    change: str
+    drafted: Drafted | None
     expires: int
 
 
+def preview_until(signer: Signer, token: str) -> int | None:
+    """When a token ends, in milliseconds; None for one that is not good."""
+    signed = signer.read(_PURPOSE, token)
+    return signed.expires if signed is not None else None
+
+
 def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
-    """What a good token says, else None: also when the member it was made for has left, is disabled or does not see
-    all that the site shows any more."""
+    """What a good token says, else None: also when the member who made it has left, is disabled, took the token back
+    that they made it by or ended the session, or does not see all that the site shows any more."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
         return None
@@ -71,12 +87,32 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
         found = _decoder.decode(signed.payload)
     except msgspec.ValidationError:
         return None
-    site = find_site(tx, found.site)
-    if site is None or not role_of_member(tx, site.organization_id, found.user)[0]:
+    site, actor = find_site(tx, found.site), find_grantor(tx, found.by, _OPERATION)
+    if site is None or actor is None:
         return None
-    if not _sees_all(tx, act_for(found.user, site.organization_id), load_structure(tx, site.id)):
+    try:
+        organization_access(tx, actor, Can.VIEW, site.organization_id)
+    except (NotFound, Forbidden):
         return None
-    return Preview(found.site, found.visitor, found.change, signed.expires)
+    structure = load_structure(tx, site.id)
+    if not _sees_all(tx, actor, structure):
+        return None
+    drafted = _find_drafted(tx, structure, found.change)
+    if found.change and drafted is None:
+        return None
+    return Preview(found.site, found.visitor, drafted, signed.expires)
+
+
+def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
+    """A change request of a space that a site shows."""
+    # Each space has a number 1.
+    if not change_id or change_id.isdigit():
+        return None
+    for shown in structure.site_spaces.values():
+        change = find_change(tx, shown.space_id, change_id)
+        if change is not None:
+            return Drafted(change.id, shown.space_id, change.revision)
+    return None
 
 
 def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
@@ -101,15 +137,11 @@ def preview_url(
         if start is None:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
     if change_id is not None:
-        showing = [
-            shown
-            for shown in structure.site_spaces.values()
-            if find_change(tx, shown.space_id, change_id) is not None
-        ]
-        # Each space has a number 1.
-        if change_id.isdigit() or not showing:
+        drafted = _find_drafted(tx, structure, change_id)
+        if drafted is None:
             raise NotFound(f"changeRequest: this site shows no space with a change request {change_id!r}.")
-        start = start or showing[0]
+        showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
+        start = start or next(showing)
     base = structure.base(start) if start is not None else ""
     if not _sees_all(tx, site.actor, structure):
         raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
@@ -121,5 +153,5 @@ def preview_url(
     visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
     organization = get_organization(tx, site.organization_id)
     url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
-    token = make_preview(call.context.signer, site.site_id, site.user_id, visitor, change_id or "")
+    token = make_preview(call.context.signer, site.site_id, site.actor, visitor, change_id or "")
     return f"{url}{quote(base)}?{PREVIEW}={token}"

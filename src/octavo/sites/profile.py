@@ -28,14 +28,16 @@ def present_profile(tx: Transaction, call: Call, site: SiteAccess, share_key: st
     scripts = list_scripts(tx, call.context, site.site_id)
     presented = present_site(call, shown.organization, shown.site)
     if visitor is None:
-        return PublishedSite(presented, shown.whole(), Customizations(whole, of_site_spaces), scripts)
+        mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
+        looks = {id: look for id, look in of_site_spaces.items() if id in mine}
+        return PublishedSite(presented, shown.whole(), Customizations(whole, looks), scripts)
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)
     presented.ads = presented.proxy = UNSET
     seen = {
         one.id
         for one in Outline(
-            load_structure(tx, site.site_id), visitor.claims, preview=visitor.preview
+            load_structure(tx, site.site_id), visitor.claims, preview=bool(visitor.preview)
         ).site_spaces()
     }
     looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}

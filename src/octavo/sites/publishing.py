@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..access import SPACE, Can, OrgAccess, SiteAccess, at_least, audit, find_space_access
+from ..access import (
+    SPACE,
+    Can,
+    OrgAccess,
+    SiteAccess,
+    at_least,
+    audit,
+    find_kept_space_access,
+    find_space_access,
+)
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -27,11 +36,18 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
             raise Forbidden(f"{place}: a space is published by those who administer it.")
 
 
-def require_opening(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> None:
-    """Raises Forbidden when these spaces of a site, or any that it shows, are not the caller's to publish."""
+def may_open(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
+    """Whether these spaces of a site, or all that it shows, are the caller's to publish. Those in the trash count: the
+    site shows them again when they are restored."""
     if spaces is None:
-        spaces = {shown.space_id for shown in load_structure(tx, site.site_id).site_spaces.values()}
-    if any(find_space_access(tx, site.actor, Can.ADMIN, space_id) is None for space_id in spaces):
+        structure = load_structure(tx, site.site_id, trashed=True)
+        spaces = {shown.space_id for shown in structure.site_spaces.values()}
+    return all(find_kept_space_access(tx, site.actor, Can.ADMIN, space_id) is not None for space_id in spaces)
+
+
+def require_opening(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> None:
+    """Raises Forbidden unless ``may_open``."""
+    if not may_open(tx, site, spaces):
         raise Forbidden("This site shows spaces that you do not administer: they are not yours to publish.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..access import Can, OrgAccess, SignedIn, SiteAccess, find_space_access, present_people
-from ..errors import NotFound
+from ..core.hosts import spell_host
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -99,9 +99,12 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Site)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants."""
+    """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants. A host
+    name, and a path at which a proxy shows the site, count once they are proved to be the organization's; sent again,
+    they are looked at again."""
+    proved = editing.find_proofs(call, site, body)
     with call.db.write() as tx:
-        editing.update_site(tx, call, site, body)
+        editing.update_site(tx, call, site, body, proved)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -231,7 +234,14 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
 # --- addresses ----------------------------------------------------------------------------------------
 
 
-@operation("getContentByUrl", "GET", "/urls/content", needs=Can.SIGN_IN, returns=CollectionAt | SpaceAt)
+@operation(
+    "getContentByUrl",
+    "GET",
+    "/urls/content",
+    needs=Can.SIGN_IN,
+    returns=CollectionAt | SpaceAt,
+    yields=("content:read",),
+)
 def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
     """What of the caller's content is at an address, of the application or of a published site."""
     with call.db.read() as tx:
@@ -248,7 +258,11 @@ def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
 
 
 def _hostname(call: Call, tx: Transaction, site: SiteAccess) -> CustomHostname:
-    return present_hostname(call, store.get_site(tx, site.site_id))
+    return present_hostname(call, store.get_site(tx, site.site_id), _named(call))
+
+
+def _named(call: Call) -> str:
+    return spell_host(call.path_parameters["hostname"])
 
 
 @operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW, returns=CustomHostname)
@@ -266,14 +280,14 @@ def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     errors=(400, 409),
 )
 def check_hostname(call: Call, site: SiteAccess) -> None:
-    """Asks the network whether the host name leads to the sites of this server."""
-    with call.db.read() as tx:
-        hostname = store.get_site(tx, site.site_id).hostname
-    if hostname is None:
-        raise NotFound("The host name was given up meanwhile.")
+    """Asks the network whether the host name leads to the sites of this server, and whether it is proved."""
+    hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
+    proved = status == "live" or hostnames.is_proved(
+        call.context, site.organization_id, hostname, leading_here=False
+    )
     with call.db.write() as tx:
-        hostnames.put_status(tx, site, hostname, status)
+        hostnames.put_status(tx, call, site, hostname, status, proved)
 
 
 @operation(
@@ -282,5 +296,5 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
     """Gives a host name up: the site is below the address of this server's sites again."""
     with call.db.write() as tx:
-        hostnames.remove_hostname(tx, call, site)
+        hostnames.remove_hostname(tx, call, site, _named(call))
     return True

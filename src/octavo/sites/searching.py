@@ -31,7 +31,7 @@ def search_site(
     if visitor is not None:
         wanted = {
             one.id: one.space_id
-            for one in Outline(structure, visitor.claims, preview=visitor.preview).site_spaces()
+            for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
         }
     else:
         shown = {one.id: one.space_id for one in structure.site_spaces.values()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..content import main_state
+from ..content import shown_state
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..references import SpaceView, load_view
@@ -37,7 +37,7 @@ class Sight:
 def sight_of(tx: Transaction, visitor: Visitor) -> Sight:
     return Sight(
         {
-            space_id: load_view(tx, main_state(tx, space_id), visitor.claims)
+            space_id: load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
             for space_id in sorted(visitor.spaces)
         }
     )

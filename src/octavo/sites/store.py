@@ -20,10 +20,17 @@ MAX_PROXY = 512
 
 class VisitorAuth(Struct, frozen=True, omit_defaults=True):
     """How visitors of a site sign in. ``login_url``: where they are sent; ``key_version``: of the key that their
-    tokens are signed with, see ``audiences.visitor_auth``."""
+    tokens are signed with, see ``audiences.visitor_auth``; ``by_integration``: an integration on the site comes before
+    the address."""
 
     login_url: str | None = None
     key_version: str = ""
+    by_integration: bool = False
+
+    @property
+    def takes_others(self) -> bool:
+        """Whether visitors may come through an integration."""
+        return self.by_integration or self.login_url is None
 
 
 class SiteSettings(Struct, frozen=True, omit_defaults=True):
@@ -37,14 +44,19 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class SiteRow(Struct, frozen=True):
+    """``claimed_hostname`` and ``claimed_proxy``: what the site was given and is not proved to be its owner's; there is
+    nothing at them."""
+
     id: str
     organization_id: str
     type: str
     title: str
     basename: str
     hostname: str | None
+    claimed_hostname: str | None
     proxy_host: str | None
     proxy_path: str | None
+    claimed_proxy: str | None
     visibility: str
     published: int
     agents_context: str
@@ -160,6 +172,24 @@ def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
         "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
     )
     return found is not None
+
+
+def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
+    """Whether a proxy shows a site of another organization than ``but`` at a host, above or below a path."""
+    rows = tx.all(
+        "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
+        host=host,
+        but=but,
+    )
+    return any(f"{path}/".startswith(f"{one}/") or f"{one}/".startswith(f"{path}/") for (one,) in rows)
+
+
+def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
+    """The sites that claim a host name, oldest first."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.claimed_hostname = :hostname ORDER BY t.id", hostname=hostname
+    )
+    return [_site(row) for row in rows]
 
 
 def list_all_sites(tx: Transaction) -> list[SiteRow]:
@@ -348,3 +378,12 @@ def list_people(
     )
     count = tx.value(f"SELECT count(*) {people}", org=organization_id)
     return slice_rows([(row[0], row[1]) for row in rows], limit, count, lambda row: (row[0],))
+
+
+def touch_sites(tx: Transaction, organization_id: str) -> None:
+    """Has what is kept of an organization's sites looked at again."""
+    tx.run(
+        "UPDATE site_versions SET version = version + 1"
+        " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        org=organization_id,
+    )

@@ -1,8 +1,9 @@
 """Tokens by which whatever draws a site elsewhere reads it over the API for a visitor.
 
-They are JWTs, since those who draw read the claims and the expiry in them. They are short and stay the same for an
-hour, since what was drawn is kept under them: the header is empty, the signature is cut to 132 bits, and which site a
-token is of is not in it but in what is signed, and found from what is asked for. A person or an API specification is
+They are JWTs, since those who draw read the claims in them. They are short and stay the same for an hour, since what
+was drawn is kept under them, in a folder whose name has no room for more: the header is empty, the signature is cut to
+96 bits, and when a token ends and which site it is of is not in it but in what is signed, and found from the time and
+from what is asked for. A person or an API specification is
 asked for as what a page of the site names. They end with what lets visitors in:
 with the share link, with the key of signed visitors, when a site is unpublished or has another visibility.
 """
@@ -21,16 +22,17 @@ from msgspec.structs import replace
 
 from ..access import recognize_visitors
 from ..core.expressions import NOBODY
+from ..errors import NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call, Visitor
+from ..kit.operation import Call, Drafted, Visitor
 from ..kit.signing import Signer
 from ..orgs import get_organization
 from ..references import NamedKind, is_named_for, list_spaces_naming_person
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
 from .audiences.share_links import find_link, share_key
-from .previewing import read_preview
+from .previewing import Preview, preview_until, read_preview
 from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
 from .structure.outline import Outline
 from .structure.store import load_structure
@@ -38,37 +40,62 @@ from .wire import published_url
 
 _HEADER = "e30"
 _HOUR = 3600
-_SIGNATURE = 22
+_SIGNATURE = 16
 _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """``exp`` in seconds; ``claims``: the visitor's, below `unsigned` those that nobody signed. ``link``: the id of the
-    share link; ``preview``: of a site that may not be published."""
+    """``exp`` in seconds, 0 for one that ends with the hour; ``claims``: the visitor's, below `unsigned` those that
+    nobody signed. ``link``: the id of the share link; ``preview``: the token of a preview, which is asked again whenever
+    this one is used."""
 
-    exp: int
+    exp: int = 0
     claims: dict[str, Any] | None = None
     link: str = ""
-    preview: bool = False
+    preview: str = ""
 
 
 _decoder = msgspec.json.Decoder(_Payload)
 
 
 def make_visitor_token(
-    signer: Signer, site: SiteRow, claims: dict[str, Any], *, link: str = "", preview: bool = False
+    signer: Signer,
+    site: SiteRow,
+    claims: dict[str, Any],
+    *,
+    link: str = "",
+    preview: str = "",
+    until: int | None = None,
 ) -> str:
     """A token that is good for one to two hours. ``claims``: the ``visitor`` that conditions ask; ``link``: the id of
-    the share link that lets them in."""
-    expires = (now() // 1000 // _HOUR + 2) * _HOUR
+    the share link that lets them in, ``preview``: the token that does; ``until``: when what they proved ends, in
+    milliseconds."""
+    expires, exp = max(_ends()), 0
+    if preview:
+        until = preview_until(signer, preview)
+    if until is not None and until // 1000 < expires:
+        expires = exp = until // 1000
     given = claims.get("claims") if site.settings.adaptive or preview else None
-    payload = msgspec.json.encode(_Payload(expires, given or None, link, preview))
+    payload = msgspec.json.encode(
+        _Payload(
+            exp=exp,
+            claims=given if given not in (None, {}, {UNSIGNED: {}}) else None,
+            link=link,
+            preview=preview,
+        )
+    )
     body = f"{_HEADER}.{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}"
-    return f"{body}.{_sign(signer, site, body, link, preview)}"
+    return f"{body}.{_sign(signer, site, f'{expires} {body}', link, preview)}"
 
 
-def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: bool) -> str:
-    """Over the token and what lets its holder in, so that it ends with that."""
+def _ends() -> tuple[int, int]:
+    """When tokens of this hour and of the one before end, in seconds."""
+    hour = now() // 1000 // _HOUR
+    return (hour + 2) * _HOUR, (hour + 1) * _HOUR
+
+
+def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
+    """Over the token, when it ends, and what lets its holder in, so that it ends with that."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":
@@ -81,7 +108,8 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: bool) ->
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for."""
+    """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for. Raises
+    NotFound for a person or an API specification that no page names to them."""
     if len(token) > _MAX:
         return None
     asked = _asked_for(call)
@@ -94,8 +122,9 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
                 return found
             expires, visitor = found
             # The same as a token of any other site, so that nobody learns what pages name that they do not see.
-            is_named = is_named_for(tx, visitor, call.settings.url, *asked.named)
-            return (expires, replace(visitor, named=asked.named)) if is_named else None
+            if not is_named_for(tx, visitor, call.settings.url, *asked.named):
+                raise _not_named()
+            return expires, replace(visitor, named=asked.named)
 
     found: tuple[int, Visitor] | None = call.context.fresh.get(key, read)
     return found[1] if found is not None and now() < found[0] * 1000 else None
@@ -110,26 +139,47 @@ def _read(tx: Transaction, call: Call, token: str, asked: _Asked) -> tuple[int, 
         site = find_site(tx, previewed.site) if previewed is not None else None
         if previewed is None or site is None:
             return None
-        return previewed.expires // 1000, _make(tx, call, site, previewed.visitor, preview=True)
+        return previewed.expires // 1000, _make_previewing(tx, call, site, previewed, token)
     encoded, _, signature = rest.partition(".")
     try:
         raw = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
         payload = _decoder.decode(raw)
     except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
         return None
+    given = signature.encode("utf-8", "surrogatepass")
+
+    def is_good(site: SiteRow, ends: int) -> bool:
+        good = _sign(signer, site, f"{ends} {header}.{encoded}", payload.link, payload.preview)
+        return hmac.compare_digest(good.encode(), given)
+
+    ends = (payload.exp,) if payload.exp else _ends()
     for site in asked.sites(tx):
-        good = _sign(signer, site, f"{header}.{encoded}", payload.link, payload.preview)
-        if not hmac.compare_digest(good.encode(), signature.encode("utf-8", "surrogatepass")):
+        expires = next((one for one in ends if is_good(site, one)), None)
+        if expires is None:
             continue
-        if not payload.preview and not _is_open(tx, site, payload.link):
+        if payload.preview:
+            previewed = read_preview(tx, signer, payload.preview)
+            if previewed is None or previewed.site != site.id:
+                return None
+            return min(expires, previewed.expires // 1000), _make_previewing(
+                tx, call, site, previewed, payload.preview
+            )
+        if not _is_open(tx, site, payload.link):
             return None
         claims = payload.claims or {}
         unsigned = claims.get(UNSIGNED)
         visitor: dict[str, Any] = NOBODY
         if payload.claims is not None:
             visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
-        return payload.exp, _make(tx, call, site, visitor, link=payload.link, preview=payload.preview)
+        return expires, _make(tx, call, site, visitor, link=payload.link)
+    if asked.named is not None and now() < max(ends) * 1000:
+        # Its site could be any that does not name them. Renderers take what is not there, and no other answer.
+        raise _not_named()
     return None
+
+
+def _not_named() -> NotFound:
+    return NotFound("No page of this site names this to whoever asks.")
 
 
 class _Asked(Struct, frozen=True):
@@ -198,10 +248,21 @@ def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
     return link is not None and bool(link.active)
 
 
+def _make_previewing(tx: Transaction, call: Call, site: SiteRow, previewed: Preview, token: str) -> Visitor:
+    return _make(tx, call, site, previewed.visitor, preview=token, drafted=previewed.drafted)
+
+
 def _make(
-    tx: Transaction, call: Call, site: SiteRow, claims: dict[str, Any], *, link: str = "", preview: bool
+    tx: Transaction,
+    call: Call,
+    site: SiteRow,
+    claims: dict[str, Any],
+    *,
+    link: str = "",
+    preview: str = "",
+    drafted: Drafted | None = None,
 ) -> Visitor:
-    outline = Outline(load_structure(tx, site.id), claims, preview=preview)
+    outline = Outline(load_structure(tx, site.id), claims, preview=bool(preview))
     base = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), site)
     if link:
         base += f"{share_key(call.context.signer, link)}/"
@@ -213,6 +274,7 @@ def _make(
         claims,
         frozenset(shown.space_id for shown in outline.site_spaces()),
         preview,
+        drafted,
     )
 
 

@@ -10,7 +10,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
+from ..kit.texts import TWO_SIGNS
 from ..orgs import OrgRow
+from .proving import record_of
 from .store import MAX_PROXY, SiteRow
 
 SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
@@ -18,7 +20,7 @@ Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 PROXIED = "/~proxied/"
 """What proxies of owners ask for begins with this, and then has the id of a site."""
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
-SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
+SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 
 # Every plan of Octavo includes everything.
 FEATURES = (
@@ -56,7 +58,18 @@ class Proxy(Struct):
     target: str
 
 
+class Unproved(Struct):
+    """An address that a site was given and is not at, until DNS says that it is the organization's: by a TXT record with
+    this name and text, or, of a host name, by leading here."""
+
+    address: str
+    name: str
+    text: str
+
+
 class Site(Struct, rename="camel"):
+    """``hostname`` and ``proxy`` are what the site was given; ``unproved`` those that it is not at yet, which is ours."""
+
     id: str
     type: SiteType
     title: str
@@ -73,6 +86,7 @@ class Site(Struct, rename="camel"):
     proxy: Proxy | UnsetType = UNSET
     adaptive_content: AdaptiveContent | UnsetType = UNSET
     ads: dict[str, Any] | UnsetType = UNSET
+    unproved: list[Unproved] | UnsetType = UNSET
 
 
 class UpdateSite(Struct, rename="camel"):
@@ -131,13 +145,12 @@ class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hos
     status: str | UnsetType = UNSET
 
 
-def present_hostname(call: Call, site: SiteRow) -> CustomHostname:
-    assert site.hostname is not None, "it was entered by it"
+def present_hostname(call: Call, site: SiteRow, hostname: str) -> CustomHostname:
     return CustomHostname(
-        hostname=site.hostname,
+        hostname=hostname,
         target=SiteTarget(site.id),
-        is_active=bool(site.published),
-        urls=LocationUrls(call.url(f"/custom-hostnames/{site.hostname}")),
+        is_active=bool(site.published) and hostname == site.hostname,
+        urls=LocationUrls(call.url(f"/custom-hostnames/{hostname}")),
         status=site.settings.hostname_status or UNSET,
     )
 
@@ -166,7 +179,14 @@ def _shown_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
+def _list_unproved(call: Call, site: SiteRow) -> list[Unproved]:
+    claimed = [one for one in (site.claimed_hostname, site.claimed_proxy) if one is not None]
+    hosts = [(one, one.partition("/")[0]) for one in claimed]
+    return [Unproved(one, *record_of(call.context, site.organization_id, host)) for one, host in hosts]
+
+
 def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
+    proxy = site.claimed_proxy or site.proxy
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
@@ -179,14 +199,13 @@ def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
         features=[SiteFeature(name, site.type) for name in FEATURES],  # type: ignore[arg-type]
         urls=SiteUrls(
             location=call.url(f"/orgs/{org.id}/sites/{site.id}"),
-            app=f"{call.settings.url}/o/{org.id}/sites/{site.id}",
+            app=call.app.site(org.id, site.id),
             published=published_url(call.settings.sites_url, org, site) if site.published else UNSET,
         ),
-        hostname=site.hostname or UNSET,
+        hostname=site.claimed_hostname or site.hostname or UNSET,
         basename=site.basename,
-        proxy=Proxy(site.proxy, f"{call.settings.sites_url.rstrip('/')}{proxied_path(site)}")
-        if site.proxy
-        else UNSET,
+        proxy=Proxy(proxy, f"{call.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
         ads=_shown_ads(site.settings.ads),
+        unproved=_list_unproved(call, site) or UNSET,
     )

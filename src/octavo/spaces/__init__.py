@@ -3,11 +3,26 @@
 from . import tables as tables
 from .creating import create_space
 from .duplicating import duplicate_space, prepare_copy
-from .hooks import Copy, WriteCopy, before_copy, on_copy, on_language, on_purge, on_transfer
+from .hooks import (
+    Beginning,
+    Copy,
+    WriteCopy,
+    before_copy,
+    on_begin,
+    on_copy,
+    on_language,
+    on_leaving,
+    on_purge,
+    on_transfer,
+    on_unnamed_texts,
+    share_with,
+)
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
     SpaceRow,
+    advance_main,
+    find_place,
     get_collection,
     get_space,
     get_titles,
@@ -15,6 +30,9 @@ from .store import (
     list_spaces,
     list_spaces_by_id,
     list_visible_space_ids,
+    name_language,
+    number_change,
+    recount_change,
     require_collection,
     set_edit_mode,
     update_space,
@@ -34,11 +52,12 @@ from .wire import (
 )
 
 __all__ = [
-    "BEING_REMOVED", "Collection", "CollectionRow", "Copy", "CreateSpace", "EditMode", "LANGUAGES",
-    "Language", "Space", "SpaceRow", "WriteCopy", "before_copy", "create_space", "duplicate_space",
-    "get_collection", "get_space", "get_titles", "insert_space", "is_released", "list_spaces",
-    "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_language", "on_purge",
-    "on_transfer", "prepare_copy",
-    "present_collection", "present_space", "present_space_to_visitor", "purge_spaces", "release",
-    "remove_unused", "require_collection", "retain", "set_edit_mode", "tables", "update_space",
+    "BEING_REMOVED", "Beginning", "Collection", "CollectionRow", "Copy", "CreateSpace", "EditMode",
+    "LANGUAGES", "Language", "Space", "SpaceRow", "WriteCopy", "advance_main", "before_copy", "find_place",
+    "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
+    "is_released", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "name_language", "number_change",
+    "on_begin", "on_copy", "on_language", "on_leaving", "on_purge", "on_transfer", "on_unnamed_texts", "share_with",
+    "prepare_copy", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",
+    "recount_change", "release", "remove_unused", "require_collection", "retain", "set_edit_mode",
+    "tables", "update_space",
 ]  # fmt: skip

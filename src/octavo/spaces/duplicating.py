@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..access import Can, SpaceAccess, audit, space_access
+from ..access import Can, SpaceAccess, audit, copy_grants, space_access
 from ..errors import NotFound
 from ..kit import ids, jobs
 from ..kit.clock import now
@@ -18,7 +18,7 @@ from ..kit.operation import Call
 from ..kit.outbox import emit
 from ..kit.turns import short_write
 from . import placing, store
-from .hooks import Copy, copied, list_writes
+from .hooks import Beginning, Copy, begun, copied, list_writes
 from .store import SpaceRow
 from .trashing import BEING_MADE, GIVEN_UP
 
@@ -85,7 +85,7 @@ def _begin(tx: Transaction, space: SpaceAccess) -> str:
         being_made=BEING_MADE,
         source=space.space_id,
     )
-    store.insert_main_branch(tx, copy_id, branch_id, revision_id, author=space.user_id, sequence=0)
+    begun(tx, Beginning(copy_id, branch_id, revision_id, space.user_id, counts=False))
     return copy_id
 
 
@@ -115,15 +115,7 @@ def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
         organization=source.organization_id,
     ):
         raise NotFound("The space went to another organization while it was copied.")
-    tx.run(
-        """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
-           SELECT object_type, :id, subject_type, subject_id, role, :at FROM grants
-           WHERE object_type = 'space' AND object_id = :source""",
-        id=copy.copy_id,
-        at=moment,
-        source=source.id,
-    )
-    store.begin_main_branch(tx, copy.copy_id)
+    copy_grants(tx, "space", source.id, copy.copy_id)
     copied(tx, copy)
     emit(
         tx,

@@ -1,4 +1,4 @@
-"""What other packages do when a space is copied, goes to another organization, gets another language, or is removed
+"""What other packages do when a space begins, is copied, goes to another organization, gets another language, or is removed
 for good. It runs in the transaction that does so, but for what a large space needs written before (``before_copy``)."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ..kit.db import Transaction
+from ..kit.operation import Call
 
 
 class Copy(Struct, frozen=True):
@@ -19,17 +20,60 @@ class Copy(Struct, frozen=True):
     written: bool
 
 
+class Beginning(Struct, frozen=True):
+    """The main branch of a new space and its first, empty revision. ``counts`` False: nothing of it counts until what
+    is copied into it is whole."""
+
+    space_id: str
+    branch_id: str
+    revision_id: str
+    author: str | None
+    counts: bool = True
+
+
 CopyHook = Callable[[Transaction, Copy], None]
 WriteCopy = Callable[[Transaction, str], None]
 """Writes some rows of the copy of this id."""
 ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
+FindShared = Callable[[Transaction, Call, str, str], str | None]
+"""Where the share link with a key opens a space of this id; None where none does."""
+
+_find_shared: list[FindShared] = []
+_on_begin: list[Callable[[Transaction, Beginning], None]] = []
+_on_leaving: list[Callable[[Transaction, str, list[str]], None]] = []
+_on_unnamed_texts: list[Callable[[Transaction, list[str]], None]] = []
 _on_copy: list[CopyHook] = []
 _before_copy: list[ListWrites] = []
 _on_transfer: list[Hook] = []
 _on_language: list[Hook] = []
 _on_purge: list[Callable[[Transaction, str], None]] = []
+
+
+def share_with(find: FindShared) -> None:
+    """Registers who knows share links."""
+    _find_shared.append(find)
+
+
+def find_shared(tx: Transaction, call: Call, space_id: str, key: str) -> str | None:
+    return next((url for find in _find_shared if (url := find(tx, call, space_id, key)) is not None), None)
+
+
+def on_begin(hook: Callable[[Transaction, Beginning], None]) -> None:
+    """Registers ``hook(tx, beginning)``: called in the transaction that makes the row of a space."""
+    _on_begin.append(hook)
+
+
+def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
+    """Registers ``hook(tx, kind, ids)``: called when spaces or collections (``kind``) go to another organization or for
+    good, so that nobody has a way to them any more that the old organization gave."""
+    _on_leaving.append(hook)
+
+
+def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
+    """Registers ``hook(tx, hashes)``: called with texts that nothing names any more."""
+    _on_unnamed_texts.append(hook)
 
 
 def on_copy(hook: CopyHook) -> None:
@@ -82,3 +126,18 @@ def language_changed(tx: Transaction, space_id: str, organization_id: str) -> No
 def purged(tx: Transaction, space_id: str) -> None:
     for hook in _on_purge:
         hook(tx, space_id)
+
+
+def begun(tx: Transaction, beginning: Beginning) -> None:
+    for hook in _on_begin:
+        hook(tx, beginning)
+
+
+def left(tx: Transaction, kind: str, ids: list[str]) -> None:
+    for hook in _on_leaving:
+        hook(tx, kind, ids)
+
+
+def forget_texts(tx: Transaction, hashes: list[str]) -> None:
+    for hook in _on_unnamed_texts:
+        hook(tx, hashes)

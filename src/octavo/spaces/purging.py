@@ -3,7 +3,7 @@ are copies that came to nothing."""
 
 from __future__ import annotations
 
-from ..access import RESTORE_DAYS, audit
+from ..access import RESTORE_DAYS, audit, delete_grants
 from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
@@ -12,7 +12,7 @@ from ..kit.outbox import emit
 from ..kit.rows import read_schema
 from ..kit.tables import TABLES, Content, Table, content_columns
 from ..kit.turns import short_write
-from .hooks import purged
+from .hooks import left, purged
 from .trashing import BEING_MADE, BEING_REMOVED, DAY, GIVEN_UP
 from .unused import release, release_space
 
@@ -117,8 +117,8 @@ def purge_collections(tx: Transaction, before: int) -> int:
 
 
 def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
-    tx.run("DELETE FROM grants WHERE object_type = :kind AND object_id IN :ids", kind=kind, ids=ids)
-    tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)
+    delete_grants(tx, kind, ids)
+    left(tx, kind, ids)
 
 
 @jobs.job("purgeSpaces", seconds=3600)

@@ -20,6 +20,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import creating, duplicating, placing, store, transferring, trashing, updating
+from .hooks import find_shared
 from .wire import (
     Collection,
     CollectionsQuery,
@@ -61,10 +62,17 @@ def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     """One space."""
     with call.db.read() as tx:
         row = store.get_space(tx, space.space_id)
-    visitor = space.actor.visitor
-    if visitor is not None:
-        return present_space_to_visitor(call, row, visitor)
-    return present_space(call, row, space.role)
+        visitor = space.actor.visitor
+        if visitor is not None:
+            place = store.find_place(tx, space.space_id, visitor.site_id)
+            return present_space_to_visitor(call, row, visitor, place)
+        presented = present_space(call, row, space.role)
+        if query.share_key is not None:
+            shared = find_shared(tx, call, space.space_id, query.share_key)
+            if shared is None:
+                raise NotFound("shareKey: there is no share link with this key.")
+            presented.urls.published = shared
+    return presented
 
 
 @operation(

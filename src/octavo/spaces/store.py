@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -26,7 +26,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
-from .hooks import language_changed
+from .hooks import Beginning, begun, language_changed
 
 
 class SpaceRow(Struct, frozen=True):
@@ -65,6 +65,27 @@ _PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_
     JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
   WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
 _SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-1]), _PUBLISHED])
+
+
+_PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
+    || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END"""
+_PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
+
+
+def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
+    """Where a site shows a space, below its own address; None where it does not."""
+    found: str | None = tx.value(
+        f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
+        space=space_id,
+        site=site_id,
+    )
+    return found
+
+
+def name_language(tx: Transaction, space_id: str, language: str) -> None:
+    """Says in which language a space is, where nobody has said it yet."""
+    if get_space(tx, space_id).language is None:
+        update_space(tx, space_id, language=language)
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
@@ -285,44 +306,39 @@ def insert_space(
         by=created_by,
         at=moment,
     )
-    insert_main_branch(tx, space_id, branch_id, revision_id, author=created_by)
+    begun(tx, Beginning(space_id, branch_id, revision_id, created_by))
     return get_space(tx, space_id)
 
 
-def insert_main_branch(
-    tx: Transaction,
-    space_id: str,
-    branch_id: str,
-    revision_id: str,
-    *,
-    author: str | None,
-    sequence: Literal[0, 1] = 1,
-) -> None:
-    """The main branch of a new space, with its first revision. At the sequence 0 nothing of it counts until
-    ``begin_main_branch``."""
+def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
+    """The space of this main branch has another revision; nothing for a branch of a change request."""
     tx.run(
-        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
-        id=branch_id,
-        sequence=sequence,
-        space=space_id,
+        "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
-    )
-    tx.run(
-        """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
-           VALUES (:id, :branch, :sequence, '[]', 'edits', :author, :at)""",
-        id=revision_id,
-        branch=branch_id,
-        sequence=sequence,
-        author=author,
         at=now(),
+        branch=branch_id,
     )
 
 
-def begin_main_branch(tx: Transaction, space_id: str) -> None:
-    """Makes what was written into the first revision of a space count."""
-    main = "SELECT main_branch FROM spaces WHERE id = :space"
-    tx.run(f"UPDATE branches SET sequence = 1 WHERE id = ({main}) AND sequence = 0", space=space_id)
-    tx.run(f"UPDATE revisions SET sequence = 1 WHERE branch_id = ({main}) AND sequence = 0", space=space_id)
+_COUNTED = {"draft": "changes_draft", "open": "changes_open"}
+
+
+def number_change(tx: Transaction, space_id: str) -> int:
+    """Counts a new draft; its number, which is how many there ever were in the space."""
+    number: int = tx.value(
+        """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
+           WHERE id = :space RETURNING changes_total""",
+        space=space_id,
+    )
+    return number
+
+
+def recount_change(tx: Transaction, space_id: str, before: str, after: str) -> None:
+    """A change request of the space went from a status to another."""
+    counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
+    steps = [f"{column} = {column} {step}" for column, step in counts if column]
+    if steps:
+        tx.run(f"UPDATE spaces SET {', '.join(steps)} WHERE id = :space", space=space_id)
 
 
 class CollectionRow(Struct, frozen=True):

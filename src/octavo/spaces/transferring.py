@@ -17,6 +17,7 @@ from ..access import (
     OrgAccess,
     SpaceAccess,
     audit,
+    delete_grants,
     keep_own_role,
     list_steps,
     organization_access,
@@ -26,7 +27,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
-from .hooks import transferred
+from .hooks import left, transferred
 from .placing import list_inside, lock_order
 
 
@@ -113,14 +114,8 @@ def _hand_over(tx: Transaction, spaces: list[str], collections: list[str], targe
         tx.run(
             f"UPDATE {table} SET organization_id = :org WHERE id IN :ids", org=target.organization_id, ids=ids
         )
-        tx.run(
-            """DELETE FROM grants WHERE object_type = :kind AND object_id IN :ids AND (subject_type = 'team'
-                 OR subject_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org))""",
-            kind=kind,
-            ids=ids,
-            org=target.organization_id,
-        )
-        tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)
+        delete_grants(tx, kind, ids, but=target.organization_id)
+        left(tx, kind, ids)
     for space_id in spaces:
         rules = store.get_space(tx, space_id).merge_rules
         if (kept := _rules_of_members(tx, rules, target.organization_id)) != rules:

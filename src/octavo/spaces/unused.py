@@ -13,6 +13,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.tables import Content, content_columns
+from .hooks import forget_texts
 
 WAIT = 24 * 3_600_000
 _BATCH = 500
@@ -77,7 +78,7 @@ def _remove(context: Context, content: Content, before: int) -> bool:
         )
         gone = [hash for hash, is_unnamed in rows if is_unnamed]
         if content == "text":
-            tx.run("DELETE FROM bodies WHERE hash IN :hashes", hashes=gone)
+            forget_texts(tx, gone)
         else:
             # Before the note goes: who waits to retain it then finds the file gone, and stores it.
             for hash in gone:

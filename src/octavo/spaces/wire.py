@@ -234,7 +234,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         merge_rules=Raw(space.merge_rules.encode()),
         urls=SpaceUrls(
             location=call.url(f"/spaces/{space.id}"),
-            app=f"{call.settings.url}/s/{space.id}",
+            app=call.app.space(space.id),
             published=published,
             icon=space.icon or UNSET,
         ),
@@ -253,8 +253,12 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
     )
 
 
-def present_space_to_visitor(call: Call, space: SpaceRow, visitor: Visitor) -> Space:
-    """A space as a site shows it: nothing of how people work in it, nor of where else it is."""
+def present_space_to_visitor(
+    call: Call, space: SpaceRow, visitor: Visitor, place: str | None = None
+) -> Space:
+    """A space as a site shows it: nothing of how people work in it, nor of where else it is. ``place``: below the
+    site's address, where that is known."""
+    drafted = visitor.drafted
     return Space(
         id=space.id,
         title=space.title,
@@ -266,11 +270,14 @@ def present_space_to_visitor(call: Call, space: SpaceRow, visitor: Visitor) -> S
         merge_rules=Raw(b'{"type":"none"}'),
         urls=SpaceUrls(
             location=call.url(f"/spaces/{space.id}"),
-            app=f"{call.settings.url}/s/{space.id}",
+            app=call.app.space(space.id),
+            published=UNSET if place is None else f"{visitor.base}{quote(place)}",
             icon=space.icon or UNSET,
         ),
         organization=space.organization_id,
-        revision=space.main_revision,
+        revision=drafted.revision_id
+        if drafted is not None and drafted.space_id == space.id
+        else space.main_revision,
         default_level=None,
         comments=0,
         change_requests=0,
@@ -290,7 +297,7 @@ def present_collection(call: Call, collection: CollectionRow, role: str | None) 
         rank=collection.rank,
         default_level=collection.default_level,
         urls=CollectionUrls(
-            location=call.url(f"/collections/{collection.id}"), app=f"{call.settings.url}/c/{collection.id}"
+            location=call.url(f"/collections/{collection.id}"), app=call.app.collection(collection.id)
         ),
         permissions=permissions("collection", role, scopes_of(call)),
         description=collection.description or UNSET,

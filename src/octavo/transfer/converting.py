@@ -98,6 +98,17 @@ def gather_uploads(
     return _Conversion(raw, folder, tick).convert()
 
 
+CONVERTED = (*_HTML, *_MARKDOWN, ".docx")
+"""Endings of single files that can be brought in."""
+
+
+def convert_file(file: Path, folder: Folder) -> Source:
+    """One file of a person as a source of one page."""
+    raw = Source(file.stem)
+    raw.add(file.name, file.stat().st_size, _opening(file))
+    return _Conversion(raw, folder, lambda: None).convert()
+
+
 def _refuse(url: str) -> str:
     raise ValueError("uploads are local")
 

@@ -21,6 +21,7 @@ from ..content import (
     State,
     body_hash,
     dimensions,
+    failed_lines,
     get_body,
     list_items,
     list_pages,
@@ -51,7 +52,9 @@ from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Database
 from ..kit.files import detect_type
-from ..spaces import get_space
+from ..kit.icons import icon, is_free
+from ..spaces import get_space, name_language
+from .sampling import Sample
 from .sources import Source
 
 _BATCH = 100
@@ -80,6 +83,8 @@ class StagedFiles(Struct, frozen=True):
     reads: list[tuple[PageText, PageHead | None, str | None]]
     items: list[Item]
     problems: list[Problem]
+    language: str | None = None
+    """Which its texts are surely in."""
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
         """The pages, parents first, with these ids by place; links to files lead to ``file_ids`` by path."""
@@ -90,6 +95,17 @@ class StagedFiles(Struct, frozen=True):
                 page = msgspec.structs.replace(page, body=body, **head_fields(head))
             found.append(page)
         return found
+
+    def failures(self) -> list[Problem]:
+        """Blocks that our own code failed to read, known once a revision was made of the texts."""
+        texts = [(read.planned.file_path, body) for read, _, body in self.reads]
+        texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
+        return [
+            Problem(path or "", line, "unreadable_block", "this block could not be read; its source is shown")
+            for path, body in texts
+            if body
+            for line in failed_lines(body)
+        ]
 
 
 class _BodyWriter:
@@ -144,8 +160,18 @@ def import_files(
             continue
     else:
         raise BranchMoved
+    if changed and staged.language is not None:
+        with context.db.write() as tx:
+            name_language(tx, space_id, staged.language)
     files = sum(item.kind == "file" for item in staged.items)
-    return ImportOutcome(space_id, state.revision_id, len(staged.plan.pages), files, changed, staged.problems)
+    return ImportOutcome(
+        space_id,
+        state.revision_id,
+        len(staged.plan.pages),
+        files,
+        changed,
+        staged.problems + staged.failures(),
+    )
 
 
 def stage_files(
@@ -167,6 +193,7 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
+    sample = Sample()
     check = TextCheck(plan, is_space, app_hosts(context.settings.url))
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
@@ -177,9 +204,14 @@ def stage_files(
             plan.problems += [
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
+            if head.icon and not is_free(head.icon):
+                drawn = "the nearest free one is drawn" if icon(head.icon) else "none is drawn"
+                message = f"{head.icon[:60]} is not in the free set of Font Awesome; {drawn}"
+                plan.problems.append(Problem(read.planned.file_path or "", 1, "paid_icon", message))
             check.check(read.planned.file_path or "", read.text)
             check.check_cover(read.planned.file_path or "", head.cover)
             body = bodies.add(read.text)
+            sample.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:
             kept_as_files.append(read.planned.file_path)
@@ -187,7 +219,7 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, kept_as_files, tick))
     bodies.flush()
-    return StagedFiles(plan, reads, items, source.problems + plan.problems)
+    return StagedFiles(plan, reads, items, source.problems + plan.problems, sample.language())
 
 
 def _read_items(

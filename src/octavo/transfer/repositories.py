@@ -6,7 +6,6 @@ import io
 import re
 import socket
 import stat
-import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from dulwich.repo import Repo
 
 from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
+from ..kit.temporary import TemporaryFolder
 from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable
 
 _CONNECT_SECONDS = 10
@@ -69,9 +69,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
         password=unquote(parts.password) if parts.password else None,
         quiet=True,
     )
-    repository = stack.enter_context(
-        Repo.init_bare(stack.enter_context(tempfile.TemporaryDirectory(prefix="octavo-git-")))
-    )
+    repository = stack.enter_context(Repo.init_bare(stack.enter_context(TemporaryFolder("git"))))
     chosen: list[bytes] = []
 
     def wants(refs: Any, depth: int | None = None) -> list[Any]:

@@ -6,7 +6,6 @@ anew. Whoever cancels a run wins up to the very transaction that makes the revis
 
 from __future__ import annotations
 
-import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,6 +35,8 @@ from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
 from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost, finish, job
+from ..kit.temporary import TemporaryFolder
+from ..spaces import name_language
 from ..uploads import get_uploads
 from . import store, wire
 from .converting import Folder, gather_uploads
@@ -118,7 +119,7 @@ def run_import(context: Context, run: str) -> None:
 def _import(context: Context, run: RunRow) -> None:
     progress = Progress(context, run.id)
     with ExitStack() as stack:
-        path = stack.enter_context(tempfile.TemporaryDirectory(prefix="octavo-import-"))
+        path = stack.enter_context(TemporaryFolder("import"))
         source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
         staged = stage_files(context, source, progress=progress.tell)
     problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
@@ -163,8 +164,11 @@ def _place(
     by_path = {item.path or "": item.id for item in items if item.kind == "file"}
     pages = staged.pages(plan_ids, by_path)
     made: list[Page] = []
+    was_empty = False
 
     def material(tx: Transaction, state: State) -> Material:
+        nonlocal was_empty
+        was_empty = run.page_id is None and not list_pages(tx, state)
         # How an empty space's tree was written is kept with it; elsewhere it would say too little.
         whole = urls is None and run.page_id is None and not list_pages(tx, state)
         whole = whole and not list_items(tx, state, "source")
@@ -189,10 +193,17 @@ def _place(
             if new.kind == "document"
         ]
         ended = store.end_run(
-            tx, run.id, "completed", problems=problems, pages=told, revision=state.revision_id
+            tx,
+            run.id,
+            "completed",
+            problems=problems + staged.failures(),
+            pages=told,
+            revision=state.revision_id,
         )
         if not ended:
             raise Cancelled
+        if was_empty and run.change_id is None and staged.language is not None:
+            name_language(tx, run.space_id, staged.language)
         finish(tx)
 
     with context.db.read() as tx:

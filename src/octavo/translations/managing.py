@@ -65,6 +65,7 @@ def create(
     """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
     Raises NotFound and Forbidden for the source, BadRequest."""
     source = _require_source(tx, org, given)
+    store.delete_trashed(tx, source.space_id, given.language)
     wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
     instructions = read_instructions(wanted)
     title = get_space(tx, source.space_id).title

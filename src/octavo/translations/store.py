@@ -149,13 +149,38 @@ def find_translation(tx: Transaction, organization_id: str, translation_id: str)
 
 
 def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
-    """Whether a space has a translation into a language already."""
+    """Whether a space has a translation into a language already. One whose space is in the trash is none: nobody sees
+    it."""
     found = tx.one(
-        "SELECT 1 FROM translations WHERE source_id = :source AND language = :language",
+        """SELECT 1 FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
+           WHERE t.source_id = :source AND t.language = :language""",
         source=source_id,
         language=language,
     )
     return found is not None
+
+
+def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
+    """Makes room for a translation into a language, where the space of one is in the trash. That space follows nothing
+    any more, should it come back."""
+    rows = tx.all(
+        """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
+           WHERE t.source_id = :source AND t.language = :language""",
+        source=source_id,
+        language=language,
+    )
+    for (translation_id,) in rows:
+        delete_translation(tx, translation_id)
+
+
+def list_languages(tx: Transaction, source_id: str) -> list[str]:
+    """The languages that a space is translated into."""
+    rows = tx.all(
+        """SELECT t.language FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
+           WHERE t.source_id = :source ORDER BY t.language""",
+        source=source_id,
+    )
+    return [row[0] for row in rows]
 
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
+from ..errors import PreconditionFailed
+from ..kit.db import Transaction
 from ..kit.tables import Table, declare, person, row, text
 from ..spaces import on_purge, on_transfer
-from .store import Written, remove_of_space
+from .store import Written, list_languages, remove_of_space
 from .wire import Formality, TranslationStatus
 
 declare(
@@ -37,5 +39,17 @@ declare(
         json={"translations": dict[str, str]},
     ),
 )
-on_transfer(lambda tx, space_id, organization_id: remove_of_space(tx, space_id))
+
+
+def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Raises PreconditionFailed for a space that others follow: they would stay behind, and end without a word."""
+    languages = list_languages(tx, space_id)
+    if languages:
+        raise PreconditionFailed(
+            f"This space is translated into {', '.join(languages)}. Delete its translations first; their spaces stay."
+        )
+    remove_of_space(tx, space_id)
+
+
+on_transfer(_leave)
 on_purge(remove_of_space)

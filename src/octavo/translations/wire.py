@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..spaces import Language
@@ -25,12 +26,12 @@ class TranslationSource(Struct):
 class CreateTranslation(Struct):
     source: TranslationSource
     language: Language
-    instructions: dict[str, Any] | UnsetType = UNSET
+    instructions: DocumentObject | UnsetType = UNSET
     formality: Formality = "default"
 
 
 class UpdateTranslation(Struct):
-    instructions: dict[str, Any]
+    instructions: DocumentObject
     formality: Formality | UnsetType = UNSET
 
 
@@ -76,7 +77,7 @@ class Translation(Struct, rename="camel", kw_only=True):
     status: TranslationStatus
     source: TranslationSource
     language: Language
-    instructions: Raw
+    instructions: DocumentNodes
     formality: Formality
     result: Result
     created_at: str

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess
+from ..access import Can, Grantor, OrgAccess, find_grantor, grantor_of, organization_access
 from ..errors import (
     BadRequest,
     Conflict,
+    Forbidden,
     NotFound,
     TooManyRequests,
 )
@@ -52,6 +53,13 @@ GUEST_SHARE = Share(50, 1000**3)
 _IN_MEMORY = 1024 * 1024
 
 
+class _Ticket(Struct, frozen=True, array_like=True):
+    """What a URL takes bytes for, and who asked for it."""
+
+    upload: str
+    by: Grantor
+
+
 def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUpload:
     """Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
     largest = LARGEST[wanted.kind]
@@ -71,7 +79,8 @@ def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUp
     with context.db.write() as tx:
         _require_share(tx, upload, GUEST_SHARE if org.role is None else MEMBER_SHARE)
         store.insert_upload(tx, upload)
-    token = context.signer.sign(PURPOSE, upload.id, now() + GOOD_FOR)
+    ticket = msgspec.json.encode(_Ticket(upload.id, grantor_of(org.actor))).decode()
+    token = context.signer.sign(PURPOSE, ticket, now() + GOOD_FOR)
     return SignedUpload(url=f"{context.settings.url.rstrip('/')}{PATH}/{token}", key=upload.id)
 
 
@@ -114,12 +123,29 @@ def upload_route(context: Context) -> Route:
 
 
 def _open(context: Context, token: str) -> UploadRow:
-    upload_id = context.signer.verify(PURPOSE, token)
-    if upload_id is not None:
+    payload = context.signer.verify(PURPOSE, token)
+    if payload is not None:
         with context.db.read() as tx:
-            if (upload := store.find_upload(tx, upload_id)) is not None:
+            if (upload := _find_open(tx, payload)) is not None:
                 return upload
     raise NotFound("This URL takes no files, or no more: ask for a new one.")
+
+
+def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
+    """None where whoever asked for the URL may not upload there any more."""
+    try:
+        ticket = msgspec.json.decode(payload, type=_Ticket)
+    except msgspec.MsgspecError:
+        return None
+    upload = store.find_upload(tx, ticket.upload)
+    actor = find_grantor(tx, ticket.by, "generateStorageUploadURL") if upload is not None else None
+    if upload is None or actor is None:
+        return None
+    try:
+        organization_access(tx, actor, Can.VIEW, upload.organization_id)
+    except (NotFound, Forbidden):
+        return None
+    return upload
 
 
 def _keep(context: Context, upload: UploadRow, spool: Any) -> str:

@@ -4,6 +4,7 @@ from . import Sample
 
 SAMPLES = {
     "getComputedDocument": Sample(body={"source": computers.source(text="Seen."), "seed": "one"}),
+    "convertText": Sample(body={"markdown": "Some **bold** words.\n"}),
     "getComputedRevision": Sample(body={"source": computers.source(), "seed": "one"}),
     "getCurrentRevision": Sample(),
     "listPages": Sample(),

@@ -14,8 +14,9 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..auditing import audit
 from ..evaluation import Kind, list_standings, list_steps, role_along
+from ..members import require_members
 from ..roles import at_least
-from ..store import require_members, require_teams
+from ..teams import require_teams
 from . import store
 from .entering import GrantObject, ObjectAccess
 from .store import Subject

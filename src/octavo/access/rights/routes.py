@@ -6,9 +6,9 @@ from msgspec import UNSET
 
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, decode_token, present_slice, slice_rows
+from ..accounts import list_users_by_id
 from ..evaluation import list_standings, list_steps
 from ..roles import Can
-from ..store import list_users_by_id
 from ..wire import present_team, present_user
 from . import granting, store
 from .entering import ObjectAccess

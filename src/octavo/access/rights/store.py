@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, slice_rows
+from ..accounts import UserRow
 from ..evaluation import Kind
-from ..store import TEAM, TeamRow, UserRow
+from ..teams import TEAM, TeamRow
 
 SubjectType = Literal["user", "team"]
 
@@ -108,3 +109,32 @@ def teams_owned(tx: Transaction, organization_id: str, user_id: str) -> set[str]
         user=user_id,
     )
     return {row[0] for row in rows}
+
+
+def copy_grants(tx: Transaction, kind: str, source_id: str, copy_id: str) -> None:
+    """Grants at an object what is granted at another one of its kind."""
+    tx.run(
+        """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+           SELECT object_type, :copy, subject_type, subject_id, role, :at FROM grants
+           WHERE object_type = :kind AND object_id = :source""",
+        kind=kind,
+        copy=copy_id,
+        at=now(),
+        source=source_id,
+    )
+
+
+def delete_grants(tx: Transaction, kind: str, object_ids: list[str], *, but: str | None = None) -> None:
+    """Ends what is granted at objects; ``but``: what members of this organization were granted by themselves stays."""
+    kept = (
+        ""
+        if but is None
+        else """ AND (subject_type = 'team'
+                 OR subject_id NOT IN (SELECT user_id FROM members WHERE organization_id = :but))"""
+    )
+    tx.run(
+        f"DELETE FROM grants WHERE object_type = :kind AND object_id IN :ids{kept}",
+        kind=kind,
+        ids=object_ids,
+        but=but,
+    )

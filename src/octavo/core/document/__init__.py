@@ -4,46 +4,154 @@
 there are and what they carry.
 """
 
-from .evaluating import close_conditions, evaluate_document, replace_nodes, show_document
-from .json import DocumentError, from_json, to_json
-from .keys import assign_keys, carry_keys, carry_sources, keyed_nodes
-from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk, walk_blocks
-from .page import PageHead, Problem, read_head, split_page, with_head
-from .places import Anchors, Conditions, Place, anchors, list_places, mark_places, place_ids, slug
-from .reader import read, unpaired_tags
-from .references import TYPES_OF_FILES, Reference, references, rewrite, shows_file
-from .text import Heading, Section, outline, sections, to_text, word_count
+from .blocks import (
+    BlockEdits,
+    EditError,
+    Index,
+    Missing,
+    NotLocal,
+    Position,
+    index_blocks,
+    is_empty,
+    without_empty,
+)
+from .containing import contained, on_failure
+from .description import (
+    DocumentBlocks,
+    DocumentNodes,
+    DocumentObject,
+    document_schemas,
+    node_types,
+)
+from .evaluating import (
+    close_conditions,
+    evaluate_document,
+    replace_nodes,
+    show_document,
+)
+from .guards import find_unread, may_hold_guards
+from .inline import HEADING_ID
+from .json import (
+    DocumentError,
+    from_json,
+    nodes_from_json,
+    nodes_to_json,
+    to_json,
+)
+from .keys import (
+    assign_keys,
+    carry_keys,
+    carry_sources,
+    keyed_nodes,
+)
+from .nodes import (
+    MAX_NODES,
+    PARTS,
+    Block,
+    Document,
+    Fragment,
+    Inline,
+    Leaf,
+    Mark,
+    Node,
+    Text,
+    plain_text,
+    walk,
+    walk_blocks,
+)
+from .page import (
+    PageHead,
+    Problem,
+    read_head,
+    split_page,
+    unread_conditions,
+    with_head,
+)
+from .places import (
+    Anchors,
+    Conditions,
+    Place,
+    anchors,
+    list_places,
+    mark_places,
+    place_ids,
+    slug,
+)
+from .reader import (
+    may_be_cut,
+    read,
+    unpaired_tags,
+)
+from .references import (
+    TYPES_OF_FILES,
+    Reference,
+    references,
+    rewrite,
+    shows_file,
+)
+from .text import (
+    Heading,
+    Section,
+    outline,
+    sections,
+    to_text,
+    word_count,
+)
 from .writer import write
 
 __all__ = [
-    "TYPES_OF_FILES",
     "Anchors",
     "Block",
+    "BlockEdits",
     "Conditions",
     "Document",
+    "DocumentBlocks",
     "DocumentError",
+    "DocumentNodes",
+    "DocumentObject",
+    "EditError",
     "Fragment",
+    "HEADING_ID",
     "Heading",
+    "Index",
     "Inline",
     "Leaf",
+    "MAX_NODES",
     "Mark",
+    "Missing",
     "Node",
+    "NotLocal",
+    "PARTS",
     "PageHead",
     "Place",
+    "Position",
     "Problem",
     "Reference",
     "Section",
+    "TYPES_OF_FILES",
     "Text",
     "anchors",
     "assign_keys",
     "carry_keys",
     "carry_sources",
     "close_conditions",
+    "contained",
+    "document_schemas",
     "evaluate_document",
+    "find_unread",
     "from_json",
+    "index_blocks",
+    "is_empty",
+    "kept_keys",
     "keyed_nodes",
     "list_places",
     "mark_places",
+    "may_be_cut",
+    "may_hold_guards",
+    "node_types",
+    "nodes_from_json",
+    "nodes_to_json",
+    "on_failure",
     "outline",
     "place_ids",
     "plain_text",
@@ -52,17 +160,19 @@ __all__ = [
     "references",
     "replace_nodes",
     "rewrite",
-    "shows_file",
     "sections",
     "show_document",
+    "shows_file",
     "slug",
     "split_page",
     "to_json",
     "to_text",
     "unpaired_tags",
+    "unread_conditions",
     "walk",
     "walk_blocks",
     "with_head",
+    "without_empty",
     "word_count",
     "write",
 ]

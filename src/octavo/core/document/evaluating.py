@@ -9,34 +9,38 @@ from itertools import zip_longest
 from typing import Any
 
 from ..expressions import ExpressionError, Shown, is_deterministic
+from .guards import hide_unread
 from .nodes import Block, Document, Fragment, Inline, Leaf, Text, is_plain, walk
 from .parts import without_comments
-from .reader import read
+from .reader import MAX_TAGS, read
 
 _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
     """The document, in place, with every ``{% if %}`` that nobody closed holding all that follows it where it
-    is: forgetting to close a condition must not show what is under it."""
-    stack: list[Any] = [document]
+    is: forgetting to close a condition must not show what is under it. Under more than ``MAX_TAGS`` of them is
+    nothing. What was meant as a condition and is not understood hides what it was meant for."""
+    hide_unread(document)
+    stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
-        here = stack.pop()
+        here, depth = stack.pop()
         for at, node in enumerate(here.nodes):
             if (
                 type(node) is Block
                 and node.type == "unknown"
                 and (expression := _left_open(node)) is not None
             ):
-                held = Block("if", {"expression": expression}, here.nodes[at + 1 :])
-                here.nodes[at:] = [held]
+                depth += 1
+                rest = here.nodes[at + 1 :] if depth <= MAX_TAGS else []
+                here.nodes[at:] = [Block("if", {"expression": expression}, rest)]
                 if isinstance(here, Document):
                     del here.gaps[at + 1 : -1]
                 break
         for node in here.nodes:
             if isinstance(node, (Block, Inline)) and not is_plain(node):
-                stack.append(node)
-                stack.extend(node.fragments)
+                stack.append((node, depth))
+                stack.extend((fragment, depth) for fragment in node.fragments)
     return document
 
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from unicodedata import bidirectional
 from urllib.parse import quote, unquote
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from ..addresses import host_of, path_of
+from .containing import DEFECTS, Failures
 from .formulas import mathml
 from .highlighting import Token, Tokens, highlight, language_name, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
@@ -160,7 +162,8 @@ class Context(Struct, frozen=True, kw_only=True):
     tried; ``integration(data)`` the address of what an integration has its block show; ``code_block(syntax)`` the block
     that draws listings in that language; ``highlight(code, syntax)`` the
     coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
-    a new tab; without ``anchors`` headings carry no link to themselves.
+    a new tab; without ``anchors`` headings carry no link to themselves. ``direction``: that of the page, ``ltr`` or
+    ``rtl``; text that runs the other way says so.
     """
 
     link: Callable[[Data], Target | None] = _link
@@ -176,6 +179,7 @@ class Context(Struct, frozen=True, kw_only=True):
     labels: BlockLabels = BlockLabels()
     new_tab: bool = False
     anchors: bool = True
+    direction: str | None = None
 
 
 class Heading(Struct, frozen=True):
@@ -205,6 +209,7 @@ def render(document: Document, context: Context | None = None) -> Html:
     nothing. Every place that links may name gets its id, written into the document (``mark_places``)."""
     renderer = _Renderer(context or Context(), mark_places(document))
     renderer.draw(document.nodes)
+    renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
     return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams)
 
@@ -215,6 +220,14 @@ def _escape(text: str) -> str:
         return text
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("'", "&#39;").replace('"', "&#34;")
+
+
+_STRONG = {"L": "ltr", "R": "rtl", "AL": "rtl"}
+
+
+def _direction_of(text: str) -> str | None:
+    """The direction of the first letter that has one."""
+    return next((way for sign in text if (way := _STRONG.get(bidirectional(sign))) is not None), None)
 
 
 _LONG = 16
@@ -349,6 +362,7 @@ class _Renderer:
     def __init__(self, context: Context, ids: Iterable[str]) -> None:
         self.context = context
         self.labels = context.labels
+        self.failures = Failures("html")
         self.out: list[str] = []
         self.outline: list[Heading] = []
         self.updates = False
@@ -377,23 +391,32 @@ class _Renderer:
             piece = stack.pop()
             if isinstance(piece, str):
                 write(piece if type(piece) is Markup else _escape(piece))
-            elif isinstance(piece, Text):
-                for leaf in piece.leaves:
-                    in_cell = self._in_cells and any(mark.type == "code" for mark in leaf.marks)
-                    text = _breakable(leaf.text) if in_cell else _escape(leaf.text)
-                    write(_marked(leaf.marks, text).replace("\n", "<br>"))
-            elif isinstance(piece, Block):
-                draw = _BLOCKS.get(piece.type)
-                if draw is not None:
-                    stack.extend(reversed(list(draw(self, piece))))
-            elif isinstance(piece, Inline):
-                draw_inline = _INLINES.get(piece.type)
-                if draw_inline is not None:
-                    stack.extend(reversed(list(draw_inline(self, piece))))
-            elif isinstance(piece, Fragment):
-                stack.extend(reversed(piece.nodes))
-            else:
-                piece()
+                continue
+            try:
+                if isinstance(piece, Text):
+                    for leaf in piece.leaves:
+                        in_cell = self._in_cells and any(mark.type == "code" for mark in leaf.marks)
+                        text = _breakable(leaf.text) if in_cell else _escape(leaf.text)
+                        write(_marked(leaf.marks, text).replace("\n", "<br>"))
+                elif isinstance(piece, Block):
+                    draw = _BLOCKS.get(piece.type)
+                    if draw is not None:
+                        stack.extend(reversed(list(draw(self, piece))))
+                elif isinstance(piece, Inline):
+                    draw_inline = _INLINES.get(piece.type)
+                    if draw_inline is not None:
+                        stack.extend(reversed(list(draw_inline(self, piece))))
+                elif isinstance(piece, Fragment):
+                    stack.extend(reversed(piece.nodes))
+                else:
+                    piece()
+            except DEFECTS as error:
+                # Of what cannot be drawn there is its text.
+                self.failures.add(error)
+                if isinstance(piece, Block):
+                    stack += reversed(_wrap("p", [plain_text(piece)]))
+                elif isinstance(piece, Inline):
+                    stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
         """The pieces, their headings left out of the outline."""
@@ -482,9 +505,23 @@ class _Renderer:
 
     # Blocks of text.
 
+    def _dir(self, *nodes: Block | Fragment) -> str | None:
+        """The direction of what is in them, where it is not the page's: that of the first letter that has one."""
+        own = self.context.direction
+        if own is None:
+            return None
+        for node in nodes:
+            for here in walk(node):
+                for leaf in here.leaves if type(here) is Text else ():
+                    if any(mark.type == "code" for mark in leaf.marks):
+                        continue
+                    if (found := _direction_of(leaf.text)) is not None:
+                        return found if found != own else None
+        return None
+
     def paragraph(self, block: Block) -> Pieces:
         align = _ALIGNED.get(text_of(block.data, "align") or "")
-        return _wrap("p", block.nodes, class_=align and f"align-{align}")
+        return _wrap("p", block.nodes, class_=align and f"align-{align}", dir=self._dir(block))
 
     def heading(self, block: Block) -> Pieces:
         level = _HEADINGS[block.type]
@@ -499,18 +536,24 @@ class _Renderer:
         link: list[Piece] = []
         if self.context.anchors:
             link = _wrap("a", [], class_="anchor", href=f"#{quote(id)}", aria_label=self.labels.link_to)
-        return _wrap(f"h{level}", [*block.nodes, *link], id=id, class_=align and f"align-{align}")
+        return _wrap(
+            f"h{level}",
+            [*block.nodes, *link],
+            id=id,
+            class_=align and f"align-{align}",
+            dir=self._dir(block),
+        )
 
     def list_ordered(self, block: Block) -> Pieces:
         start = block.data.get("start")
         first = int(start) if isinstance(start, (int, float)) and start != 1 and abs(start) < 1e9 else None
-        return _wrap("ol", block.nodes, start=first)
+        return _wrap("ol", block.nodes, start=first, dir=self._dir(block))
 
     def list_unordered(self, block: Block) -> Pieces:
-        return _wrap("ul", block.nodes)
+        return _wrap("ul", block.nodes, dir=self._dir(block))
 
     def list_tasks(self, block: Block) -> Pieces:
-        return _wrap("ul", block.nodes, class_="tasks")
+        return _wrap("ul", block.nodes, class_="tasks", dir=self._dir(block))
 
     def list_item(self, block: Block) -> Pieces:
         inside = only_paragraph(block.nodes)
@@ -530,7 +573,7 @@ class _Renderer:
         return [_tag("hr")]
 
     def quote(self, block: Block) -> Pieces:
-        return _wrap("blockquote", block.nodes)
+        return _wrap("blockquote", block.nodes, dir=self._dir(block))
 
     def hint(self, block: Block) -> Pieces:
         style = one_of(block.data.get("style"), _HINTS, "info")
@@ -675,7 +718,7 @@ class _Renderer:
         asset = self._asset(_ref(block.data))
         if asset is not None:
             picture = _wrap(
-                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=text_of(block.data, "alt") or None,
+                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=text_of(block.data, "alt") or self.labels.larger,
                 data_zoom=self.labels.close,
             )  # fmt: skip
         caption = self._caption(block)
@@ -1030,8 +1073,13 @@ class _Renderer:
             values = object_of(record, "values")
             out.append(_tag("tr"))
             for name, column in shown:
+                value = values.get(name)
+                said = cells.get(value) if isinstance(value, str) else None
                 out += _wrap(
-                    "td", self._cell(column, values.get(name), cells), class_=self._cell_class(column)
+                    "td",
+                    self._cell(column, value, cells),
+                    class_=self._cell_class(column),
+                    dir=self._dir(said) if said is not None else None,
                 )
             out.append(_end("tr"))
         out.append(_end("tbody"))
@@ -1277,8 +1325,11 @@ class _Renderer:
         action = one_of(data.get("action"), ("ask", "search"))
         if action is not None:
             query = text_of(data, "query") or ""
-            page = self.context.ask if action == "ask" else self.context.search
-            href = safe_url(page(query))
+            # Where nobody answers questions, the words are searched for.
+            address = self.context.ask(query) if action == "ask" else None
+            if address is None:
+                action, address = "search", self.context.search(query)
+            href = safe_url(address)
             if href is not None:
                 return _wrap(
                     "a", inside, class_=f"button {kind}", href=href, data_action=action, data_query=query

@@ -20,13 +20,16 @@ from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
 from .schema import COLORS
 
 Inlines = list[Text | Inline]
-Footnote = Callable[[str], list[Block]]
+Footnote = Callable[[str], list[Block] | None]
+"""The blocks that a footnote's label is defined with; None where it is not defined."""
 
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
 """An id that the writer of a heading gave it, in whatever script."""
+HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
+"""The id of a heading as many tools write it behind its words: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -554,14 +557,11 @@ def _element(
     if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
         if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
             label = href[len("#user-content-fn-") :]
-            nodes = [node for node in inlines(content()) if isinstance(node, Text)]
             body = build.footnote(label) if build.footnote else []
-            return Inline(
-                "annotation",
-                {},
-                list(nodes),
-                [Fragment(label, body or [Block("paragraph")], "annotation-body")],
-            )
+            if body is not None:
+                nodes = [node for node in inlines(content()) if isinstance(node, Text)]
+                note = Fragment(label, body or [Block("paragraph")], "annotation-body")
+                return Inline("annotation", {}, list(nodes), [note])
         if "data-mention" in attrs:
             label = _said(content())
             return Inline(

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from . import schema
 from .keys import assign_keys
 from .markdown import safe_url
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
+from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
 from .places import place_ids
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
 """Nested nodes, fragments included; ``read`` makes no deeper ones."""
-MAX_NODES = 200_000
 MAX_TEXT = 20_000_000
 """Characters of all texts of one document."""
 
@@ -37,6 +37,11 @@ def to_json(document: Document) -> Data:
         "data": {"schemaVersion": SCHEMA_VERSION},
         "nodes": [_show(block, ids) for block in document.nodes],
     }
+
+
+def nodes_to_json(nodes: Iterable[Any]) -> list[Data]:
+    """Some nodes with keys as their document shows them, but for the ids of places, which depend on all of it."""
+    return [_show(node, {}) for node in nodes]
 
 
 def _show(node: Any, ids: dict[int, str]) -> Data:
@@ -101,15 +106,21 @@ def _show_mark(mark: Mark) -> Data:
 def from_json(value: Any) -> Document:
     """The document of a decoded JSON value, checked; ``isVoid``, ``meta.id`` and members nobody knows are
     ignored, unknown block and inline types are refused."""
+    found = _Reader().object(value, "document", "document")
+    return nodes_from_json(found.get("nodes"), "document.nodes")
+
+
+def nodes_from_json(value: Any, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
+    """The same of a list of blocks, of which errors speak as ``path``; of the one type ``allowed``, or of any; ``depth``
+    is how deep in a document they are to be."""
     reader = _Reader()
-    found = reader.object(value, "document", "document")
-    nodes = reader.array(found.get("nodes"), "document.nodes")
     try:
+        nodes = reader.array(value, path)
         return Document(
-            [reader.block(node, f"document.nodes[{at}]", 1, "blocks") for at, node in enumerate(nodes)]
+            [reader.block(node, f"{path}[{at}]", depth, allowed) for at, node in enumerate(nodes)]
         )
     except RecursionError as error:  # only when the caller itself is nearly out of stack
-        raise DocumentError("document: nested too deep") from error
+        raise DocumentError(f"{path}: nested too deep") from error
 
 
 class _Reader:
@@ -158,7 +169,7 @@ class _Reader:
         if kind.children is not None:
             block.nodes = self.children(kind, value.get("nodes"), path, depth)
         block.fragments = self.fragments(value, path, depth) if kind.fragments else []
-        _check(block, path)
+        check_block(block, path)
         return block
 
     def children(self, kind: schema.NodeType, value: Any, path: str, depth: int) -> list[Any]:
@@ -355,8 +366,8 @@ class _Reader:
         ]
 
 
-def _check(block: Block, path: str) -> None:
-    """What the fields of a type demand of each other."""
+def check_block(block: Block, path: str) -> None:
+    """What the fields of a type demand of each other. Raises DocumentError."""
     if block.type == "table":
         _check_table(block, path)
     elif block.type == "expandable":

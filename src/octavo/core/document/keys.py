@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -26,14 +26,14 @@ def assign_keys(document: Document) -> Document:
         else:
             waiting.append(node)
     if waiting:
-        digests = _Digests(document)
+        digests = Digests(document)
         for node in waiting:
             node.key = free_name(digests.of(node), taken.__contains__)
             taken.add(node.key)
     return document
 
 
-class _Digests:
+class Digests:
     """Content hashes of the nodes of documents (12 characters), each computed once."""
 
     def __init__(self, *documents: Document) -> None:
@@ -69,19 +69,27 @@ def _name_of(field: tuple[str, Any]) -> str:
     return field[0]
 
 
-def carry_keys(old: Document, new: Document) -> Document:
+def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | None = None) -> Document:
     """Give the nodes of ``new`` the keys of the nodes of ``old`` they are or were edited from, in place; what is
-    really new gets a key no node of either has. Keys that ``new`` brings along and ``old`` knows stay."""
+    really new gets a key no node of either has. Keys that ``new`` brings along and ``old`` knows stay.
+
+    ``is_taken``: where both are parts of a page, whether the rest of it has a key. Keys that ``new`` brings along and
+    nothing has stay then, too."""
     assign_keys(old)
-    digests = _Digests(old, new)
+    digests = Digests(old, new)
     known = {node.key for node in keyed_nodes(old)}
     claimed: set[str] = set()
     keyed = keyed_nodes(new)
     for node in keyed:
-        if node.key and (node.key not in known or node.key in claimed):
+        key = node.key
+        if key and (key in claimed or (key not in known and (is_taken is None or is_taken(key)))):
             node.key = None
         elif node.key:
             claimed.add(node.key)
+
+    def has(key: str) -> bool:
+        return key in known or key in claimed or (is_taken is not None and is_taken(key))
+
     # Where nothing brings a key along, what is in a node is paired with what is in that of the same content alone.
     none_given = not claimed
     pairs: list[tuple[list[Any], list[Any]]] = [(list(old.nodes), list(new.nodes))]
@@ -89,7 +97,7 @@ def carry_keys(old: Document, new: Document) -> Document:
         before, after = pairs.pop()
         for was, now in _align(before, after, digests, claimed):
             if none_given and digests.of(was) == digests.of(now):
-                for inner, same in zip(_keyed_in([was]), _keyed_in([now]), strict=False):
+                for inner, same in zip(keyed_in([was]), keyed_in([now]), strict=False):
                     same.key = inner.key
                     claimed.add(inner.key)
                 continue
@@ -99,17 +107,17 @@ def carry_keys(old: Document, new: Document) -> Document:
             pairs.append((_inner(was), _inner(now)))
     for node in keyed:
         if node.key is None:
-            node.key = free_name(digests.of(node), lambda key: key in known or key in claimed)
+            node.key = free_name(digests.of(node), has)
             claimed.add(node.key)
     return new
 
 
 def keyed_nodes(document: Document) -> list[Block | Fragment]:
     """The nodes that have keys, in reading order."""
-    return _keyed_in(document.nodes)
+    return keyed_in(document.nodes)
 
 
-def _keyed_in(nodes: Sequence[Any]) -> list[Any]:
+def keyed_in(nodes: Sequence[Any]) -> list[Any]:
     """The nodes with keys among these and below them, in reading order."""
     found: list[Any] = []
     stack: list[Any] = list(reversed(nodes))
@@ -139,9 +147,7 @@ def _inner(node: Any) -> list[Any]:
     return found
 
 
-def _align(
-    before: list[Any], after: list[Any], digests: _Digests, claimed: set[str]
-) -> list[tuple[Any, Any]]:
+def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[str]) -> list[tuple[Any, Any]]:
     """Pairs of siblings that are the same node: by key, by content, then by place and likeness in between."""
     pairs: list[tuple[Any, Any]] = []
     by_key = {node.key: node for node in before}
@@ -175,7 +181,7 @@ def _align(
     return pairs
 
 
-def _same(before: list[Any], after: list[Any], digests: _Digests) -> list[tuple[int, int]]:
+def _same(before: list[Any], after: list[Any], digests: Digests) -> list[tuple[int, int]]:
     """The places of nodes that say the same, in order on both sides."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
@@ -226,7 +232,7 @@ def carry_sources(old: Document, new: Document) -> Document:
     """Give blocks of ``new`` that equal a block of ``old`` its source, and the gaps of ``old`` where they still
     belong, in place: what came as JSON and was not edited is then written as it was. Definitions that stood
     between blocks are all kept."""
-    digests = _Digests(old, new)
+    digests = Digests(old, new)
     gaps = [""] * (len(new.nodes) + 1)
     kept: set[int] = set()
     count = len(old.nodes)

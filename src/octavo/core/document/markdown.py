@@ -42,6 +42,7 @@ from markdown_it.rules_inline import (
 from markdown_it.token import Token
 
 from .flanking import Flanking, without_dicts
+from .nodes import MAX_NODES
 
 MAX_ADDED_CELLS = 20_000
 """Cells that the tables of a page may leave out at the ends of their rows: a row that leaves out more ends its table."""
@@ -377,6 +378,7 @@ def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         rows.append(cells + [""] * missing)
         after += 1
     state.env["cells_added"] = added
+    state.env["cells"] = state.env.get("cells", 0) + len(names) * len(rows)
     token = state.push("table", "", 0)
     token.map, token.meta = [line, after], {"sides": sides, "head": names, "rows": rows}
     state.line = after
@@ -538,8 +540,9 @@ class Blocks(ParserBlock):
             state.line = line = state.skipEmptyLines(line)
             if line >= endLine or state.sCount[line] < state.blkIndent:
                 break
-            if state.level >= MAX_LEVEL:
-                token = state.push("too_deep", "", 0)
+            too_many = len(state.tokens) + state.env.get("cells", 0) > MAX_NODES
+            if too_many or state.level >= MAX_LEVEL:
+                token = state.push("too_many" if too_many else "too_deep", "", 0)
                 token.map, token.content = (
                     [line, endLine],
                     state.getLines(line, endLine, state.blkIndent, False),

@@ -16,6 +16,14 @@ from msgspec import Struct, field
 
 Data = dict[str, Any]
 
+MAX_NODES = 100_000
+"""Nodes and leaves of a document; several times as many as the largest pages that people write. What is computed of a
+document, and each step of it that no other thread may interrupt, has its bound in this one."""
+
+
+PARTS = "blocks, cells and pieces of text"
+"""What people are told that a page has so many of."""
+
 
 class Mark(Struct, frozen=True, gc=False):
     """bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with data)."""
@@ -72,11 +80,15 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 class Document(Struct):
     """``gaps[i]`` is the exact text (blank lines, link definitions) before block ``i``; the last one follows
-    the last block. With every block untouched, gaps and sources joined are the Markdown that was read.
+    the last block. With every block untouched, gaps and sources joined are the Markdown that was read. ``failed``:
+    the lines, from 0, of blocks that could not be read and are there as text. ``whole``: all of it was read; otherwise
+    the last block is the source of what is beyond ``MAX_NODES``.
     """
 
     nodes: list[Block]
     gaps: list[str] = []
+    failed: list[int] = []
+    whole: bool = True
 
 
 Node = Document | Block | Inline | Text | Fragment

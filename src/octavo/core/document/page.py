@@ -8,11 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..expressions import ExpressionError, parse
 from ..pages import Cover, Layout
 from ..yaml_text import YamlError, read_yaml, write_yaml
+from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
 from .nodes import Inline, Leaf, Text
-from .reader import read_blocks
+from .reader import read, read_blocks
 from .writer import write_inlines
 
 MAX_DESCRIPTION = 1000
@@ -62,6 +64,18 @@ class PageHead(Struct, kw_only=True, omit_defaults=True):
     problems: list[Problem] = []
 
 
+_SEEMING = re.compile(
+    r"[\ufeff\s]*---[ \t]*(?:\r\n|\r|\n)(?P<lines>(?:[ \t]*[^\s:][^\r\n]*(?:\r\n|\r|\n|\Z))*)"
+)
+
+
+def _seeming_front(source: str) -> str:
+    """What begins like a front matter and is none, because it does not begin the file or is not ended; up to the first
+    blank line."""
+    match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
+    return match["lines"] if match else ""
+
+
 def split_page(source: str) -> tuple[str, str, str]:
     """Front matter with its ``---`` lines, the title heading with the blank lines before it, and the body; each
     may be empty, and joined they are the source."""
@@ -80,10 +94,33 @@ def read_head(source: str) -> PageHead:
     values, problems = front_matter(front)
     head = PageHead(problems=problems)
     title = _title(heading)
+    unread = front if problems else _seeming_front(source) if not front else ""
     _Head(values, head, front).fill()
+    if unread and has_guard_key(unread):
+        head.condition = NEVER
+        head.problems.append(
+            Problem(1, "if: this front matter cannot be read, so nobody sees the page", "if")
+        )
     if title is not None:
         head.title = title
     return head
+
+
+def unread_conditions(source: str) -> list[Problem]:
+    """What of a page file was meant as a condition and is none: nobody sees what it is meant for."""
+    front, heading, body = split_page(source)
+    found = [one for one in read_head(source).problems if one.key is not None and _is_condition(one.key)]
+    if may_hold_guards(body):
+        before = (front + heading).count("\n")
+        found += [
+            Problem(before + line, f"{guard} is no condition here; nobody sees what it is meant for")
+            for line, guard in find_unread(read(body))
+        ]
+    return found
+
+
+def _is_condition(key: str) -> bool:
+    return key == "if" or is_like_if(key)
 
 
 def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
@@ -128,6 +165,14 @@ _LAYOUT = {
 }
 
 
+def _is_expression(text: str) -> bool:
+    try:
+        parse(text)
+    except ExpressionError:
+        return False
+    return True
+
+
 class _Head:
     """Takes each known key out of the front matter, checking its type."""
 
@@ -145,17 +190,39 @@ class _Head:
             )
             head.description = head.description[:MAX_DESCRIPTION]
         head.icon = self.take("icon", str)
-        head.hidden = bool(self.take("hidden", bool))
-        head.no_index = bool(self.take("noIndex", bool))
-        head.no_robots_index = bool(self.take("noRobotsIndex", bool))
-        condition = self.values.pop("if", None)
-        if condition is not None:
-            head.condition = condition if isinstance(condition, str) else str(condition).lower()
+        head.hidden = self.flag("hidden")
+        head.no_index = self.flag("noIndex")
+        head.no_robots_index = self.flag("noRobotsIndex")
+        head.condition = self.condition()
         head.variables = self.take("vars", dict) or {}
         head.tags = tuple(self.take("tags", list) or ())
         head.cover = self.cover()
         head.layout = self.layout()
         head.extra = self.values
+
+    def condition(self) -> str | None:
+        """Whatever was meant as one and is none is kept from everybody."""
+        for key in [key for key in self.values if is_like_if(str(key))]:
+            self.values.pop(key)
+            self.problem(key, f"{key}: it is written `if`; until then nobody sees the page")
+            self.values["if"] = NEVER
+        if "if" not in self.values:
+            return None
+        given = self.values.pop("if")
+        if isinstance(given, bool):
+            return str(given).lower()
+        text = str(given) if isinstance(given, (str, int, float)) else ""
+        if sum(name == "if" for name, _, _ in _entries(self.front)) > 1:
+            self.problem("if", "if: expected one condition; until then nobody sees the page")
+            return NEVER
+        if not text.strip() or not _is_expression(text):
+            self.problem("if", "if: expected an expression; until then nobody sees the page")
+        return text if isinstance(given, str) and text.strip() else NEVER
+
+    def flag(self, key: str) -> bool:
+        """What is meant to keep a page from being found, and is not understood, does."""
+        before = len(self.head.problems)
+        return bool(self.take(key, bool)) or len(self.head.problems) > before
 
     def take(self, key: str, kind: type) -> Any:
         value = self.values.pop(key, None)
@@ -266,7 +333,9 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
         body = body.removeprefix("\ufeff")
         lead = ending if front and not front.endswith(("\n", "\r")) else ""
         return f"{mark}{lead}{line}{ending}" + ("" if body[:1] in ("\r", "\n", "") else ending), body
-    anchor = re.search(r'[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading)
+    anchor = re.search(r'[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading) or re.search(
+        r"[ \t]\{:?[ \t]{0,4}#[^\s{}]{1,200}[ \t]{0,4}\}(?=[ \t#]*(?:\r|\n|\Z))", heading
+    )
     tail = re.search(r"(?:\r\n|\r|\n)?\Z", heading)
     lead = heading[: match.start("atx") if match["atx"] is not None else match.start("under")]
     lead = lead[: len(lead) - len(lead.lstrip("\ufeff \t\r\n"))]
@@ -278,7 +347,11 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
         return f"---{ending}{added}---{ending}{ending}" if added else ""
     match = _FRONT.match(front)
-    entries = _entries(front)
+    # A key that was meant as `if` goes with what is said of that.
+    entries = [
+        ("if" if "if" in changes and is_like_if(name) else name, line, span)
+        for name, line, span in _entries(front)
+    ]
     values, _ = front_matter(front)
     if not entries and values and match:
         kept = {key: value for key, value in (values | changes).items() if value is not None}

@@ -14,12 +14,14 @@ from typing import Any
 from msgspec import Struct
 
 from ..free_names import free_name
-from .inline import attributes
+from .containing import DEFECTS, Failures
+from .inline import FIXED_ID, attributes
 from .nodes import Block, Document, Fragment, Inline, Text, children, is_plain
-from .parts import object_of
+from .parts import emoji, object_of
 
 _DROP = re.compile(r"[^\w\- ]+")
 _SIMPLE = re.compile(r"[\w.+%~:-]{1,200}")
+_LONGEST_ID = 200
 _ANCHOR = re.compile(r"<a\s", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _LATIN_ACCENTS = re.compile("[\u0300-\u036f]")
@@ -99,10 +101,16 @@ def list_places(document: Document) -> list[tuple[Block | Inline, Place]]:
 
 def _places_of(nodes: Iterable[tuple[Block | Inline, Standing]]) -> list[tuple[Block | Inline, Place]]:
     found: list[tuple[Block | Inline, Place]] = []
+    failures = Failures("places")
     for node, standing in nodes:
-        place = _place(node, standing)
+        try:
+            place = _place(node, standing)
+        except DEFECTS as error:
+            failures.add(error)
+            continue
         if place is not None:
             found.append((node, place))
+    failures.tell()
     return found
 
 
@@ -122,7 +130,7 @@ def _place(node: Block | Inline, standing: Standing) -> Place | None:
     fixed = node.data.get("id")
     if not isinstance(fixed, str) or not fixed:
         fixed = ""
-    elif _SIMPLE.fullmatch(fixed) is None:
+    elif FIXED_ID.fullmatch(fixed) is None or len(fixed) > _LONGEST_ID:
         fixed = slug(fixed)
     if node.type.startswith("heading-"):
         name = fixed or slug(said(node)) or "section"
@@ -169,10 +177,7 @@ def said(node: Any, *, mentions: bool = True) -> str:
 def _inline_text(node: Inline) -> str:
     data = node.data
     if node.type == "emoji":
-        try:
-            return "".join(chr(int(part, 16)) for part in str(data["code"]).split("-"))
-        except (ValueError, OverflowError):
-            return ""
+        return emoji(data.get("code"))
     if node.type == "inline-math":
         return str(data["formula"])
     if node.type in ("button", "mention"):

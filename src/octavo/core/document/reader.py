@@ -12,9 +12,21 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from . import markup
-from .inline import FIXED_ID, Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
+from .containing import DEFECTS, Failures, inert_block, tell_failure
+from .inline import (
+    FIXED_ID,
+    HEADING_ID,
+    Footnote,
+    Inlines,
+    attributes,
+    inlines,
+    length,
+    plain,
+    plain_inlines,
+    url_ref,
+)
 from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
+from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Text, walk
 
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
@@ -23,6 +35,9 @@ _OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
 """A footnote is read again wherever it is named: so many characters of footnotes a page may make, and so many for each
 of its own; a footnote named beyond that is empty."""
+
+_SIGNS = "\\`~*_[!<&$"
+"""What may begin or end something within a paragraph."""
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
@@ -147,10 +162,19 @@ class _Frame(Struct):
     children: list[Block]
 
 
+class _TooMany(Exception):
+    """The text has more nodes than a document."""
+
+
 class _Reader:
-    """Builds the nodes of one page from its block tokens."""
+    """Builds the nodes of one page from its block tokens. ``whole``: what ``run`` gave is all of it."""
 
     def __init__(self, lines: Lines) -> None:
+        self.whole = True
+        self.left = MAX_NODES
+        self.lines = lines
+        self.failures = Failures("read")
+        self.failed_lines: list[int] = []
         self.env: dict[str, Any] = {}
         self.tokens = parse_blocks(lines.text, self.env)
         self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
@@ -162,37 +186,92 @@ class _Reader:
         self.starts, self.ends = array("Q"), array("Q")
         self.tags = 0
 
-    def footnote(self, label: str) -> list[Block]:
-        """The blocks a footnote is defined with; markers inside it stay text."""
-        content = self.notes[label]
+    def footnote(self, label: str) -> list[Block] | None:
+        """The blocks a footnote is defined with, None where it is not; markers inside it stay text."""
+        content = self.notes.get(label)
+        if content is None:
+            return None
         self.budget -= len(content) + 1
         if self.budget < 0:
             return []
-        return read_blocks(content)
+        blocks = read_blocks(content)
+        self.take(sum(1 for block in blocks for _ in walk(block)))
+        return blocks
+
+    def take(self, count: int) -> None:
+        """Counts nodes and leaves before they are made. Raises _TooMany."""
+        self.left -= count
+        if self.left < 0:
+            raise _TooMany
 
     def inlines(self, text: str) -> Inlines:
         if TEXT_ENDS.search(text) is None:
-            return plain_inlines(text)
-        return inlines(parse_inline(text, self.env), self.footnote)
+            made = plain_inlines(text)
+        else:
+            made = inlines(self.parsed(text), self.footnote)
+        # Addresses and emoji are nodes without any sign.
+        self.take(2 * len(made))
+        return made
+
+    def parsed(self, text: str) -> list[Token]:
+        # A sign that turns out to be text costs as much as one that does not.
+        signs = sum(map(text.count, _SIGNS)) // 2
+        if signs > self.left:
+            raise _TooMany
+        tokens = parse_inline(text, self.env)
+        self.take(max(signs, len(tokens)))
+        return tokens
 
     def cell(self, text: str) -> list[Block]:
+        self.take(2)
         if "<" not in text:
             return [Block("paragraph", {}, list(self.inlines(text)))]
-        return markup.cell_blocks(parse_inline(text, self.env), self.footnote)
+        return markup.cell_blocks(self.parsed(text), self.footnote)
 
     def add(self, block: Block, start: int, end: int) -> None:
+        self.take(1)
         if len(self.stack) == 1:
             self.starts.append(start)
             self.ends.append(end)
         self.stack[-1].children.append(block)
 
     def run(self) -> list[Block]:
-        tokens, index = self.tokens, 0
-        while index < len(tokens):
-            token, tokens[index] = tokens[index], _READ  # They are larger than what is made of them.
-            index = _TOKENS[token.type](self, token, index) or index
-            index += 1
+        tokens, index, line = self.tokens, 0, 0
+        try:
+            while index < len(tokens):
+                token, tokens[index] = tokens[index], _READ  # They are larger than what is made of them.
+                line = (token.map or (line, 0))[0]
+                try:
+                    index = _TOKENS[token.type](self, token, index) or index
+                except DEFECTS as error:
+                    index = self.failed(token, index, error)
+                index += 1
+        except _TooMany:
+            self.end_at(self.stack[1].line if len(self.stack) > 1 else line)
         return self.stack[0].children
+
+    def end_at(self, line: int) -> None:
+        """Ends the document with the source from this line on, which begins a block of the page: what is open in it
+        would otherwise be read without its end, a condition for example."""
+        del self.stack[1:]
+        self.whole = False
+        self.left = 1
+        source = self.lines.text.split("\n", line)[line] if line else self.lines.text
+        last = len(self.lines.begins)
+        self.add(Block("unknown", {"source": source.strip("\n"), "kind": "text"}), line, last)
+
+    def too_many(self, token: Token, index: int) -> None:
+        raise _TooMany
+
+    def failed(self, token: Token, index: int, error: Exception) -> int:
+        """Puts the source of a block that cannot be read in its place; the last index used."""
+        start, end = token.map or (0, 0)
+        self.failures.add(error)
+        self.failed_lines.append(start)
+        source = token.content.strip("\n") or "\n".join(self.lines.text.split("\n")[start:end])
+        self.add(inert_block(source), start, end)
+        is_open = token.type == "heading_open" and not token.content
+        return index + 2 if is_open else index
 
     # Each method below takes the token and its index, and answers the last index used if it used more.
 
@@ -208,6 +287,9 @@ class _Reader:
             content, last = self.tokens[index + 1].content, index + 2
         level = int(token.tag[1])
         data: Data = {} if level in (2, 3, 4) else {"level": level}
+        if content.endswith("}") and (named := HEADING_ID.search(content)):
+            data["id"] = named["id"]
+            content = content[: named.start()].rstrip(" \t")
         nodes = _fixed_anchor(self.inlines(content), data)
         self.add(Block(f"heading-{min(3, max(1, level - 1))}", data, list(nodes)), start, end)
         return last
@@ -225,6 +307,7 @@ class _Reader:
             data["syntax"] = syntax
             if rest.strip():
                 data["info"] = rest.strip()
+        self.take(1 + 3 * token.content.count("\n"))
         self.add(Block("code", data, code_lines(token.content)), start, end)
 
     def math(self, token: Token, index: int) -> None:
@@ -246,10 +329,13 @@ class _Reader:
 
     def html(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
+        self.take(2 * (token.content.count("<") + token.content.count("\n")))
         self.add(_html(token.content, self.footnote), start, end)
 
     def table(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
+        if 4 * len(token.meta["head"]) * len(token.meta["rows"]) > self.left:
+            raise _TooMany
         columns: list[Data] = [
             {
                 "id": f"c{number}",
@@ -342,19 +428,12 @@ class _Reader:
     def finish(self, frame: _Frame, end: Token) -> Block:
         """The block of a tag or element whose end was found."""
         inner = frame.children
-        block: Block | None = None
-        if frame.token.type == "element":
-            if frame.token.tag == "details":
-                block = self.expandable(frame.token, inner)
-            else:
-                made = markup.unwrap(frame.token.tag, attributes(frame.token.info), inner)
-                if made:
-                    block = _together(made)
-        else:
-            name = frame.token.tag
-            make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
-            if make is not None:
-                block = make(self, frame.token, inner, end.markup)
+        try:
+            block = self.made_of(frame.token, inner, end.markup)
+        except DEFECTS as error:
+            self.failures.add(error)
+            self.failed_lines.append(frame.line)
+            block = None
         if block is not None:
             return block
         for at, child in enumerate(inner):
@@ -362,6 +441,17 @@ class _Reader:
                 inner[at] = Block("unknown", {"source": child.data["source"], "kind": "html"})
         data = {"source": frame.token.content, "end": end.content, "kind": _kind(frame.token)}
         return Block("unknown", data, list(inner))
+
+    def made_of(self, token: Token, inner: list[Block], body: str) -> Block | None:
+        """The block of a tag or element around ``inner``; None for one that has no meaning here."""
+        name = token.tag
+        if token.type == "element":
+            if name == "details":
+                return self.expandable(token, inner)
+            made = markup.unwrap(name, attributes(token.info), inner)
+            return _together(made) if made else None
+        make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
+        return make(self, token, inner, body) if make is not None else None
 
     def expandable(self, token: Token, inner: list[Block]) -> Block:
         title: Inlines = []
@@ -389,6 +479,14 @@ class _Reader:
 def read(markdown: str) -> Document:
     """The document of a page's body (see ``page.split_page``). Works for every text; ``writer.write`` gives
     exactly that text back."""
+    try:
+        return _read(markdown)
+    except DEFECTS as error:
+        tell_failure("read", error)
+        return Document([inert_block(markdown)], ["", ""], [0])
+
+
+def _read(markdown: str) -> Document:
     lines = lines_of(markdown)
     nodes: list[Block] = []
     gaps: list[str] = []
@@ -406,7 +504,9 @@ def read(markdown: str) -> Document:
         block.source = markdown[begin:at]
         nodes.append(block)
     gaps.append(markdown[at:])
-    return Document(nodes, gaps)
+    reader.failures.tell()
+    failed = [markdown.count("\n", 0, lines.begins[start]) for start in reader.failed_lines]
+    return Document(nodes, gaps, failed, reader.whole)
 
 
 def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
@@ -418,24 +518,58 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
             counts[name] = counts.get(name, 0) + (-1 if end or slash else 1)
     if not any(counts.values()):
         return []
-    lines = lines_of(markdown)
-    tokens = parse_blocks(lines.text, {})
-    pairs = _pair(tokens)
+    try:
+        lines = lines_of(markdown)
+        tokens = parse_blocks(lines.text, {})
+        pairs = _pair(tokens)
+    except DEFECTS as error:
+        tell_failure("read", error)
+        return []
     found: list[tuple[int, str]] = []
+    line, counted = 0, 0
     for index, token in enumerate(tokens):
         if index in pairs or token.type not in ("tag", "element"):
             continue
         closes = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
         name = token.tag.removeprefix("end") if token.type == "tag" else token.tag
         if name in _PAIRED:
-            line = markdown.count("\n", 0, lines.begins[(token.map or (0, 0))[0]])
+            begin = lines.begins[(token.map or (0, 0))[0]]
+            line, counted = line + markdown.count("\n", counted, begin), begin
             found.append((line, f"/{name}" if closes else name))
     return found
 
 
+def may_be_cut(markdown: str) -> bool:
+    """Whether a text is so long that ``read`` may not give all of it as nodes."""
+    return 3 * len(markdown) > MAX_NODES
+
+
+def open_ends(markdown: str) -> tuple[set[str], set[str]]:
+    """The names of tags and elements in a piece of Markdown that open and are not closed in it, and of those that
+    close what is not opened in it."""
+    opened: set[str] = set()
+    closed: set[str] = set()
+    if "{%" in markdown or "<" in markdown:
+        tokens = parse_blocks(lines_of(markdown).text, {})
+        pairs = _pair(tokens)
+        for index, token in enumerate(tokens):
+            if index in pairs or token.type not in ("tag", "element"):
+                continue
+            closes = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
+            (closed if closes else opened).add(token.tag.removeprefix("end"))
+    return opened, closed
+
+
 def read_blocks(markdown: str) -> list[Block]:
-    """The blocks of a piece of Markdown, without sources."""
-    return _Reader(lines_of(markdown)).run()
+    """The blocks of a piece of Markdown, without sources. Works for every text."""
+    try:
+        reader = _Reader(lines_of(markdown))
+        blocks = reader.run()
+    except DEFECTS as error:
+        tell_failure("read", error)
+        return [inert_block(markdown)]
+    reader.failures.tell()
+    return blocks
 
 
 def read_inlines(markdown: str) -> Inlines:
@@ -472,7 +606,7 @@ def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     return nodes
 
 
-def _html(content: str, footnote: Callable[[str], list[Block]]) -> Block:
+def _html(content: str, footnote: Footnote) -> Block:
     source = content.strip("\n")
     if source.startswith("<!--"):
         return Block("unknown", {"source": source, "kind": "comment"})
@@ -835,6 +969,7 @@ _TOKENS: dict[str, Callable[[_Reader, Token, int], int | None]] = {
     "definition": _Reader.source,
     "footnote": _Reader.source,
     "too_deep": _Reader.source,
+    "too_many": _Reader.too_many,
     "html_block": _Reader.html,
     "table": _Reader.table,
     "bullet_list_open": _Reader.push,

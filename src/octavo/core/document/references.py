@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,18 +24,23 @@ class Reference(Struct, frozen=True):
 
 Change = Callable[[Reference], Data | None]
 
+_USER = re.compile(r"[A-Za-z0-9]{20}")
+
 TYPES_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
 """The nodes whose reference is to a file, and never to a page."""
 
 
 def shows_file(reference: Reference) -> bool:
     """Whether it is to a file that is shown where it is, also in a cell of a column of files."""
-    in_cell = reference.type == "table" and reference.path.endswith("]")
+    in_cell = (
+        reference.type == "table" and reference.path.endswith("]") and reference.ref.get("kind") != "user"
+    )
     return in_cell or reference.type in TYPES_OF_FILES
 
 
 def references(document: Document) -> list[Reference]:
-    """All of them in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions, buttons."""
+    """All of them in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions, buttons,
+    people in tables."""
     found: list[Reference] = []
     _visit(document, found.append)
     return found
@@ -120,6 +126,15 @@ def _in_table(table: Block | Inline, path: str, key: str | None, change: Change)
                 if new is not None and new != holder[name]:
                     holder[name] = new
                     changed = True
+            elif kind == "users" and isinstance(value, list):
+                for at, user in enumerate(value):
+                    # What was written in place of an id is a name and leads nowhere.
+                    if isinstance(user, str) and _USER.fullmatch(user):
+                        ref = {"kind": "user", "user": user}
+                        new = change(Reference(ref, table.type, key, f"{here}[{at}]"))
+                        if new is not None and new != ref:
+                            value[at] = new.get("user") or user
+                            changed = True
             elif kind == "files" and isinstance(value, list):
                 for at, url in enumerate(value):
                     ref = {"kind": "url", "url": url}

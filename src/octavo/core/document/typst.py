@@ -16,9 +16,10 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ..addresses import escape_address, host_of, read_address
+from .containing import DEFECTS, Failures
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
 from .parts import (
     COLORS,
     block_text,
@@ -180,6 +181,7 @@ def to_typst(document: Document, printing: Printing | None = None) -> Printed:
     mark_places(document)
     printer = _Printer(printing or Printing())
     printer.run(document.nodes)
+    printer.failures.tell()
     # All that is not in a literal is ASCII, and what `shown` puts there has no quote or backslash.
     return Printed(printer.printing.shown("".join(printer.out)), printer.anchors)
 
@@ -193,6 +195,7 @@ def plain_typst(text: str) -> str:
 class _Printer:
     def __init__(self, printing: Printing) -> None:
         self.printing = printing
+        self.failures = Failures("typst")
         self.labels = printing.labels
         self.out: list[str] = []
         self.anchors: dict[str, str] = {}
@@ -211,23 +214,33 @@ class _Printer:
             piece = stack.pop()
             if isinstance(piece, Code):
                 write(piece)
-            elif isinstance(piece, str):
+                continue
+            if isinstance(piece, str):
                 write(f"{literal(_open_up(piece))};")
-            elif isinstance(piece, Text):
-                for leaf in piece.leaves:
-                    write(_leaf(leaf))
-            elif isinstance(piece, Block):
-                draw = _BLOCKS.get(piece.type)
-                if draw is not None:
-                    stack.extend(reversed(list(draw(self, piece))))
-            elif isinstance(piece, Inline):
-                draw_inline = _INLINES.get(piece.type)
-                if draw_inline is not None:
-                    stack.extend(reversed(list(draw_inline(self, piece))))
-            elif isinstance(piece, Fragment):
-                stack.extend(reversed(piece.nodes))
-            else:
-                piece()
+                continue
+            try:
+                if isinstance(piece, Text):
+                    for leaf in piece.leaves:
+                        write(_leaf(leaf))
+                elif isinstance(piece, Block):
+                    draw = _BLOCKS.get(piece.type)
+                    if draw is not None:
+                        stack.extend(reversed(list(draw(self, piece))))
+                elif isinstance(piece, Inline):
+                    draw_inline = _INLINES.get(piece.type)
+                    if draw_inline is not None:
+                        stack.extend(reversed(list(draw_inline(self, piece))))
+                elif isinstance(piece, Fragment):
+                    stack.extend(reversed(piece.nodes))
+                else:
+                    piece()
+            except DEFECTS as error:
+                # Of what cannot be printed there is its text.
+                self.failures.add(error)
+                if isinstance(piece, Block):
+                    stack += reversed(_with("p", [plain_text(piece)]))
+                elif isinstance(piece, Inline):
+                    stack.append(plain_text(piece))
 
     def _nest(self, open_: str, inside: Pieces, close: str = "});\n") -> list[Piece]:
         """A container; beyond the depth that typst lays out, what is in it alone."""

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any
 
 from markdown_it.token import Token
 
 from . import markup
-from .inline import emoji_code, inlines, plain
+from .inline import HEADING_ID, emoji_code, inlines, plain
 from .markdown import parse_blocks, parse_inline
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from .parts import emoji
 from .reader import API_NAMES, default_label, read_blocks
 from .schema import BLOCKS
 
@@ -45,6 +46,15 @@ _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-))
 
 def write(document: Document) -> str:
     """The Markdown of a document; exactly what was read where nothing changed."""
+    return "".join(write_parts(document))
+
+
+def write_parts(
+    document: Document, seams: Collection[int] = (), get: Callable[[int], Block] | None = None
+) -> list[str]:
+    """The Markdown of a document in parts: before each block what stands there, then the block, and what follows the
+    last. ``seams``: places of blocks that were not read right behind the one that is before them now. ``get``: where
+    the nodes of the document may say no more than their types and sources, a block with all that is in it."""
     notes = _Notes(document)
     out: list[str] = []
     nodes, gaps = document.nodes, document.gaps
@@ -55,14 +65,14 @@ def write(document: Document) -> str:
         if text is None:
             avoid = _marker(nodes[index - 1], before) if index else ""
             text = write_block(block, notes, avoid)
-        if index and (block.source is None or nodes[index - 1].source is None):
+        if index and (index in seams or block.source is None or nodes[index - 1].source is None):
             gap = _apart(gap)
-            if block.source != nodes[index - 1].source and not _stay_two(
-                nodes[index - 1 : index + 1], before, gap, text
-            ):
+            if not _stay_two(nodes[index - 1 : index + 1], before, gap, text):
                 gap += "<!-- -->\n\n"
-                if nodes[index - 1].source is not None:
-                    out[-1] = before = write_block(nodes[index - 1], notes)
+                if nodes[index - 1].source is not None and not _stay_two(
+                    nodes[index - 1 : index + 1], before, gap, text, ["unknown"]
+                ):
+                    out[-1] = before = write_block(get(index - 1) if get else nodes[index - 1], notes)
         out += gap, text
         before = text
     tail = notes.without(gaps[len(nodes)]) if len(gaps) > len(nodes) else ""
@@ -70,18 +80,17 @@ def write(document: Document) -> str:
         tail = "\n" + tail
     out.append(tail)
     if notes.fresh:
-        body = "".join(out).rstrip("\n")
-        return body + "\n\n" + notes.text() + "\n"
-    return "".join(out)
+        out[-1] = out[-1].rstrip("\n") + "\n\n" + notes.text() + "\n"
+    return out
 
 
-def _stay_two(pair: list[Block], before: str, gap: str, after: str) -> bool:
-    """Whether an untouched block and a written one beside it are still read as two of these kinds."""
+def _stay_two(pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()) -> bool:
+    """Whether two blocks that are not both written anew are still read as two of these kinds, with these
+    ``between`` them."""
     if pair[0].source is None and pair[1].source is None:
         return True
-    return [block.type for block in read_blocks("\n" + before + gap + after)] == [
-        block.type for block in pair
-    ]
+    found = [block.type for block in read_blocks("\n" + before + gap + after)]
+    return found == [pair[0].type, *between, pair[1].type]
 
 
 def _marker(block: Block, text: str) -> str:
@@ -113,7 +122,8 @@ class _Notes:
             return
         for block in document.nodes:
             if block.source is not None:
-                self.taken.update(first or second for first, second in _LABEL.findall(block.source))
+                if "[^" in block.source or "#user-content-fn-" in block.source:
+                    self.taken.update(first or second for first, second in _LABEL.findall(block.source))
                 continue
             for node in walk(block):
                 if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
@@ -349,7 +359,9 @@ class _Inline:
         name = _emoji_names().get(code)
         if name:
             return f":{name}:"
-        return f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{_characters(code)}</span>'
+        return (
+            f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{emoji(code)}</span>'
+        )
 
     def icon(self, node: Inline) -> str:
         name, color = str(node.data["icon"]), node.data.get("color")
@@ -454,13 +466,6 @@ def _attrs(attrs: Data) -> str:
     return "".join(f' {name}="{_quoted(str(value))}"' for name, value in attrs.items())
 
 
-def _characters(code: str) -> str:
-    try:
-        return "".join(chr(int(part, 16)) for part in code.split("-"))
-    except (ValueError, OverflowError):
-        return ""
-
-
 @cache
 def _emoji_names() -> dict[str, str]:
     """Code points to the short name that is read as them."""
@@ -546,6 +551,9 @@ def _heading(block: Block, notes: _Notes) -> str:
         return f"<h{level}{_attrs(attrs)}>{write_html(block.nodes, notes)}</h{level}>"
     text = write_inlines(block.nodes, notes).replace("\\\n", "<br>").replace("\n", " ")
     text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
+    if text.endswith("}") and (named := HEADING_ID.search(text)):
+        # What looks like an id is of the words.
+        text = f"{text[: named.start()]}\\{text[named.start() :]}"
     if anchor:
         text += f' <a href="#{_quoted(anchor)}" id="{_quoted(anchor)}"></a>'
     return f"{'#' * level} {text}".rstrip(" ")
@@ -828,7 +836,9 @@ def _html_text(text: str) -> str:
 def _html_inline(node: Inline, notes: _Notes) -> str:
     if node.type == "emoji":
         code = str(node.data["code"])
-        return f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{_characters(code)}</span>'
+        return (
+            f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{emoji(code)}</span>'
+        )
     if node.type == "inline-math":
         return html.escape(f"$${node.data['formula']}$$", quote=False)
     if node.type == "expression":

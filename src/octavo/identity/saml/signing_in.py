@@ -29,6 +29,10 @@ from ...access import (
     has_verified_email,
     hash_token,
     insert_user,
+    joined,
+    put_team_member,
+    set_manager,
+    set_sso,
     upsert_member,
 )
 from ...errors import Conflict, Forbidden, Unauthorized
@@ -36,7 +40,6 @@ from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from .. import linked_accounts, one_time, sessions
-from ..arrival import meet_directory
 from ..redirects import local_path
 from . import store
 from .responses import Assertion, Refused, make_request, read_response
@@ -286,7 +289,7 @@ def _make_account(tx: Transaction, provider: store.ProviderRow, answer: _Answer)
     name = answer.name or answer.email.partition("@")[0]
     # Not verified: only this organization's provider says that the address is theirs.
     made = insert_user(tx, answer.email, name, verified=False)
-    tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=provider.organization_id, id=made.id)
+    set_manager(tx, made.id, provider.organization_id)
     return made.id
 
 
@@ -299,11 +302,7 @@ def _become_member(
         state = {"role": provider.default_role, "team": provider.default_team, "by": "saml"}
         audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
         if provider.default_team is not None:
-            store.join_team(tx, provider.default_team, user_id)
-        meet_directory(tx, organization_id, user_id, vouched=True)
+            put_team_member(tx, provider.default_team, user_id)
+        joined(tx, organization_id, user_id, vouched=True)
     accept_membership(tx, organization_id, user_id)
-    tx.run(
-        "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
-        org=organization_id,
-        user=user_id,
-    )
+    set_sso(tx, organization_id, user_id)

@@ -141,13 +141,3 @@ def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, exp
         )
         > 0
     )
-
-
-def join_team(tx: Transaction, team_id: str, user_id: str) -> None:
-    tx.run(
-        """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
-           ON CONFLICT (team_id, user_id) DO NOTHING""",
-        team=team_id,
-        user=user_id,
-        at=now(),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...access import OrgAccess, audit
+from ...access import OrgAccess, audit, set_member_role, set_sso
 from ...errors import PreconditionFailed
 from ...identity import list_active_providers, require_another_admin
 from ...identity import remove_member as end_membership
@@ -18,7 +18,7 @@ def set_role(tx: Transaction, call: Call, org: OrgAccess, user_id: str, role: st
         return
     if before.role == "admin":
         require_another_admin(tx, org.organization_id, user_id)
-    store.set_role(tx, org.organization_id, user_id, role)
+    set_member_role(tx, org.organization_id, user_id, role)
     was, is_now = {"role": before.role}, {"role": role}
     target = ("user", user_id)
     audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)
@@ -40,7 +40,7 @@ def mark_sso(tx: Transaction, call: Call, org: OrgAccess, user_id: str) -> None:
     store.get_member(tx, org.organization_id, user_id)
     if not list_active_providers(tx, org.organization_id):
         raise PreconditionFailed("This organization has no active SAML provider.")
-    if store.set_sso(tx, org.organization_id, user_id):
+    if set_sso(tx, org.organization_id, user_id):
         was, is_now = {"sso": False}, {"sso": True}
         target = ("user", user_id)
         audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import ORGANIZATION, Can, OrgAccess, at_least
+from ...access import ORGANIZATION, Can, OrgAccess, at_least, note_member_seen
 from ...errors import Forbidden
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
@@ -99,5 +99,5 @@ def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
 def ping(call: Call, org: OrgAccess) -> Ping:
     """Notes that the caller was here just now."""
     with call.db.write() as tx:
-        store.note_seen(tx, org.organization_id, org.user_id)
+        note_member_seen(tx, org.organization_id, org.user_id)
     return Ping()

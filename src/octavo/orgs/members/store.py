@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from ...access import UserRow
 from ...errors import NotFound
-from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, slice_rows
 
@@ -108,32 +107,3 @@ def list_members(
 
 def _escape(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-
-
-def set_role(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
-    tx.run(
-        "UPDATE members SET role = :role WHERE organization_id = :org AND user_id = :user",
-        role=role,
-        org=organization_id,
-        user=user_id,
-    )
-
-
-def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    return (
-        tx.run(
-            "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
-            org=organization_id,
-            user=user_id,
-        )
-        > 0
-    )
-
-
-def note_seen(tx: Transaction, organization_id: str, user_id: str) -> None:
-    tx.run(
-        "UPDATE members SET last_seen_at = :at WHERE organization_id = :org AND user_id = :user",
-        at=now(),
-        org=organization_id,
-        user=user_id,
-    )

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...access import OrgAccess, TeamRow, audit, find_team
+from ...access import (
+    OrgAccess,
+    TeamRole,
+    TeamRow,
+    audit,
+    find_team,
+    insert_team,
+    put_team_member,
+    remove_team_members,
+)
+from ...access import delete_team as remove_team
+from ...access import rename_team as save_title
 from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from . import store
-from .store import TeamRole
 
 
 def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
@@ -22,9 +32,9 @@ def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
 def create_team(tx: Transaction, call: Call, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
     """A team of these members, named by id or address. Raises NotFound for who is none."""
     user_ids = _find_members(tx, org, members, "members")
-    team_id = store.insert_team(tx, org.organization_id, title)
+    team_id = insert_team(tx, org.organization_id, title)
     for user_id in user_ids:
-        store.put_member(tx, team_id, user_id, "member")
+        put_team_member(tx, team_id, user_id, "member")
     state = {"title": title, "members": user_ids}
     audit(tx, call, "team.created", org.organization_id, ("team", team_id), after=state)
     return get_team(tx, org, team_id)
@@ -34,7 +44,7 @@ def rename_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str, title
     """Raises Forbidden for who does not manage it."""
     _require_manager(tx, org, team_id)
     before = get_team(tx, org, team_id)
-    store.rename_team(tx, team_id, title)
+    save_title(tx, team_id, title)
     after = get_team(tx, org, team_id)
     was, is_now = {"title": before.title}, {"title": after.title}
     audit(tx, call, "team.updated", org.organization_id, ("team", team_id), before=was, after=is_now)
@@ -48,7 +58,7 @@ def delete_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str) -> bo
     if before is None:
         return False
     _require_manager(tx, org, team_id)
-    store.delete_team(tx, org.organization_id, team_id)
+    remove_team(tx, org.organization_id, team_id)
     state = {"title": before.title}
     audit(tx, call, "team.removed", org.organization_id, ("team", team_id), before=state)
     return True
@@ -77,8 +87,8 @@ def update_members(
     for user_id in removed:
         roles.pop(user_id, None)
     for user_id, wanted in roles.items():
-        store.put_member(tx, team_id, user_id, wanted)
-    store.remove_members(tx, team_id, removed)
+        put_team_member(tx, team_id, user_id, wanted)
+    remove_team_members(tx, team_id, removed)
     if roles or removed:
         _audit_members(tx, call, org, team_id, {"added": roles, "removed": removed})
 
@@ -89,14 +99,14 @@ def put_member(
     """Adds a member, or changes their role (None: as it is, or `member`). Raises as ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
-    store.put_member(tx, team_id, user_id, role)
+    put_team_member(tx, team_id, user_id, role)
     _audit_members(tx, call, org, team_id, {"added": {user_id: role}})
 
 
 def remove_member(tx: Transaction, call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
     """Takes somebody out; False when they were not in it. Raises Forbidden."""
     _require_manager(tx, org, team_id)
-    if not store.remove_members(tx, team_id, [user_id]):
+    if not remove_team_members(tx, team_id, [user_id]):
         return False
     _audit_members(tx, call, org, team_id, {"removed": [user_id]})
     return True

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from ...access import TEAM, TeamRow
-from ...kit import ids
-from ...kit.clock import now
-from ...kit.db import Transaction
+from ...kit.db import Transaction, json_list
 from ...kit.pagination import Slice, decode_token, slice_rows
-
-TeamRole = Literal["owner", "member"]
 
 
 def _like(text: str) -> str:
@@ -92,6 +88,15 @@ def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | Non
     return slice_rows([TeamMemberRow(*row) for row in rows], limit, count, lambda row: (row.user_id,))
 
 
+def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:
+    """Who is in any of these teams."""
+    rows = tx.all(
+        f"SELECT DISTINCT user_id FROM team_members WHERE team_id {tx.among('teams')}",
+        teams=json_list(team_ids),
+    )
+    return [user_id for (user_id,) in rows]
+
+
 def owns(tx: Transaction, team_id: str, user_id: str) -> bool:
     return (
         tx.one(
@@ -112,52 +117,6 @@ def owned_by(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
         user=user_id,
     )
     return {row[0] for row in rows}
-
-
-def insert_team(tx: Transaction, organization_id: str, title: str) -> str:
-    team_id = ids.new_id()
-    tx.run(
-        "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
-        id=team_id,
-        org=organization_id,
-        title=title,
-        at=now(),
-    )
-    return team_id
-
-
-def rename_team(tx: Transaction, team_id: str, title: str) -> None:
-    tx.run("UPDATE teams SET title = :title WHERE id = :id", title=title, id=team_id)
-
-
-def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
-    """Removes a team and what was granted to it; False when the organization has none."""
-    if not tx.run(
-        "DELETE FROM teams WHERE id = :id AND organization_id = :org", id=team_id, org=organization_id
-    ):
-        return False
-    tx.run("DELETE FROM grants WHERE subject_type = 'team' AND subject_id = :id", id=team_id)
-    tx.run("DELETE FROM scim_resources WHERE kind = 'group' AND id = :id", id=team_id)
-    return True
-
-
-def put_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None) -> None:
-    """Adds somebody, or changes their role; None: a new one is a member, another one stays what they are."""
-    keep = "team_members.role" if role is None else "excluded.role"
-    tx.run(
-        f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)
-            ON CONFLICT (team_id, user_id) DO UPDATE SET role = {keep}""",
-        team=team_id,
-        user=user_id,
-        role=role or "member",
-        at=now(),
-    )
-
-
-def remove_members(tx: Transaction, team_id: str, user_ids: list[str]) -> int:
-    return tx.run(
-        "DELETE FROM team_members WHERE team_id = :team AND user_id IN :users", team=team_id, users=user_ids
-    )
 
 
 def find_member_ids(tx: Transaction, organization_id: str, named: list[str]) -> dict[str, str]:

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ...access import OrgAccess, Team, TeamRow, present_team
+from ...access import OrgAccess, Team, TeamRole, TeamRow, present_team
 from ...kit.pagination import PageQuery
 from ..members.wire import Member
-from .store import TeamRole
 
 Title = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
 Named = Annotated[list[str], Meta(max_length=1000)]

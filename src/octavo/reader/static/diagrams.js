@@ -56,6 +56,7 @@
     for (const { dark, colours } of sides) drawn.push(await ask({ code, dark, colours }));
     // What is no diagram stays the text that it is.
     if (drawn.every(Boolean)) show(box, code, drawn);
+    else box.classList.add("undrawn");
   };
   addEventListener("message", ({ data, source }) => {
     if (source !== frame.contentWindow) return;

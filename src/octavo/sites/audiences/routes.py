@@ -14,7 +14,7 @@ from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ...orgs import get_organization
 from ..previewing import preview_url
-from ..publishing import require_opening
+from ..publishing import may_open, require_opening
 from ..store import get_site
 from ..wire import published_url
 from . import adaptive, share_links, visitor_auth, wire
@@ -32,14 +32,21 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Where the site is published; None while it is not."""
+    """Where the site is published, for who may know addresses that open it; None while it is not."""
     row = get_site(tx, site.site_id)
-    if not row.published:
+    if not row.published or not may_open(tx, site):
         return None
     return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
 
-@operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, returns=Listing[wire.ShareLink])
+@operation(
+    "listSiteShareLinks",
+    "GET",
+    _LINKS,
+    needs=Can.ADMIN,
+    returns=Listing[wire.ShareLink],
+    yields=("sites:write",),
+)
 def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
     """The share links of a site, newest first. Their addresses open the site, so they are for those who administer
     each space that it shows."""
@@ -62,7 +69,7 @@ def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.Sha
 
 @operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.ShareLink)
 def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.UpdateLink) -> wire.ShareLink:
-    """Renames a share link, closes it at once, or opens it again."""
+    """Renames a share link, closes it at once, or opens it again. Who may close it and not open it is told no address."""
     values: dict[str, Any] = {}
     if body.name is not UNSET:
         values["name"] = body.name
@@ -86,9 +93,12 @@ def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
 def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.PublishingAuth:
     require_opening(tx, site)
     row = get_site(tx, site.site_id)
+    other = visitor_auth.find_other(tx, call.context, row.id)
     return wire.PublishingAuth(
         private_key=visitor_auth.signing_key(call.context.signer, row),
+        backend=visitor_auth.backend_of(row.settings.visitor_auth),
         fallback_url=row.settings.visitor_auth.login_url or UNSET,
+        integration=other.name if other is not None else UNSET,
     )
 
 
@@ -98,6 +108,7 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
     _AUTH,
     needs=Can.ADMIN,
     returns=wire.PublishingAuth,
+    yields=("sites:write",),
     errors=(400,),
 )
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
@@ -117,9 +128,10 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Sets where visitors without a token are sent: an address of the owner's that signs them in."""
+    """Sets where visitors without a token are sent: to an address of the owner's that signs them in (`custom`), or to
+    an integration on the site, and to the address where there is none (`integration`)."""
     with call.db.write() as tx:
-        visitor_auth.update_auth(tx, call, site, body.fallback_url)
+        visitor_auth.update_auth(tx, call, site, body.backend, body.fallback_url)
         return _present_auth(tx, call, site)
 
 
@@ -144,6 +156,7 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     f"{_SITE}/publishing/preview",
     needs=Can.VIEW,
     returns=wire.Preview,
+    yields=("content:read",),
     errors=(400,),
 )
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:

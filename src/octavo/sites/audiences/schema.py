@@ -5,7 +5,9 @@ A claim that the schema does not name, or that is of another type, is not there 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -16,6 +18,8 @@ _UNSIGNED_DESCRIPTION = "Unsigned claims of the site visitor."
 MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
+_LONE = re.compile("[\ud800-\udfff]")
+"""A half of a character, which no text in UTF-8 can hold."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*\Z")]
 Description = Annotated[str, Meta(max_length=1024)]
@@ -141,15 +145,22 @@ def _admitted(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> dict[str
     return found
 
 
+def _is_number(value: Any) -> bool:
+    """Whether JSON could say this number, and whoever reads it."""
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+
+
 def _value(claim: Claim, value: Any) -> Any:
     """The value of a claim, or None when it is of another type."""
     match claim:
         case BooleanClaim():
             return value if isinstance(value, bool) else None
         case NumberClaim():
-            return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+            return value if _is_number(value) else None
         case StringClaim():
-            if not isinstance(value, str) or len(value) > _TEXT:
+            if not isinstance(value, str) or len(value) > _TEXT or _LONE.search(value):
                 return None
             return value if claim.enum is UNSET or value in claim.enum else None
         case ArrayClaim():

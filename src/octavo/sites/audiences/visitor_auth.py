@@ -22,7 +22,8 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ...kit.signing import Signer
 from .. import store
-from ..store import SiteRow
+from ..store import SiteRow, VisitorAuth
+from .wire import Backend
 
 MAX_TOKEN = 16 * 1024
 """Characters of a token, which travels in addresses and cookies."""
@@ -40,14 +41,25 @@ class Signed(NamedTuple):
     until: int
 
 
-FindKey = Callable[[Transaction, Context, str], str | None]
-_others: list[FindKey] = []
+class Other(NamedTuple):
+    """Somebody else who signs visitors in. ``key``: what with."""
+
+    name: str
+    key: str
 
 
-def accept_key(find: FindKey) -> None:
-    """Registers ``find(tx, context, site_id)``: the key of somebody else who signs in the visitors of a site, where
-    the site names no address of its own for that."""
+FindOther = Callable[[Transaction, Context, str], Other | None]
+_others: list[FindOther] = []
+
+
+def accept_key(find: FindOther) -> None:
+    """Registers ``find(tx, context, site_id)``: who else signs in the visitors of a site, where the site names no
+    address of its own for that, or prefers them."""
     _others.append(find)
+
+
+def find_other(tx: Transaction, context: Context, site_id: str) -> Other | None:
+    return next((other for find in _others if (other := find(tx, context, site_id))), None)
 
 
 def signing_key(signer: Signer, site: SiteRow) -> str:
@@ -55,15 +67,23 @@ def signing_key(signer: Signer, site: SiteRow) -> str:
     return signer.derive("visitor key", f"{site.id} {site.settings.visitor_auth.key_version}")
 
 
-def update_auth(tx: Transaction, call: Call, site: SiteAccess, login_url: str | None | UnsetType) -> None:
+def update_auth(
+    tx: Transaction, call: Call, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
+) -> None:
     """Sets where visitors without a token are sent."""
     before = store.get_site(tx, site.site_id)
+    was = before.settings.visitor_auth
+    auth = replace(was, by_integration=backend == "integration")
     if login_url is not UNSET:
-        auth = replace(before.settings.visitor_auth, login_url=login_url)
-        store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
-        was, is_now = {"fallbackURL": before.settings.visitor_auth.login_url}, {"fallbackURL": login_url}
-        target = ("site", site.site_id)
-        audit(tx, call, "site.visitorAuthUpdated", site.organization_id, target, before=was, after=is_now)
+        auth = replace(auth, login_url=login_url)
+    store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
+    target = ("site", site.site_id)
+    said, says = ({"backend": backend_of(each), "fallbackURL": each.login_url} for each in (was, auth))
+    audit(tx, call, "site.visitorAuthUpdated", site.organization_id, target, before=said, after=says)
+
+
+def backend_of(auth: VisitorAuth) -> Backend:
+    return "integration" if auth.by_integration else "custom"
 
 
 def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> None:
@@ -78,9 +98,9 @@ def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> 
     """A visitor's token with its claims, without those of its own; None for one that proves nothing at this site: signed
     otherwise or with another key, without an expiry or past it, not yet good, too long."""
     signed = _read(signing_key(context.signer, site), token)
-    if signed is None and site.settings.visitor_auth.login_url is None:
-        keys = (find(tx, context, site.id) for find in _others)
-        signed = next((found for key in keys if key and (found := _read(key, token)) is not None), None)
+    if signed is None and site.settings.visitor_auth.takes_others:
+        other = find_other(tx, context, site.id)
+        signed = _read(other.key, token) if other is not None else None
     return signed
 
 

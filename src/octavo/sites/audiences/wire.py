@@ -39,18 +39,24 @@ class UpdateLink(Struct):
             raise ValueError("active: expected `active` or `name`")
 
 
+Backend = Literal["custom", "integration"]
+
+
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
-    """``privateKey``: what visitors' tokens are signed with (HS256)."""
+    """``privateKey``: what visitors' tokens are signed with (HS256). ``integration``: the name of the one on the site
+    that signs visitors in."""
 
     private_key: str
-    backend: Literal["custom"] = "custom"
+    backend: Backend = "custom"
     fallback_url: str | UnsetType = field(name="fallbackURL", default=UNSET)
+    integration: str | UnsetType = UNSET
 
 
 class UpdatePublishingAuth(Struct, rename="camel"):
-    """``fallbackURL``: where visitors without a token are sent; null removes it."""
+    """``fallbackURL``: where visitors without a token are sent; null removes it. ``backend`` `custom`: they are sent
+    there before any integration is asked; `integration`: the other way round."""
 
-    backend: Literal["custom"]
+    backend: Backend
     fallback_url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = field(
         name="fallbackURL", default=UNSET
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from ...access import SiteAccess, audit
+from ...access import Can, SiteAccess, audit, find_space_access
 from ...errors import NotFound
 from ...fonts import find_fonts
 from ...kit.db import Transaction
@@ -118,9 +118,16 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
     return _merged(whole, override) if override else whole
 
 
+def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
+    """Raises NotFound for a site space that is not there, or whose space the caller does not see."""
+    shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
+    if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
+        raise NotFound(f"There is no site space {site_space_id!r} in this site.")
+
+
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
     """How a site space looks: as its site, with what it overrides. Raises NotFound."""
-    get_site_space(load_structure(tx, site.site_id), site_space_id)
+    _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
 
@@ -138,7 +145,7 @@ def override(
 ) -> Customization:
     """Sets what a site space has otherwise; null takes an override back. Raises NotFound."""
     lock(tx, site.site_id)
-    get_site_space(load_structure(tx, site.site_id), site_space_id)
+    _require_seen(tx, site, site_space_id)
     _require_links(tx, site, body)
     before = _find_override(tx, site_space_id)
     after = _without_nulls(_overlaid(before, msgspec.to_builtins(body)))

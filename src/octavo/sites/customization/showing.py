@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ...content import main_state
+from ...content import shown_state
 from ...core.expressions import Shown
 from ...kit.db import Transaction
 from ...kit.operation import Visitor
@@ -59,6 +59,9 @@ class _Sees:
             return True
         spaces = [space] if isinstance(space, str) else self._visitor.spaces
         return any(
-            load_view(self._tx, main_state(self._tx, id), self._visitor.claims).tree.page(page) is not None
+            load_view(
+                self._tx, shown_state(self._tx, self._visitor.drafted, id), self._visitor.claims
+            ).tree.page(page)
+            is not None
             for id in spaces
         )

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ...core.emoji import require_emoji
 from ...core.expressions import ExpressionError, parse
+from ...kit.texts import TWO_SIGNS
 from ..wire import SiteTitle
 
 Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
@@ -116,7 +117,7 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/).*\Z")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f]*\Z")]
 
 
 class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):
@@ -214,7 +215,7 @@ class Footer(Struct, rename="camel"):
 
 class Announcement(Struct, rename="camel"):
     enabled: bool
-    message: Annotated[str, Meta(min_length=2, max_length=128)]
+    message: Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
     style: Literal["info", "warning", "danger", "success"]
     link: ContentLink | UnsetType = UNSET
 

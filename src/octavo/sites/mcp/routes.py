@@ -16,7 +16,14 @@ _SERVERS = "/orgs/{organizationId}/sites/{siteId}/mcp-servers"
 _SERVER = _SERVERS + "/{siteMcpServerId}"
 
 
-@operation("listSiteMcpServers", "GET", _SERVERS, needs=Can.ADMIN, returns=Listing[McpServer])
+@operation(
+    "listSiteMcpServers",
+    "GET",
+    _SERVERS,
+    needs=Can.ADMIN,
+    returns=Listing[McpServer],
+    yields=("sites:write",),
+)
 def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpServer]:
     """The MCP servers of a site, oldest first."""
     with call.db.read() as tx:
@@ -32,7 +39,9 @@ def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpSer
         return present_server(call, site, server)
 
 
-@operation("getSiteMcpServerById", "GET", _SERVER, needs=Can.ADMIN, returns=McpServer)
+@operation(
+    "getSiteMcpServerById", "GET", _SERVER, needs=Can.ADMIN, returns=McpServer, yields=("sites:write",)
+)
 def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServer:
     """One MCP server."""
     with call.db.read() as tx:

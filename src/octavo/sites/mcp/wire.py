@@ -10,7 +10,7 @@ from ...access import SiteAccess
 from ...kit.operation import Call
 from .store import McpServerRow
 
-Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://\S+\Z")]
 HeaderName = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
 HeaderValue = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[\t\x20-\x7e]*\Z")]

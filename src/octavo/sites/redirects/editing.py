@@ -11,7 +11,7 @@ from ...access import SiteAccess, audit, find_space_access
 from ...content import find_page, list_ancestors, main_state
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
+from ...kit.operation import Actor, Call
 from ..store import get_site
 from ..structure.changing import get_section, get_site_space, lock
 from ..structure.store import Structure, load_structure
@@ -108,9 +108,9 @@ def delete_redirect(tx: Transaction, call: Call, site: SiteAccess, redirect_id: 
     return True
 
 
-def target_of(tx: Transaction, structure: Structure, row: RedirectRow) -> str | None:
+def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow) -> str | None:
     """Where a redirect leads, for members: a path below the site (quoted, without a slash in front), or a whole
-    address. None when what it led to is not shown any more."""
+    address. None when what it led to is not shown any more, or in a space that they do not see."""
     if row.url is not None:
         return row.url
     if row.section_id is not None:
@@ -118,7 +118,7 @@ def target_of(tx: Transaction, structure: Structure, row: RedirectRow) -> str | 
         first = structure.default_site_space(section.id) if section is not None else None
     else:
         first = structure.site_spaces.get(row.site_space_id or "")
-    if first is None:
+    if first is None or find_space_access(tx, actor, Ability.VIEW, first.space_id) is None:
         return None
     base = quote(structure.base(first))
     if row.page_id is None:

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from ...content import State, find_item_by_path, get_body, main_state
+from ...content import State, find_item_by_path, get_body, shown_state
 from ...core.addresses import escape_address, own_address, read_address
 from ...core.document.urls import safe_url
 from ...core.hosts import spell_host
@@ -23,7 +23,7 @@ from ...kit.db import Transaction
 from ...references import load_view
 from ..store import SiteRow
 from ..structure.outline import Outline
-from ..structure.store import SiteSpaceRow, find_former_path
+from ..structure.store import SiteSpaceRow, find_former_paths
 from . import store
 from .store import RedirectRow
 
@@ -49,13 +49,22 @@ def find_lead(
     lead."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
-    former = find_former_path(tx, site.id, ["/".join(parts[:n]) for n in (1, 2) if n <= len(parts)])
-    if former is not None:
-        shown = outline.find(former[1])
-        if shown is not None:
-            below = plain[len(former[0]) :].lstrip("/")
-            return Lead(quote(outline.base(shown) + below), None, shown.id)
     located = outline.locate(path)
+    former = find_former_paths(tx, site.id, ["/".join(parts[:n]) for n in (0, 1, 2) if n <= len(parts)])
+    for left, site_space_id in former:
+        shown = outline.find(site_space_id)
+        below = plain[len(left) :].lstrip("/")
+        if shown is None or (
+            located.shown is not None and (located.shown.id, located.rest) == (shown.id, below)
+        ):
+            continue
+        if not _is_left(outline, left):
+            # Another space is there now: what neither has is missing there.
+            tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+            page = tree.find(below.removesuffix(".md")) if below else None
+            if page is None or tree.first_document(page) is None:
+                continue
+        return Lead(quote(outline.base(shown) + below), None, shown.id)
     if located.shown is not None and not located.begins_there:
         target = _of_space(tx, site, outline, claims, located.shown, located.rest, sites_url)
         if target is not None:
@@ -63,6 +72,11 @@ def find_lead(
     row = store.match(tx, site.id, quote(plain))
     target = find_target(tx, outline, claims, row) if row is not None else None
     return Lead(target, row) if target is not None else None
+
+
+def _is_left(outline: Outline, path: str) -> bool:
+    """Whether no site space is at a path where one was."""
+    return all(outline.base(shown).strip("/") != path for shown in outline.site_spaces())
 
 
 def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: RedirectRow) -> str | None:
@@ -79,7 +93,7 @@ def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: 
     base = quote(outline.base(shown))
     if row.page_id is None:
         return base
-    tree = load_view(tx, main_state(tx, shown.space_id), claims).tree
+    tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
     page = tree.page(row.page_id)
     return f"{base}{quote(tree.url_path(page))}" if page is not None else None
 
@@ -111,7 +125,7 @@ def _of_space(
 ) -> str | None:
     """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
     never leads to another one."""
-    state = main_state(tx, shown.space_id)
+    state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
     target = match_space_redirect(config, rest)
     if target is None:

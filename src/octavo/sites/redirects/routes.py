@@ -102,7 +102,11 @@ def _lead_member(
     tx: Transaction, call: Call, site: SiteAccess, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
     found = store.match(tx, site.site_id, query.source)
-    target = editing.target_of(tx, load_structure(tx, site.site_id), found) if found is not None else None
+    target = (
+        editing.target_of(tx, site.actor, load_structure(tx, site.site_id), found)
+        if found is not None
+        else None
+    )
     if found is None or target is None:
         return None
     if found.url is None:
@@ -115,7 +119,8 @@ def _lead_member(
 def _lead(
     tx: Transaction, call: Call, site: SiteAccess, visitor: Visitor, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
-    outline = Outline(load_structure(tx, site.site_id), visitor.claims, preview=visitor.preview)
+    structure, drafted = load_structure(tx, site.site_id), visitor.drafted
+    outline = Outline(structure, visitor.claims, preview=bool(visitor.preview), drafted=drafted)
     path = unquote(query.source).strip("/")
     row = get_site(tx, site.site_id)
     lead = find_lead(tx, row, outline, visitor.claims, path, call.settings.sites_url)

@@ -70,10 +70,11 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     left = {
         base: shown.id
         for shown in before.site_spaces.values()
-        if (base := before.base(shown).strip("/")) not in taken and shown.id in bases
+        if shown.id in bases and taken.get(base := before.base(shown).strip("/")) != shown.id
     }
+    # Of one that another has now, pages may still be looked for there.
+    store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
     store.put_former_paths(tx, site_id, left)
-    store.remove_former_paths(tx, site_id, list(taken))
     touch_site(tx, site_id)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core.expressions import Shown
+from ...kit.operation import Drafted
 from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
 
 
@@ -20,10 +21,19 @@ class Located(NamedTuple):
 
 class Outline:
     """What of a site's structure one visitor sees. ``preview``: with spaces that have no page, which members are about
-    to fill. A site in which no space has any page is seen as it is, too."""
+    to fill; ``drafted``: what it shows in place of what a space has. A site in which no space has any page is seen as it
+    is, too."""
 
-    def __init__(self, structure: Structure, claims: dict[str, Any], *, preview: bool = False) -> None:
+    def __init__(
+        self,
+        structure: Structure,
+        claims: dict[str, Any],
+        *,
+        preview: bool = False,
+        drafted: Drafted | None = None,
+    ) -> None:
         self._structure = structure
+        self.drafted = drafted
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
         """All that the structure is made of: the same rows, the same structure."""
         self._holds = Shown({}, {}, claims).holds

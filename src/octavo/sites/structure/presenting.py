@@ -1,7 +1,8 @@
 """The structure of a site as one caller sees it: what is gathered for it, once, and the wire made of that.
 
 Site spaces whose space the caller does not see are left out: that a site shows a space says nothing about who may
-read what was not published of it.
+read what was not published of it. So are sections and groups in which there are no others: their titles and paths are
+made of those of the spaces.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
 
-from ...access import SiteAccess
+from ...access import Can, SiteAccess, find_kept_space_access
 from ...errors import NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
@@ -35,14 +36,15 @@ class ShownStructure:
     NotFound for a key that opens nothing."""
 
     def __init__(self, tx: Transaction, call: Call, site: SiteAccess, share_key: str | None = None) -> None:
-        self._call = call
+        self._call, self._tx, self._actor = call, tx, site.actor
         self.site = get_site(tx, site.site_id)
         self.organization = get_organization(tx, site.organization_id)
         self.structure = load_structure(tx, site.site_id)
+        self._kept = load_structure(tx, site.site_id, trashed=True)
         ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
         self._visitor = site.actor.visitor
         self._outline = (
-            Outline(self.structure, self._visitor.claims, preview=self._visitor.preview)
+            Outline(self.structure, self._visitor.claims, preview=bool(self._visitor.preview))
             if self._visitor is not None
             else None
         )
@@ -71,14 +73,19 @@ class ShownStructure:
         if shown.space_id not in self._spaces:
             raise NotFound(f"There is no site space {shown.id!r} in this site.")
         space, role = self._spaces[shown.space_id]
+        urls = self._urls(self.structure.base(shown))
+        if self._visitor is None:
+            presented = present_space(self._call, space, role)
+        else:
+            presented = present_space_to_visitor(self._call, space, self._visitor)
+        if urls.published is not UNSET:
+            presented.urls.published = urls.published
         return wire.SiteSpace(
             id=shown.id,
             path=shown.path,
-            space=present_space(self._call, space, role)
-            if self._visitor is None
-            else present_space_to_visitor(self._call, space, self._visitor),
+            space=presented,
             title=space.title,
-            urls=self._urls(self.structure.base(shown)),
+            urls=urls,
             section=shown.section_id or UNSET,
             default=bool(shown.is_default),
             condition=self._condition(shown.condition),
@@ -96,11 +103,32 @@ class ShownStructure:
     def _children(self, group_id: str | None) -> Sequence[Node]:
         if self._outline is not None:
             return self._outline.children(group_id)
-        return self.structure.children(group_id)
+        return self.seen_nodes(self.structure.children(group_id))
+
+    def seen_nodes(self, nodes: Sequence[Node]) -> list[Node]:
+        """Without the sections that show spaces none of which the caller sees, and the groups of nothing but such."""
+        return [node for node in nodes if self._sees(node)]
+
+    def _sees(self, node: Node) -> bool:
+        if isinstance(node, SectionRow):
+            inside = [shown.space_id for shown in self._kept.variants(node.id)]
+            return not inside or any(
+                space_id in self._spaces or self._sees_kept(space_id) for space_id in inside
+            )
+        below = self.structure.children(node.id)
+        return not below or any(map(self._sees, below))
 
     def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
         """Those whose space the caller sees."""
         return [shown for shown in site_spaces if shown.space_id in self._spaces]
+
+    def _sees_kept(self, space_id: str) -> bool:
+        return find_kept_space_access(self._tx, self._actor, Can.VIEW, space_id) is not None
+
+    def require_seen(self, node: Node) -> None:
+        """Raises NotFound for a section or group that is left out."""
+        if self._visitor is None and not self._sees(node):
+            raise NotFound(f"There is no section or group {node.id!r} in this site.")
 
     def section(self, section: SectionRow) -> wire.SiteSection:
         shown = self._variants(section)
@@ -147,6 +175,7 @@ class ShownStructure:
         structure = self.structure
         node = structure.sections.get(item_id) or structure.groups.get(item_id)
         if node is not None:
+            self.require_seen(node)
             return self.node(node)
         if item_id in structure.site_spaces:
             return self.site_space(structure.site_spaces[item_id])

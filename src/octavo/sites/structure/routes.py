@@ -48,7 +48,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
     errors=(404,),
 )
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """All sections and groups of a site, or its site spaces when it has no sections."""
+    """All sections and groups of a site, or its site spaces when it has no sections, as far as the caller sees spaces in
+    them."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -76,15 +77,19 @@ def sort_structure(
 
 def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> wire.SiteSection:
     shown = ShownStructure(tx, call, site)
-    return shown.section(changing.get_section(shown.structure, section_id))
+    section = changing.get_section(shown.structure, section_id)
+    shown.require_seen(section)
+    return shown.section(section)
 
 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW, returns=Listing[wire.SiteSection])
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
-    """The sections of a site in reading order, whatever group they lie in."""
+    """The sections of a site in reading order, whatever group they lie in. A section of spaces none of which the caller
+    sees is left out."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
-        rows = [node for node in shown.structure.ordered() if isinstance(node, SectionRow)]
+        nodes = shown.seen_nodes(shown.structure.ordered())
+        rows = [node for node in nodes if isinstance(node, SectionRow)]
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.section)
 
 
@@ -150,7 +155,9 @@ def move_section(
 
 def _group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> wire.SiteSectionGroup:
     shown = ShownStructure(tx, call, site)
-    return shown.group(changing.get_group(shown.structure, group_id))
+    group = changing.get_group(shown.structure, group_id)
+    shown.require_seen(group)
+    return shown.group(group)
 
 
 @operation("listSiteSectionGroups", "GET", _GROUPS, needs=Can.VIEW, returns=Listing[wire.SiteSectionGroup])
@@ -158,7 +165,8 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
     """The groups of a site in reading order, each with what lies in it."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site)
-        rows = [node for node in shown.structure.ordered() if isinstance(node, GroupRow)]
+        nodes = shown.seen_nodes(shown.structure.ordered())
+        rows = [node for node in nodes if isinstance(node, GroupRow)]
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.group)
 
 

@@ -363,12 +363,12 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
-def find_former_path(tx: Transaction, site_id: str, paths: list[str]) -> tuple[str, str] | None:
-    """The longest of these paths at which a site space once stood, and its id."""
-    row = tx.one(
+def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
+    """Those of these paths at which a site space once stood, the longest first, and its id."""
+    rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
-           ORDER BY length(path) DESC LIMIT 1""",
+           ORDER BY length(path) DESC""",
         site=site_id,
         paths=paths,
     )
-    return (row[0], row[1]) if row else None
+    return [(row[0], row[1]) for row in rows]

@@ -8,11 +8,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...core.expressions import ExpressionError, parse
 from ...kit.pagination import PageQuery
+from ...kit.texts import TWO_SIGNS
 from ...spaces import Space
 from .sorting import Item, Kind
 
-SectionTitle = Annotated[str, Meta(min_length=2, max_length=128)]
-GroupTitle = Annotated[str, Meta(min_length=1, max_length=100)]
+SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
+GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 Path = Annotated[str, Meta(min_length=1, max_length=100)]
 Icon = Annotated[str, Meta(max_length=50)]
 Condition = Annotated[str, Meta(max_length=1024)]

@@ -1,0 +1,133 @@
+"""Saving one block of a page, of pages of different length, through the whole application in one process.
+
+CPU is that of this process. The last figures say whether cost follows the change and not the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from bench_work import ask
+
+from octavo.access import create_token, insert_user
+from octavo.app import api_app
+from octavo.installation import close_context, load_packages, open_context
+from octavo.kit.context import Context
+from octavo.orgs import create_organization
+from octavo.settings import load
+
+SIZES = (90, 450, 1_800)
+ROUNDS = 31
+SYLLABLES = "ba do ke mi nu pra sto ti vel wor xen yu zam lin gro fe".split()
+
+
+def words(chance: random.Random, count: int) -> str:
+    """Words that compress about as text does."""
+    return " ".join("".join(chance.choices(SYLLABLES, k=chance.randint(1, 4))) for _ in range(count))
+
+
+def page(blocks: int) -> str:
+    """A page with so many top-level blocks."""
+    chance = random.Random(blocks)  # noqa: S311
+    found: list[str] = []
+    for number in range(blocks):
+        said = words(chance, 12)
+        found.append(
+            [
+                f"## Section {number} {words(chance, 3)}",
+                f"{said}, **{words(chance, 2)}** and [{words(chance, 2)}](page-{number}.md), `{words(chance, 1)}` {words(chance, 20)}.",
+                f"* {said}\n* {words(chance, 6)}\n* {words(chance, 6)}",
+                f"```js\nconst x{number} = {number};\ncall(x{number});\n```",
+                f'{{% hint style="info" %}}\n{said}.\n{{% endhint %}}',
+                f"{said} {words(chance, 25)}.",
+            ][number % 6]
+        )
+    return "# Page\n\n" + "\n\n".join(found) + "\n"
+
+
+class Bench:
+    def __init__(self, context: Context) -> None:
+        self.app = api_app(context)
+        with context.db.write() as tx:
+            user = insert_user(tx, "bench@example.com", "Bench", verified=True).id
+            self.org = create_organization(tx, user, "Bench").id
+            self.token = create_token(tx, user, name="bench")
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        answer = await ask(self.app, method, f"/v1{path}", self.token, body)
+        return json.loads(answer) if answer else None
+
+    async def pages(self, live: bool) -> dict[int, tuple[str, str, str]]:
+        """A page of each size: where it is edited, its id, and the revision."""
+        space = (await self.call("POST", f"/orgs/{self.org}/spaces", {"title": "Bench"}))["id"]
+        at = f"/spaces/{space}/content"
+        made = [{"operation": "insert_page", "document": {"markdown": page(size)}} for size in SIZES]
+        answer = await self.call("POST", at, {"changes": made})
+        found = [change["page"]["id"] for change in answer["changes"]]
+        if live:
+            return {size: (at, id, answer["revision"]) for size, id in zip(SIZES, found, strict=True)}
+        edits = {}
+        for size, id in zip(SIZES, found, strict=True):
+            change = await self.call("POST", f"/spaces/{space}/change-requests", {"subject": "Bench"})
+            edits[size] = (f"/spaces/{space}/change-requests/{change['id']}/content", id, change["revision"])
+        return edits
+
+    async def measure(self, what: str, live: bool) -> None:
+        pages = await self.pages(live)
+        costs: dict[int, list[float]] = {size: [] for size in SIZES}
+        chance = random.Random(1)  # noqa: S311
+        keys = {}
+        for size, (at, id, _) in pages.items():
+            nodes = (await self.call("GET", f"{at}/page/{id}?format=document"))["document"]["nodes"]
+            keys[size] = [node["key"] for node in nodes if node["type"] == "paragraph"]
+        for _ in range(ROUNDS):
+            # Turn by turn, so that what else the machine does falls on all.
+            for size, (at, id, base) in pages.items():
+                leaves = [{"object": "leaf", "text": words(chance, 30), "marks": []}]
+                node = {
+                    "object": "block",
+                    "type": "paragraph",
+                    "nodes": [{"object": "text", "leaves": leaves}],
+                }
+                edit = [{"block": chance.choice(keys[size]), "document": {"document": [node]}}]
+                change = {"operation": "update_blocks", "page": id, "set": edit}
+                if what != "a block":
+                    change = {"operation": "update_page", "page": id, "description": words(chance, 5)}
+                begun = time.process_time()
+                answer = await self.call(
+                    "POST", f"{at}?compat=false", {"baseRevision": base, "changes": [change]}
+                )
+                costs[size].append(time.process_time() - begun)
+                if what == "a block" and len(answer["changes"][0]["blocks"]["set"][0]) != 1:
+                    raise RuntimeError("the block is not what was set")
+                pages[size] = (at, id, answer["revision"])
+        found = {size: statistics.median(costs[size][1:]) * 1000 for size in SIZES}
+        said = ", ".join(f"{cost:.1f} ms at {size}" for size, cost in found.items())
+        where = "main" if live else "a change request"
+        print(f"{what} in {where}: {said} blocks; {found[1800] / found[450]:.2f} times at 1,800 what at 450")
+
+
+async def run(context: Context) -> None:
+    bench = Bench(context)
+    for live in (False, True):
+        for what in ("a block", "a description"):
+            await bench.measure(what, live)
+
+
+def main() -> None:
+    load_packages()
+    with tempfile.TemporaryDirectory() as temporary:
+        context = open_context(load({"data": str(Path(temporary) / "data")}, environ={}))
+        asyncio.run(run(context))
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main()

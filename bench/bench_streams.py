@@ -1,0 +1,127 @@
+"""What open event streams cost a process, and those who do not listen: memory, CPU time while nothing happens, and
+how long it takes until all are told.
+
+    .venv/bin/python bench/bench_streams.py --streams 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import selectors
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from octavo.kit.hub import EACH
+from serving import Administrator, Served, octavo, serving
+
+
+def memory(pid: int) -> float:
+    """Resident, in MB."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+class Streams:
+    """Open streams of one path."""
+
+    def __init__(self, served: Served, path: str, count: int, tokens: list[str]) -> None:
+        host, port = served.url.removeprefix("http://").split(":")
+        heads = [
+            f"GET /v1{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+            for token in tokens
+        ]
+        self.selector = selectors.DefaultSelector()
+        self.open: dict[int, tuple[socket.socket, bytearray]] = {}
+        self.count = count
+        for number in range(count):
+            one = socket.create_connection((host, int(port)))
+            one.sendall(heads[number % len(heads)])
+            one.setblocking(False)
+            self.selector.register(one, selectors.EVENT_READ)
+            self.open[one.fileno()] = one, bytearray()
+            if number % 100 == 99:
+                time.sleep(0.02)
+
+    def wait_for(self, word: bytes, seconds: float = 120) -> list[float]:
+        """When each was sent this, in seconds from now."""
+        began, told = time.monotonic(), []
+        waiting = set(self.open)
+        while waiting and time.monotonic() - began < seconds:
+            for key, _ in self.selector.select(1):
+                one, got = self.open[key.fd]
+                piece = one.recv(65536)
+                assert piece, "a stream has ended"
+                got.extend(piece)
+                if key.fd in waiting and word in got:
+                    waiting.discard(key.fd)
+                    told.append(time.monotonic() - began)
+                    got.clear()
+        assert not waiting, f"{len(waiting)} of {self.count} were not told"
+        return told
+
+
+def ask(client: httpx.Client, path: str, pid: int, times: int) -> tuple[float, float, float]:
+    """Median and 99th percentile of a request in milliseconds, and its CPU time in the server."""
+    before, taken = cpu(pid), []
+    for _ in range(times):
+        began = time.perf_counter()
+        assert client.get(path).status_code == 200
+        taken.append((time.perf_counter() - began) * 1000)
+    taken.sort()
+    return statistics.median(taken), taken[int(times * 0.99)], (cpu(pid) - before) / times * 1000
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--streams", type=int, default=2000)
+    options.add_argument("--requests", type=int, default=3000)
+    count = options.parse_args().streams
+    requests = options.parse_args().requests
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
+        admin, pid = Administrator(served), served.process.pid
+        space = admin.create_space("Watched")
+        tokens = [
+            octavo("token", "create", "--data", str(served.data), "--email", f"p{number}@example.com",
+                   "--org", admin.organization, "--role", "read").stdout.strip()
+            for number in range(-(-count // EACH))
+        ]  # fmt: skip
+        listing = f"/orgs/{admin.organization}/spaces"
+        ask(admin.client, listing, pid, 500)
+        quiet = ask(admin.client, listing, pid, requests)
+        before = memory(pid)
+        began = time.monotonic()
+        streams = Streams(served, f"/spaces/{space}/events", count, tokens)
+        streams.wait_for(b"event: ready")
+        print(f"{count} streams open after {time.monotonic() - began:.1f} s")
+        time.sleep(2)
+        print(f"memory {before:.0f} MB before, {memory(pid):.0f} MB with them")
+        with_streams = ask(admin.client, listing, pid, requests)
+        for name, (median, p99, each) in (("without", quiet), ("with them", with_streams)):
+            print(f"a list of spaces {name}: median {median:.2f} ms, p99 {p99:.2f} ms, CPU {each:.2f} ms")
+        idle = cpu(pid)
+        time.sleep(30)
+        print(f"CPU while nothing happens: {(cpu(pid) - idle) / 30 * 100:.1f} % of a core")
+        began_cpu = cpu(pid)
+        admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
+        told = streams.wait_for(b"event: comment")
+        print(
+            f"all told of a comment: the first after {min(told) * 1000:.0f} ms, the last after"
+            f" {max(told) * 1000:.0f} ms, CPU {(cpu(pid) - began_cpu) * 1000:.0f} ms"
+        )
+        time.sleep(20)
+        print(f"memory {memory(pid):.0f} MB afterwards")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The operator's word for what organizations say is theirs: e-mail domains, host names."""
+
+from __future__ import annotations
+
+from ..kit.context import Context
+from ..orgs import get_organization, trust_organization, vouch
+
+
+def prove_domain(context: Context, organization_id: str, domain: str) -> None:
+    """Raises NotFound for a domain that the organization does not name, and for an organization that is not there."""
+    with context.db.write() as tx:
+        vouch(tx, organization_id, domain.lower())
+
+
+def trust(context: Context, organization_id: str) -> None:
+    """Lets the host names and paths count that the organization's sites are given. Raises NotFound."""
+    with context.db.write() as tx:
+        get_organization(tx, organization_id)
+        trust_organization(tx, organization_id)

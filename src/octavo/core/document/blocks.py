@@ -1,0 +1,845 @@
+"""Edits of a document by the keys of its blocks: set, insert, delete, move. Whatever an edit does not touch keeps its
+bytes and its keys.
+
+``BlockEdits`` works on the text and an ``Index`` of it, which says of every top-level block how long it is and what
+it holds, so that neither the rest of the page is read for an edit nor the page as it is after it. Only what changed
+and its neighbours are read, together with the definitions of the page. Where that does not show that the rest of the
+page is read as it was, they raise ``NotLocal``, and the same edits are made again with the whole document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from . import schema
+from .json import MAX_DEPTH, DocumentError, check_block
+from .keys import Digests, carry_keys, keyed_in
+from .nodes import Block, Document, Fragment, Inline, children
+from .reader import open_ends, read
+from .writer import write_parts
+
+_DEFINITIONS_MAX = 20_000
+"""Characters of definitions that are read beside what changed."""
+_LOOKS = 16
+"""Keys that are looked for one by one, before all are put in order."""
+_DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
+_NOTE = re.compile(r"\[\^|user-content-fn-")
+_BLANK = "\ufeff \t\r\n"
+
+
+class Entry(Struct, frozen=True):
+    """A top-level block: how many characters are before it and in it, and of it and the nodes with keys in it, in
+    reading order, what they say (``keys.Digests``) and their keys."""
+
+    type: str
+    gap: int
+    size: int
+    digests: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+class Index(Struct, frozen=True):
+    """The blocks of a text. ``definitions``: what is defined between them. ``kept``: from the keys that reading gives
+    to those that the nodes have, where they differ (see ``keys.assign_keys``)."""
+
+    entries: list[Entry]
+    definitions: str
+    kept: dict[str, str]
+
+
+def index_blocks(document: Document) -> Index:
+    """Of a document as it was read, with its keys."""
+    digests = Digests(document)
+    entries = [
+        _entry(block, len(gap), digests) for block, gap in zip(document.nodes, document.gaps, strict=False)
+    ]
+    return Index(entries, _definitions(document.gaps), _kept(entries, None, {}))
+
+
+def _entry(block: Block, gap: int, digests: Digests) -> Entry:
+    nodes = keyed_in([block])
+    return Entry(
+        block.type,
+        gap,
+        len(block.source or ""),
+        tuple(digests.of(node) for node in nodes),
+        tuple(node.key or "" for node in nodes),
+    )
+
+
+def _definitions(gaps: Iterable[str]) -> str:
+    return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+
+
+def _kept(entries: Sequence[Entry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
+    """Adds to ``kept`` what is kept for the nodes with these digests (None: all)."""
+    counts: dict[str, int] = {}
+    for entry in entries:
+        if among is not None and among.isdisjoint(entry.digests):
+            continue
+        for digest, key in zip(entry.digests, entry.keys, strict=True):
+            if among is not None and digest not in among:
+                continue
+            count = counts.get(digest, 0)
+            counts[digest] = count + 1
+            plain = f"{digest}-{count}" if count else digest
+            if plain != key:
+                kept[plain] = key
+    return kept
+
+
+def _kept_since(index: Index, entries: Sequence[Entry], changed: Set[str]) -> dict[str, str]:
+    """What is kept after nodes with these digests came, went or moved."""
+    kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
+    return _kept(entries, changed, kept)
+
+
+class EditError(ValueError):
+    """An edit that cannot be made; ``field`` says which part of it is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class NotLocal(Exception):
+    """The edits need the whole document."""
+
+
+class Missing(EditError):
+    """There is no node with this key."""
+
+
+class Position(Struct, frozen=True):
+    """Where blocks go: after or before a block, or into a block, a fragment or (None) the document, at an index among
+    what is there already (None: behind it)."""
+
+    after: str | None = None
+    before: str | None = None
+    into: str | None = None
+    at: int | None = None
+
+
+class Allowed(Struct, frozen=True):
+    """What may be at a place: ``blocks``, or the one type; and how deep in the document it would be."""
+
+    type: str
+    depth: int
+
+
+class Edited(Struct, frozen=True):
+    """``nodes``: those that are new or changed and what is in them, with keys, by key. ``document``: all of it, where
+    it was read as a whole."""
+
+    text: str
+    index: Index
+    nodes: dict[str, Any]
+    document: Document | None = None
+
+
+class _Slot(Struct, eq=False):
+    """A top-level block. ``entry``: as it was read, None for a new one; ``read_at``: its place in what it was read
+    from, where the blocks of another source have places of their own."""
+
+    node: Block
+    gap: str
+    entry: Entry | None
+    read_at: int
+    is_read: bool
+
+    @property
+    def is_untouched(self) -> bool:
+        return self.entry is not None and self.node.source is not None
+
+
+class _Found(Struct):
+    """A node by its key: in ``among`` at ``at``; ``parent``: what it is in, None at the top."""
+
+    slot: _Slot
+    node: Any
+    parent: Any
+    among: list[Any]
+    at: int
+    depth: int
+    above: list[Any]
+
+
+class BlockEdits:
+    """``text``: the body of a page. ``whole``: its document with sources and keys, where all of it is to be read."""
+
+    def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
+        self._text, self._index, self._whole = text, index, whole
+        self._ends = list(accumulate(entry.gap + entry.size for entry in index.entries))
+        self._order: list[int | _Slot] = list(range(len(index.entries)))
+        """The blocks: those that nothing was done with as their places in the index."""
+        self._tail = text[self._ends[-1] :] if self._ends else text
+        self._made: dict[int, _Slot] = {}
+        self._by_key: dict[str, _Slot] = {}
+        self._places: dict[str, int] | None = None
+        self._looks = 0
+        self._read_at = len(self._order) + 1
+        self._olds: list[Block] = []
+        """What was there and is edited."""
+        self._gone: list[Block] = []
+        """What was there and is deleted: nothing new is taken for it that does not say the same."""
+
+    # --- the blocks ----------------------------------------------------------------------------------------
+
+    def _slot(self, at: int) -> _Slot:
+        """The block at a place."""
+        found = self._order[at]
+        if isinstance(found, _Slot):
+            return found
+        entry = self._index.entries[found]
+        end = self._ends[found]
+        start = end - entry.size
+        if self._whole is not None:
+            node = self._whole.nodes[found]
+        else:
+            node = Block(entry.type, key=entry.keys[0], source=self._text[start:end])
+        slot = _Slot(node, self._text[start - entry.gap : start], entry, found, self._whole is not None)
+        self._made[found] = self._order[at] = slot
+        self._by_key.update(dict.fromkeys(entry.keys, slot))
+        return slot
+
+    def _place_of(self, slot: _Slot) -> int:
+        return self._order.index(slot)
+
+    def _read_place(self, key: str) -> int | None:
+        """The place in the index of the block that has a key or holds what has it, as it was read."""
+        self._looks += 1
+        if self._places is None and self._looks > _LOOKS:
+            self._places = {known: n for n, entry in enumerate(self._index.entries) for known in entry.keys}
+        if self._places is not None:
+            return self._places.get(key)
+        return next((n for n, entry in enumerate(self._index.entries) if key in entry.keys), None)
+
+    def _slot_with(self, key: str) -> _Slot | None:
+        slot = self._by_key.get(key)
+        if slot is None:
+            read_at = self._read_place(key)
+            if read_at is not None and read_at not in self._made:
+                slot = self._slot(self._order.index(read_at))
+        return slot
+
+    def _is_untouched(self, key: str) -> bool:
+        """Whether a block that is as it was has a key."""
+        slot = self._by_key.get(key)
+        if slot is not None:
+            return slot.is_untouched
+        read_at = self._read_place(key)
+        return read_at is not None and read_at not in self._made
+
+    # --- finding ------------------------------------------------------------------------------------------
+
+    def top(self, key: str, field: str) -> Block:
+        """The top-level block that a node is in. Raises Missing."""
+        slot = self._find(key, field).slot
+        self._load(slot)
+        return slot.node
+
+    def _find(self, key: str, field: str) -> _Found:
+        slot = self._slot_with(key)
+        if slot is None:
+            raise Missing(field, f"there is no block {key!r} on this page.")
+        if slot.node.key == key:
+            return _Found(slot, slot.node, None, [], 0, 1, [])
+        self._load(slot)
+        stack: list[_Found] = [_Found(slot, slot.node, None, [], 0, 1, [])]
+        while stack:
+            here = stack.pop()
+            if not isinstance(here.node, Inline) and here.node.key == key:
+                return here
+            above = [*here.above, here.node]
+            for among in (here.node.nodes, getattr(here.node, "fragments", ())):
+                for at, child in enumerate(among):
+                    if isinstance(child, (Block, Fragment, Inline)):
+                        found = _Found(slot, child, here.node, among, at, here.depth + 1, above)  # type: ignore[arg-type]
+                        stack.append(found)
+        raise Missing(field, f"there is no block {key!r} on this page any more.")
+
+    def _load(self, slot: _Slot) -> None:
+        """Reads what is in a block."""
+        if slot.is_read:
+            return
+        slot.is_read = True
+        entry, source = slot.entry, slot.node.source
+        assert entry is not None
+        found = read(self._with_definitions(source or "")).nodes
+        nodes = keyed_in(found)
+        digests = Digests(Document(found))
+        if (
+            len(found) != 1
+            or found[0].source != source
+            or tuple(digests.of(node) for node in nodes) != entry.digests
+        ):
+            raise NotLocal
+        for node, key in zip(nodes, entry.keys, strict=True):
+            node.key = key
+        slot.node = found[0]
+
+    def _with_definitions(self, text: str) -> str:
+        if not self._index.definitions:
+            return text
+        if len(self._index.definitions) > _DEFINITIONS_MAX:
+            raise NotLocal
+        return self._index.definitions + "\n\n" + text
+
+    # --- editing ------------------------------------------------------------------------------------------
+
+    def allowed(self, key: str, field: str) -> Allowed:
+        """What may be set in the place of a node. Raises Missing."""
+        found = self._find(key, field)
+        if isinstance(found.node, Fragment):
+            return Allowed("blocks", found.depth + 1)
+        return Allowed(_allowed_in(found.parent), found.depth)
+
+    def allowed_at(self, place: Position) -> Allowed:
+        """What may be put at a place. Raises EditError."""
+        found = self._around(place)
+        if found is None:
+            return Allowed("blocks", 1)
+        return Allowed(_allowed_in(found.parent), found.depth)
+
+    def set(self, key: str, given: Document, field: str) -> list[Block]:
+        """Puts blocks in the place of a block, or into a fragment; the first of them keeps the key where none brings
+        it. Raises EditError."""
+        found = self._find(key, field)
+        given = without_empty(given)
+        if isinstance(found.node, Fragment):
+            self._change(found.slot)
+            found = self._find(key, field)
+            found.node.nodes = list(given.nodes)
+            self._check(found)
+            return given.nodes
+        if given.nodes and all(node.key != key for node in given.nodes):
+            given.nodes[0].key = key
+        if found.parent is None:
+            self._load(found.slot)
+            return self._set_top(found.slot, given)
+        self._change(found.slot)
+        found = self._find(key, field)
+        found.among[found.at : found.at + 1] = given.nodes
+        self._register(given.nodes, found.slot)
+        self._close_up(found)
+        return given.nodes
+
+    def _set_top(self, slot: _Slot, given: Document) -> list[Block]:
+        at = self._place_of(slot)
+        if len(given.nodes) == 1 and slot.entry is not None and slot.node.source is not None:
+            node = given.nodes[0]
+            if Digests(Document([node])).of(node) == slot.entry.digests[0] and node.source is None:
+                return [slot.node]  # It says what it said.
+        self._take_out(slot, is_deleted=not given.nodes)
+        if given.nodes:
+            self._put_in(at, given, slot.gap)
+        else:
+            self._give_gap(at, slot.gap)
+        return given.nodes
+
+    def insert(self, given: Document, place: Position) -> list[Block]:
+        """Puts new blocks at a place. Raises EditError."""
+        given = without_empty(given)
+        found = self._around(place)
+        if not given.nodes:
+            return []
+        if found is None:
+            at = self._top_index(place)
+            self._put_in(at, given, self._take_lead(at))
+            return given.nodes
+        self._change(found.slot)
+        found = self._around(place)
+        assert found is not None
+        found.among[found.at : found.at] = given.nodes
+        self._register(given.nodes, found.slot)
+        self._check(found)
+        return given.nodes
+
+    def delete(self, keys: Sequence[str], field: str) -> None:
+        """Takes blocks away, and what held nothing else. Raises EditError."""
+        for number, key in enumerate(keys):
+            self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
+
+    def move(self, keys: Sequence[str], place: Position, field: str) -> list[Block]:
+        """Puts blocks that are there at another place, in this order. Raises EditError."""
+        allowed = self.allowed_at(place).type
+        for number, key in enumerate(keys):
+            _require_fitting(self._find(key, f"{field}[{number}]").node, allowed, f"{field}[{number}]")
+        taken = self.take(keys, field, beside=place)
+        for slot in taken:
+            self._load(slot)
+        self.put(taken, place)
+        return [slot.node for slot in taken]
+
+    def take(self, keys: Sequence[str], field: str, beside: Position | None = None) -> list[_Slot]:
+        """Takes blocks out, for ``put`` here or in another page. ``beside``: where they are to go."""
+        goal = (beside.after or beside.before or beside.into) if beside is not None else None
+        taken: list[_Slot] = []
+        for number, key in enumerate(keys):
+            here = f"{field}[{number}]"
+            found = self._find(key, here)
+            if goal is not None and (goal == key or self._is_in(goal, found)):
+                raise EditError(here, "a block cannot go beside or into itself.")
+            if isinstance(found.node, Fragment):
+                raise EditError(here, "this is a part of a block, which cannot be moved alone.")
+            if found.parent is None:
+                taken.append(found.slot)
+                self._lift(found.slot)
+            else:
+                self._change(found.slot)
+                node = self._find(key, here).node
+                self._remove(self._find(key, here), here)
+                taken.append(_Slot(node, "", None, -1, True))
+        return taken
+
+    def put(self, taken: Sequence[_Slot], place: Position) -> None:
+        """Puts what was taken out at a place. Raises EditError."""
+        found = self._around(place)
+        allowed = _allowed_in(found.parent) if found is not None else "blocks"
+        for slot in taken:
+            _require_fitting(slot.node, allowed, "blocks")
+        if found is None:
+            at = self._top_index(place)
+            lead = self._take_lead(at)
+            for slot in taken:
+                self._read_at += 2
+                slot.gap, slot.read_at, lead = lead, self._read_at, ""
+            self._order[at:at] = taken
+            for slot in taken:
+                self._register_slot(slot)
+            return
+        for slot in taken:
+            self._load(slot)
+            if slot.is_untouched:
+                self._olds.append(_copy(slot.node))
+        self._change(found.slot)
+        found = self._around(place)
+        assert found is not None
+        nodes = [slot.node for slot in taken]
+        for node in nodes:
+            node.source = None
+        if found.depth + max((_depth(node) for node in nodes), default=0) > MAX_DEPTH:
+            raise EditError("blocks", f"would be nested deeper than {MAX_DEPTH}.")
+        found.among[found.at : found.at] = nodes
+        self._register(nodes, found.slot)
+        self._check(found)
+
+    def take_away(self, keys: Sequence[str], field: str) -> list[Block]:
+        """Takes blocks out, for another page: with their keys, and with their sources where these say the same without
+        the definitions of this page. Raises EditError."""
+        taken = self.take(keys, field)
+        nodes = []
+        for slot in taken:
+            self._load(slot)
+            if slot.is_untouched:
+                self._gone.append(slot.node)
+            node = _copy(slot.node)
+            if node.source is not None:
+                alone = read(node.source)
+                digests = Digests(alone, Document([node]))
+                if [digests.of(one) for one in alone.nodes] != [digests.of(node)]:
+                    node.source = None
+            nodes.append(node)
+        return nodes
+
+    def bring(self, nodes: list[Block], place: Position) -> list[Block]:
+        """Puts blocks that were taken from another page at a place. Raises EditError."""
+        self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
+        return nodes
+
+    def _is_in(self, key: str, found: _Found) -> bool:
+        """Whether the node with a key is in this one."""
+        if self._slot_with(key) is not found.slot:
+            return False
+        if found.parent is None:
+            return True
+        return any(node is found.node for node in self._find(key, "").above)
+
+    def _around(self, place: Position) -> _Found | None:
+        """The place in a block; None for one at the top of the document. Raises EditError."""
+        if place.after is not None or place.before is not None:
+            field = "after" if place.after is not None else "before"
+            found = self._find(place.after or place.before or "", field)
+            if isinstance(found.node, Fragment):
+                raise EditError(field, "this is a part of a block; say `into` to put something into it.")
+            if found.parent is None:
+                return None
+            return msgspec.structs.replace(found, at=found.at + (field == "after"))
+        if place.into is None:
+            return None
+        found = self._find(place.into, "into")
+        self._load(found.slot)
+        found = self._find(place.into, "into")
+        allowed = _allowed_in(found.node)
+        if allowed in ("inlines", ""):
+            raise EditError("into", f"a {found.node.type} holds no blocks.")
+        nodes = found.node.nodes
+        at = len(nodes) if place.at is None else min(place.at, len(nodes))
+        return _Found(found.slot, None, found.node, nodes, at, found.depth + 1, [*found.above, found.node])
+
+    def _top_index(self, place: Position) -> int:
+        if place.after is not None or place.before is not None:
+            slot = self._find(place.after or place.before or "", "").slot
+            return self._place_of(slot) + (place.after is not None)
+        return len(self._order) if place.at is None else min(place.at, len(self._order))
+
+    def _take_lead(self, at: int) -> str:
+        """What stands before the first block, for one that is put before it."""
+        if at or not self._order:
+            return ""
+        first = self._slot(0)
+        lead, first.gap = first.gap, ""
+        return lead
+
+    def _put_in(self, at: int, given: Document, gap: str) -> None:
+        """New slots; what is defined around what was given stays beside it."""
+        self._read_at += 2
+        slots = []
+        for number, node in enumerate(given.nodes):
+            before = given.gaps[number] if number < len(given.gaps) else ""
+            slots.append(_Slot(node, before if number else _joined(gap, before), None, self._read_at, True))
+            self._read_at += 1
+        self._order[at:at] = slots
+        behind = given.gaps[-1] if len(given.gaps) > len(given.nodes) else ""
+        if at + len(slots) == len(self._order) and not behind.strip(_BLANK):
+            self._tail = self._tail or behind
+        else:
+            self._give_gap(at + len(slots), behind)
+        for slot in slots:
+            self._register_slot(slot)
+
+    def _register_slot(self, slot: _Slot) -> None:
+        """Has the keys of a block lead to it that lead to nothing yet."""
+        if slot.entry is not None and not slot.is_read:
+            self._register_keys(slot.entry.keys, slot)
+        else:
+            self._register([slot.node], slot)
+
+    def _register(self, nodes: Sequence[Block], slot: _Slot) -> None:
+        self._register_keys((node.key for node in keyed_in(nodes) if node.key is not None), slot)
+
+    def _register_keys(self, keys: Iterable[str], slot: _Slot) -> None:
+        for key in keys:
+            if key not in self._by_key and ((at := self._read_place(key)) is None or at in self._made):
+                self._by_key[key] = slot
+
+    def _lift(self, slot: _Slot) -> None:
+        """Takes a slot out of the document; what it holds counts as not there until it is put back."""
+        at = self._place_of(slot)
+        del self._order[at]
+        self._give_gap(at, slot.gap)
+        slot.gap = ""
+        keys = slot.entry.keys if slot.is_untouched else [n.key for n in keyed_in([slot.node])]  # type: ignore[union-attr]
+        for key in keys:
+            if key is not None and self._by_key.get(key) is slot:
+                del self._by_key[key]
+
+    def _take_out(self, slot: _Slot, *, is_deleted: bool) -> None:
+        if slot.is_untouched:
+            self._load(slot)
+            (self._gone if is_deleted else self._olds).append(slot.node)
+        del self._order[self._place_of(slot)]
+        for node in keyed_in([slot.node]):
+            if node.key is not None and self._by_key.get(node.key) is slot:
+                del self._by_key[node.key]
+
+    def _give_gap(self, at: int, gap: str) -> None:
+        """What stood before a block that is gone is before the next one, together with what stands there."""
+        if at < len(self._order):
+            here = self._slot(at)
+            # The first block begins where the document began, any other one as far behind as before.
+            here.gap = gap if not here.gap.strip(_BLANK) and at == 0 else _joined(gap, here.gap)
+        elif gap.strip(_BLANK):
+            self._tail = _joined(gap, self._tail)
+
+    def _remove(self, found: _Found, field: str) -> None:
+        if isinstance(found.node, Fragment):
+            raise EditError(field, "this is a part of a block, which cannot be deleted; set what is in it.")
+        if found.parent is None:
+            at = self._place_of(found.slot)
+            gap = found.slot.gap
+            self._take_out(found.slot, is_deleted=True)
+            self._give_gap(at, gap)
+            return
+        key = found.node.key
+        self._change(found.slot)
+        found = self._find(key, field)
+        for node in keyed_in([found.node]):
+            if node.key is not None and self._by_key.get(node.key) is found.slot:
+                del self._by_key[node.key]
+        del found.among[found.at]
+        self._close_up(found)
+
+    def _close_up(self, found: _Found) -> None:
+        """A list without items, tabs without a tab and the like go, too."""
+        parent = found.parent
+        if found.among or _allowed_in(parent) in ("blocks", "inlines", ""):
+            self._check(found)
+            return
+        self._remove(self._find(parent.key, ""), "")
+
+    def _change(self, slot: _Slot) -> None:
+        """Makes a block one that is to be written anew."""
+        self._load(slot)
+        if slot.is_untouched:
+            self._olds.append(slot.node)
+            slot.node = _copy(slot.node)
+        slot.node.source = None
+
+    def _check(self, found: _Found) -> None:
+        """What the block that holds these demands of them."""
+        for node in (found.node, found.parent, *reversed(found.above)):
+            if isinstance(node, Block):
+                try:
+                    check_block(node, "")
+                except DocumentError as error:
+                    raise EditError("document", str(error).lstrip(". ")) from None
+                return
+
+    # --- what comes out -----------------------------------------------------------------------------------
+
+    def finish(self) -> Edited:
+        """The text after the edits. Raises NotLocal."""
+        if self._whole is not None:
+            for at in range(len(self._order)):
+                self._slot(at)
+        self._carry_sources()
+        news = Document(
+            [slot.node for slot in self._order if isinstance(slot, _Slot) and not slot.is_untouched]
+        )
+        carry_keys(Document(self._olds), news, self._is_untouched)
+        return self._finish_local(news) if self._whole is None else self._finish_whole()
+
+    def _slots(self) -> list[_Slot]:
+        """The blocks that something was done with, in order."""
+        return [item for item in self._order if type(item) is _Slot]
+
+    def _carry_sources(self) -> None:
+        """New blocks that say what one says that is gone are that one, and keep its bytes and its keys."""
+        olds = [old for old in (*self._olds, *self._gone) if old.source is not None]
+        news = [slot.node for slot in self._slots() if slot.entry is None and slot.node.source is None]
+        if not olds or not news:
+            return
+        digests = Digests(Document(olds), Document(news))
+        sources: dict[str, list[Block]] = {}
+        for old in reversed(olds):
+            sources.setdefault(digests.of(old), []).append(old)
+        for node in news:
+            if same := sources.get(digests.of(node)):
+                old = same.pop()
+                node.source = old.source
+                for now, was in zip(keyed_in([node]), keyed_in([old]), strict=True):
+                    now.key = now.key or was.key
+
+    def _finish_whole(self) -> Edited:
+        slots = self._slots()
+        seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
+        given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
+        text = "".join(write_parts(given, seams))
+        document = carry_keys(given, read(text))
+        same = {slot.node.key for slot in slots if slot.is_untouched}
+        nodes = keyed_in([node for node in document.nodes if node.key not in same])
+        return Edited(text, index_blocks(document), {node.key: node for node in nodes}, document)
+
+    def _finish_local(self, news: Document) -> Edited:
+        """Written and read again are the blocks that changed, and one on either side."""
+        parts: list[str] = []
+        entries: list[Entry] = []
+        found: list[Block] = []
+        fresh: list[Block] = []
+        written: list[str] = []
+        done = 0
+        for low, high in self._windows():
+            self._keep(done, low, parts, entries)
+            slots = [self._slot(at) for at in range(low, high + 1)]
+            is_last = high == len(self._order) - 1
+            window = self._write(slots, is_last)
+            parts += window
+            blocks = self._read_again(slots, window)
+            found += blocks
+            for slot, block, gap in zip(slots, blocks, window[0::2], strict=False):
+                if slot.is_untouched:
+                    assert slot.entry is not None
+                    entries.append(msgspec.structs.replace(slot.entry, gap=len(gap)))
+                else:
+                    fresh.append(block)
+                    entries.append(Entry(block.type, len(gap), len(block.source or ""), (), ()))
+            written += (
+                part for slot, part in zip(slots, window[1::2], strict=False) if slot.node.type != "code"
+            )
+            done = high + 1
+        self._keep(done, len(self._order), parts, entries)
+        if done < len(self._order) or not self._order:
+            parts.append(self._tail)
+        text = "".join(parts)
+        written += (old.source or "" for old in (*self._olds, *self._gone) if old.type != "code")
+        if any(_NOTE.search(part) or _DEFINITION.search(part) for part in written):
+            raise NotLocal
+        self._require_unpaired(found, text)
+        digests = Digests(Document(found))
+        carry_keys(news, Document(fresh), self._is_untouched)
+        waiting = iter(fresh)
+        entries = [entry if entry.keys else _entry(next(waiting), entry.gap, digests) for entry in entries]
+        changed = {digest for entry in (*self._were(), *self._are(entries)) for digest in entry.digests}
+        kept = _kept_since(self._index, entries, changed)
+        said = {node.key: node for node in keyed_in(fresh)}
+        return Edited(text, Index(entries, self._index.definitions, kept), said)
+
+    def _windows(self) -> list[tuple[int, int]]:
+        """Runs of blocks to write and read: those that something was done with, where blocks came together, and one on
+        either side."""
+        order = self._order
+        touched: list[int] = []
+        before: int | None = -1
+        for at, item in enumerate(order):
+            if type(item) is _Slot:
+                touched.append(at)
+                before = None
+            else:
+                if before is not None and item != before + 1:
+                    touched.append(at)
+                before = item  # type: ignore[assignment]
+        if order and (before is None or before != len(self._index.entries) - 1):
+            touched.append(len(order) - 1)
+        runs: list[tuple[int, int]] = []
+        for at in touched:
+            low, high = max(0, at - 1), min(len(order) - 1, at + 1)
+            if runs and low <= runs[-1][1] + 1:
+                runs[-1] = (runs[-1][0], max(high, runs[-1][1]))
+            else:
+                runs.append((low, high))
+        return runs
+
+    def _keep(self, low: int, high: int, parts: list[str], entries: list[Entry]) -> None:
+        """The blocks from one place to another as they are; they stood behind each other."""
+        if low < high:
+            first, last = self._order[low], self._order[high - 1]
+            assert isinstance(first, int) and isinstance(last, int)
+            entry = self._index.entries[first]
+            parts.append(self._text[self._ends[first] - entry.size - entry.gap : self._ends[last]])
+            entries += self._index.entries[first : last + 1]
+
+    def _write(self, slots: list[_Slot], is_last: bool) -> list[str]:
+        """Gaps and blocks of a window, and behind the last block of the page what follows it."""
+        seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
+        gaps = [*(slot.gap for slot in slots), *([self._tail] if is_last else [])]
+
+        def get(at: int) -> Block:
+            self._load(slots[at])
+            return slots[at].node
+
+        window = write_parts(Document([slot.node for slot in slots], gaps), seams, get)
+        if any(
+            slot.is_untouched and part != slot.node.source
+            for slot, part in zip(slots, window[1::2], strict=False)
+        ):
+            raise NotLocal  # It takes in what follows, and had to be written anew.
+        return window if is_last else window[:-1]
+
+    def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
+        """The blocks of a window as they are read now. Raises NotLocal where others than the changed ones are read as
+        something else, or something else is defined than before."""
+        definitions = self._index.definitions
+        if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
+            raise NotLocal
+        if definitions and _definitions([slot.gap for slot in slots]) != _definitions(
+            window[0::2][: len(slots)]
+        ):
+            raise NotLocal
+        found = read(self._with_definitions("".join(window[1:]))).nodes
+        if [block.source for block in found] != window[1::2]:
+            raise NotLocal
+        digests = Digests(Document(found))
+        for slot, block in zip(slots, found, strict=True):
+            entry = slot.entry
+            if slot.is_untouched and entry is not None:
+                nodes = keyed_in([block])
+                if entry.digests != tuple(digests.of(node) for node in nodes):
+                    raise NotLocal
+        return found
+
+    def _were(self) -> Iterator[Entry]:
+        """Blocks as they were read that something was done with."""
+        return (self._index.entries[at] for at in self._made)
+
+    def _are(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Blocks as they are now that something was done with."""
+        return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
+
+    def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
+        """Raises NotLocal where tags or elements in these may belong together with ones elsewhere."""
+        for block in blocks:
+            opened, closed = open_ends(block.source or "")
+            if closed or any(f"end{name}" in text or f"</{name}" in text.lower() for name in opened):
+                raise NotLocal
+
+
+def without_empty(document: Document) -> Document:
+    """The document without paragraphs in which nothing is; a block, a cell or an item of a list that holds nothing else
+    keeps one."""
+    nodes = [node for node in document.nodes if node.source is not None or not is_empty(node)]
+    for node in nodes:
+        if node.source is None:
+            _drop_empty(node)
+    return Document(nodes, document.gaps if len(nodes) == len(document.nodes) else [])
+
+
+def _drop_empty(top: Block) -> None:
+    stack: list[Any] = [top]
+    while stack:
+        node = stack.pop()
+        holds = (
+            "blocks" if isinstance(node, Fragment) else _allowed_in(node) if isinstance(node, Block) else ""
+        )
+        if holds == "blocks" and len(node.nodes) > 1 and any(map(is_empty, node.nodes)):
+            node.nodes = [child for child in node.nodes if not is_empty(child)] or node.nodes[:1]
+        stack += [child for child in children(node) if isinstance(child, (Block, Fragment, Inline))]
+
+
+def is_empty(node: Any) -> bool:
+    """Whether it is a paragraph in which nothing is."""
+    return isinstance(node, Block) and node.type == "paragraph" and not node.nodes
+
+
+def _allowed_in(parent: Any) -> str:
+    """What a block, a fragment or (None) the document holds: ``blocks``, one type, ``inlines``, or nothing."""
+    if parent is None or isinstance(parent, Fragment):
+        return "blocks"
+    if isinstance(parent, Inline):
+        return ""
+    return schema.BLOCKS[parent.type].children or ""
+
+
+def _require_fitting(node: Any, allowed: str, field: str) -> None:
+    if isinstance(node, Fragment):
+        raise EditError(field, "this is a part of a block, which cannot be moved alone.")
+    if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
+        raise EditError(field, f"expected {allowed} at this place, got {node.type}.")
+
+
+def _joined(one: str, other: str) -> str:
+    """Two gaps as one, with all that they define."""
+    if not one.strip(_BLANK):
+        return other if other.strip(_BLANK) or len(other) > len(one) else one
+    if not other.strip(_BLANK):
+        return one
+    return one.rstrip("\r\n") + "\n\n" + other.lstrip("\r\n")
+
+
+def _copy(block: Block) -> Block:
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(block), type=Block)
+
+
+def _depth(node: Any) -> int:
+    deepest, stack = 0, [(node, 1)]
+    while stack:
+        here, depth = stack.pop()
+        deepest = max(deepest, depth)
+        stack += [(child, depth + 1) for child in children(here) if not hasattr(child, "leaves")]
+    return deepest

@@ -1,0 +1,6 @@
+"""What happens, told as it happens: streams of events, and who is where just now."""
+
+from . import tables as tables
+from .presence import write_presence
+
+__all__ = ["tables", "write_presence"]

@@ -1,0 +1,45 @@
+"""Folders for a while, of which none stays: not even those of a process that was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+_PREFIX = "octavo-"
+_YOUNGEST = 60
+"""Seconds: a folder may not be held yet that was made just now."""
+
+
+class TemporaryFolder(tempfile.TemporaryDirectory[str]):
+    """A folder in the system's temporary one, held by this process as long as it is there. ``what`` it is for."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(prefix=f"{_PREFIX}{what}-")
+        held = os.open(self.name, os.O_RDONLY)
+        weakref.finalize(self, os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+
+def remove_left_folders() -> int:
+    """Removes what processes left that were killed, and says how many folders."""
+    removed = 0
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if path.is_symlink() or not path.is_dir() or path.stat().st_uid != os.getuid():
+                continue
+            if time.time() - path.stat().st_mtime < _YOUNGEST:
+                continue
+            held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path)
+                removed += 1
+            finally:
+                os.close(held)
+    return removed

@@ -1,0 +1,120 @@
+"""Saves of one person in a row: one revision for people, each a revision of its own for the next save."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from octavo.content import store
+
+from .test_blocks import blocks, nodes, words
+from .working import Space, update
+
+
+def save(space: Space, base: str, text: str, who: str = "editor", change: str | None = None) -> str:
+    """One save of the first paragraph of A on a revision; gives the next one."""
+    at = space.page("A", change, format="document")["document"]["nodes"][0]["key"]
+    edit = blocks(space.pages["A"], set=[{"block": at, "document": nodes(words(text))}])
+    body = {"baseRevision": base, "changes": [edit]}
+    query = {"compat": "false"}
+    answer = space.world.call(who, "POST", space.url(change), params=query, json=body)
+    assert answer.is_success, answer.text
+    return answer.json()["revision"]
+
+
+def history(space: Space) -> Any:
+    return space.world.get("reader", f"{space.path}/revisions")
+
+
+def head(space: Space) -> str:
+    return history(space)["items"][0]["id"]
+
+
+def begun(space: Space) -> str:
+    """A first revision of somebody else."""
+    answer = space.try_edit(None, update(space.pages["B"], description="Else"), who="admin")
+    return answer.json()["revision"]
+
+
+def test_saves_in_a_row_are_one_entry_of_the_history(space):
+    before = begun(space)
+    count = history(space)["count"]
+    one = save(space, before, "One")
+    two = save(space, one, "Two")
+    three = save(space, two, "Three")
+    found = history(space)
+    assert found["count"] == count + 1 == len(found["items"])
+    last = found["items"][0]
+    assert (last["id"], last["saves"], last["parents"]) == (three, 3, [before])
+    assert last["begunAt"] <= last["createdAt"] and found["items"][1]["saves"] == 1
+    # Each is still there to be read and to be the base of an edit.
+    for revision, text in ((one, "One"), (two, "Two")):
+        page = f"{space.path}/revisions/{revision}/page/{space.pages['A']}"
+        shown = space.world.get("reader", page, params={"format": "markdown"})["markdown"]
+        assert f"\n{text}\n" in shown
+    late = {"baseRevision": two, "changes": [update(space.pages["A"], description="Late")]}
+    assert space.world.call("editor", "POST", space.url(None), json=late).json()["result"] == "edit"
+    assert history(space)["items"][1]["id"] == three
+
+
+def test_pages_of_the_history_leave_nothing_out(space):
+    for round in range(3):
+        base = begun(space)
+        for number in range(3):
+            base = save(space, base, f"Text {round} {number}")
+    ids: list[str] = []
+    page: str | None = None
+    while True:
+        query = {"limit": "1", **({"page": page} if page else {})}
+        found = space.world.get("reader", f"{space.path}/revisions", params=query)
+        ids += [item["id"] for item in found["items"]]
+        page = (found.get("next") or {}).get("page")
+        if page is None:
+            break
+    assert len(ids) == len(set(ids)) == found["count"]
+    assert ids == [item["id"] for item in history(space)["items"]]
+
+
+def test_what_saves_changed_is_shown_and_undone_together(space):
+    before = space.text("A")
+    base = begun(space)
+    second = space.page("A", format="document")["document"]["nodes"][1]["key"]
+    base = save(space, base, "Changed first")
+    edit = blocks(space.pages["A"], delete=[second])
+    body = {"baseRevision": base, "changes": [edit]}
+    last = space.world.call("editor", "POST", space.url(None), json=body).json()["revision"]
+    changes = space.world.get("reader", f"{space.path}/revisions/{last}/changes/page/{space.pages['A']}")
+    assert "Changed first" in str(changes) and "Second paragraph" in str(changes)
+    undone = space.world.post("editor", f"{space.path}/revisions/{last}/revert")
+    assert space.text("A", undone["id"]) == before
+
+
+def test_somebody_else_a_pause_and_an_edit_without_a_base_begin_anew(space, monkeypatch):
+    base = save(space, begun(space), "One")
+    base = save(space, base, "Two", who="admin")
+    base = save(space, base, "Three")
+    assert [item["saves"] for item in history(space)["items"][:3]] == [1, 1, 1]
+    space.edit_main(update(space.pages["A"], description="Without a base"))
+    assert history(space)["items"][0]["saves"] == 1
+    base = save(space, head(space), "Four")
+    assert history(space)["items"][0]["saves"] == 2
+    moment = store.now()
+    monkeypatch.setattr(store, "now", lambda: moment + store.SAVES_APART + 60_000)
+    base = save(space, base, "Five")
+    assert history(space)["items"][0]["saves"] == 1
+    for minutes in range(5, 70, 4):
+        monkeypatch.setattr(store, "now", lambda at=moment + minutes * 60_000 + 60_000: at)
+        base = save(space, base, f"Text after {minutes}")
+    # An hour after the first of them the next one begins anew.
+    assert [item["saves"] for item in history(space)["items"][:2]] == [1, 17]
+
+
+def test_saves_of_a_change_request_know_their_beginning(space):
+    change = space.create()
+    base = space.change(change)["revision"]
+    one = save(space, base, "One", change=change)
+    two = save(space, one, "Two", change=change)
+    with space.world.context.db.read() as tx:
+        assert store.get_revision(tx, one).saves_since is None
+        assert store.get_revision(tx, two).saves_since == store.get_revision(tx, one).sequence - 1
+    assert space.merge(change)["result"] == "merge"
+    assert history(space)["items"][0]["saves"] == 1

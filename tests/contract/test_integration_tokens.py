@@ -1,0 +1,99 @@
+"""What scripts of integrations may call with their tokens: what the public description says they may."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.access import create_integration_token
+from octavo.access.scopes import INTEGRATION_SCOPES
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE
+from tools import PublicApi
+from world import NOBODY, World
+
+from .samples import sample_of, send, succeeded
+
+load_packages()
+
+ITSELF, INSTALLATION = "integration", "integration-installation"
+"""The two tokens, as the description calls them."""
+REFUSED = {
+    "adsListSites": "for whoever runs the advertising, which there is none of here",
+    "adsUpdateSite": "for whoever runs the advertising, which there is none of here",
+    "installIntegrationOnSpace": "who installed it says where",
+    "installIntegrationOnSite": "who installed it says where",
+    f"listIntegrationEvents {INSTALLATION}": "these are also the events of other installations",
+    f"getIntegrationEvent {INSTALLATION}": "these are also the events of other installations",
+    **{
+        f"{id} {ITSELF}": "an integration is in many organizations and a member of none: its installation asks"
+        for id in (
+            "listSpaceIntegrationsBlocks", "renderIntegrationUIWithGet", "renderIntegrationUIWithPost",
+            "listOrganizationIntegrations", "listOrganizationInstallations", "listOrganizationIntegrationsStatus",
+            "listSSOProviderLoginsInOrganization", "listSiteAdaptiveTemplateConditions", "listSiteVisitorSegments",
+            "getOrganizationById",
+        )
+    },
+}  # fmt: skip
+"""What the description has integrations call that we refuse (an operation, or an operation with one of the tokens), and
+why."""
+ASKING = [
+    "askInOrganization", "streamAskInOrganization", "getRecommendedQuestionsInOrganization",
+    "streamRecommendedQuestionsInOrganization", "streamAskInSite", "streamRecommendedQuestionsInSite",
+    "streamAIResponseInSite", "searchSiteContent", "searchOrganizationContent", "getCurrentRevision",
+]  # fmt: skip
+
+
+SCRIPT = """export default { async fetch() {
+  const element = { type: "block", children: [] };
+  return Response.json({ type: "element", element, state: {}, props: {} });
+} };"""
+
+
+def _agree(world: World, scopes: list[str]) -> None:
+    """The integration of home asks for these scopes, and home agrees."""
+    publish = TABLE["publishIntegration"]
+    body = {**sample_of(publish).body_for(world.home), "scopes": scopes, "script": SCRIPT}
+    world.post("admin", world.home.path(publish.path), body)
+    install = TABLE["installIntegration"]
+    world.post("admin", world.home.path(install.path), {"organization": world.home["organizationId"]})
+
+
+def _headers(world: World, *, installation: bool) -> dict[str, str]:
+    with world.context.db.read() as tx:
+        id = tx.value("SELECT id FROM integrations WHERE name = :name", name=world.home["integrationName"])
+    secret = create_integration_token(
+        world.context.signer, id, world.home["installationId"] if installation else ""
+    )
+    return {"authorization": f"Bearer {secret}"}
+
+
+def test_what_the_description_has_integrations_call(world: World, public_api: PublicApi) -> None:
+    _agree(world, list(INTEGRATION_SCOPES))
+    everywhere = public_api.description["security"]
+    wrong, refused = [], set()
+    for id, public in public_api.operations.items():
+        kinds = {kind for each in public.get("security", everywhere) for kind in each}
+        for kind in sorted(kinds & {ITSELF, INSTALLATION}):
+            operation = TABLE[id]
+            if (before := sample_of(operation).before) is not None:
+                before(world, world.home)
+            headers = _headers(world, installation=kind == INSTALLATION)
+            answer = send(world, NOBODY, operation, world.home, headers=headers)
+            reasons = {id, f"{id} {kind}"} & set(REFUSED)
+            refused |= reasons
+            if succeeded(operation, answer) == bool(reasons):
+                wrong.append(f"{id} with a token of the {kind}: {answer.status_code} {answer.text[:150]}")
+    assert not wrong, "\n".join(wrong)
+    assert refused == set(REFUSED)
+
+
+@pytest.mark.parametrize("operation_id", ASKING)
+def test_chat_bots_ask_as_their_installation(sqlite_world: World, operation_id: str) -> None:
+    """They have the scope to read content and no other."""
+    world = sqlite_world
+    _agree(world, ["space:content:read"])
+    headers, operation = _headers(world, installation=True), TABLE[operation_id]
+    answer = send(world, NOBODY, operation, world.home, headers=headers)
+    assert succeeded(operation, answer), answer.text
+    _agree(world, ["space:metadata:read"])
+    assert send(world, NOBODY, operation, world.home, headers=headers).status_code == 403

@@ -1,0 +1,84 @@
+"""A document holds so many nodes and no more, whatever text it is read from, and loses nothing of the text."""
+
+import pytest
+
+from growing import PAGES, repeated
+from octavo.core.document import (
+    close_conditions,
+    from_json,
+    list_places,
+    may_be_cut,
+    nodes,
+    read,
+    reader,
+    sections,
+    split_page,
+    to_json,
+    walk,
+    write,
+)
+from octavo.core.document import markdown as blocks
+from octavo.core.document.html import render
+from octavo.core.document.nodes import Text
+
+MOST = 400
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Documents hold 400 nodes and leaves."""
+    for module in (blocks, reader):
+        monkeypatch.setattr(module, "MAX_NODES", MOST)
+
+
+def size_of(document):
+    return sum(1 + (len(node.leaves) if type(node) is Text else 0) for node in walk(document))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_text_makes_more_nodes(name, small):
+    body = split_page(PAGES[name](6000))[2]
+    document = read(body)
+    # What is one node more or less is counted before it is made, in the signs that may come to it.
+    assert size_of(document) <= 1.5 * MOST
+    assert write(document) == body
+    if not may_be_cut(body):
+        assert document.whole
+
+
+def test_what_is_beyond_is_its_source(small):
+    text = "".join(f"Paragraph {n}.\n\n" for n in range(1000))
+    document = read(text)
+    *those, rest = document.nodes
+    assert not document.whole and len(those) > MOST / 4
+    assert rest.type == "unknown" and rest.data["kind"] == "text"
+    assert rest.data["source"].startswith(f"Paragraph {len(those)}.\n\n")
+    assert rest.data["source"].endswith("Paragraph 999.")
+    assert write(document) == text
+    assert from_json(to_json(document)).nodes[-1].data == rest.data
+    assert "Paragraph 999." in str(render(document))
+
+
+def test_what_is_under_a_condition_stays_so(small):
+    """What follows a condition that is not read to its end is under it, as where nobody closed it."""
+    secret = "".join(f"Secret {n}.\n\n" for n in range(1000))
+    text = f"Open.\n\n{{% if visitor.claims.a %}}\n{secret}{{% endif %}}\n\nBehind.\n"
+    assert write(read(text)) == text
+    shown = [part.text for part in sections(close_conditions(read(text))) if not part.conditions]
+    assert len(shown) == 1 and "Open." in shown[0]
+    assert "Secret" not in shown[0] and "Behind" not in shown[0]
+
+
+def test_conditions_that_nobody_closes_are_bounded():
+    document = close_conditions(read(repeated("{% if a %}\n\nb\n\n## c\n\n")(20_000)))
+    places = [place for _, place in list_places(document)]
+    assert 0 < len(places) <= reader.MAX_TAGS
+    assert max(len(place.conditions) for place in places) <= reader.MAX_TAGS + 1
+
+
+def test_the_largest_pages_that_people_write_are_far_from_it():
+    """A page of three hundred kilobytes as reference documentation has them: four thousand blocks."""
+    part = "## `Name.Of(a, b)`\n\nDoes *this* with `a`, see [there](b.md).\n\n| a | b |\n| - | - |\n| `c` | d |\n\n"
+    document = read(part * 2000)
+    assert document.whole
+    assert size_of(document) < nodes.MAX_NODES / 2

@@ -1,0 +1,268 @@
+"""Edits by block keys: what they do not touch keeps its bytes and keys, and reading a part of a page says what reading
+all of it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from document_strategies import documents
+from octavo.core.document import (
+    Block,
+    BlockEdits,
+    Document,
+    EditError,
+    Index,
+    Leaf,
+    Missing,
+    NotLocal,
+    Position,
+    Text,
+    assign_keys,
+    index_blocks,
+    keyed_nodes,
+    read,
+    write,
+)
+from octavo.core.document.reader import open_ends
+
+PIECES = [
+    "Words of *one* kind.", "Other   words\nin two lines.", "## Heading", "Set\n===", "- a\n- b", "* c\n\n  more", "1. one\n2. two",
+    "```js\nlet a;\n\nb\n```", "```\nnever closed", "| A | B |\n|:--|--:|\n| 1 | `x` |", "> quoted\n> [q]: /q", "***", "<!-- said -->",
+    "<!-- open", "{% hint style=\"info\" %}\nIn.\n\n- x\n{% endhint %}", "{% hint style=\"info\" %}", "{% endhint %}",
+    "{% tabs %}\n{% tab title=\"T\" %}\nIn.\n{% endtab %}\n{% endtabs %}", "{% embed url=\"https://x.example\" %}", "{% endembed %}",
+    "<details>\n<summary>S</summary>\n\nBody\n\n</details>", "</details>", "<div>\n<p>x</p>\n</div>", "[ref]: /there", "A [ref] here.",
+    "Note[^1].", "[^1]: What it is.", "    code", "<table>\n<tr><td>x</td></tr>\n</table>", "Words of *one* kind.", "$$\nx\n$$", "<p>x</p>",
+]  # fmt: skip
+pages = st.one_of(
+    st.builds(
+        lambda parts, gaps: "".join(f"{part}{gap}" for part, gap in zip(parts, gaps, strict=False)),
+        st.lists(st.sampled_from(PIECES), max_size=8),
+        st.lists(st.sampled_from(["\n\n", "\n\n\n", "\n", "\r\n\r\n"]), min_size=8, max_size=8),
+    ),
+    documents.map(write),
+)
+made = st.one_of(
+    st.sampled_from(PIECES).map(read),
+    documents.map(lambda document: Document(document.nodes)),
+    st.just(Document([Block("paragraph")])),
+)
+edits = st.lists(
+    st.tuples(st.sampled_from(["set", "insert", "move", "delete"]), st.integers(0, 40), st.integers(0, 40), st.integers(0, 4), made),
+    min_size=1,
+    max_size=4,
+)  # fmt: skip
+
+
+def copy(document: Document) -> Document:
+    import msgspec
+
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(document), type=Document)
+
+
+def keyed(text: str) -> Document:
+    return assign_keys(read(text))
+
+
+def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
+    """Makes those of the edits that can be made; which keys they name."""
+    named: set[str] = set()
+    for kind, first, second, where, new in steps:
+        key = keys[first % len(keys)] if keys else None
+        other = keys[second % len(keys)] if keys else None
+        place = [
+            Position(after=other), Position(before=other), Position(into=other, at=first), Position(), Position(at=second),
+        ][where if other else 3]  # fmt: skip
+        try:
+            if kind == "insert":
+                allowed = document.allowed_at(place)
+                if allowed.type == "blocks" and allowed.depth < 3:
+                    document.insert(copy(new), place)
+            elif key is not None and kind == "set":
+                if document.allowed(key, "").type == "blocks":
+                    document.set(key, copy(new), "")
+            elif key is not None and kind == "move":
+                document.move([key], place, "")
+            elif key is not None:
+                document.delete([key], "")
+        except EditError:
+            pass
+        named |= {name for name in (key, other) if name}
+    return named
+
+
+def renamed(text: str, keys: dict[str, str]) -> Index:
+    document = keyed(text)
+    for node in keyed_nodes(document):
+        node.key = keys.get(node.key or "", node.key)
+    return index_blocks(document)
+
+
+@given(pages, edits, st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_a_part_read_alone_says_what_the_whole_page_says(text, steps, nested):
+    document = keyed(text)
+    keys = [node.key for node in (keyed_nodes(document) if nested else document.nodes)]
+    index = index_blocks(document)
+    whole = BlockEdits(text, index, document)
+    apply(whole, keys, steps)
+    said = whole.finish()
+    # The keys that are kept lead from what reading gives to what the nodes have.
+    assert renamed(said.text, said.index.kept) == said.index
+    everywhere = [key for entry in said.index.entries for key in entry.keys]
+    assert len(set(everywhere)) == len(everywhere)
+    local = BlockEdits(text, index)
+    try:
+        apply(local, keys, steps)
+        found = local.finish()
+    except NotLocal:
+        return
+    assert found.text == said.text
+    assert found.index == said.index
+
+
+@given(pages, edits)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_not_named_keeps_its_bytes_and_its_key(text, steps):
+    document = keyed(text)
+    keys = [block.key for block in document.nodes]
+    edited = BlockEdits(text, index_blocks(document), document)
+    steps = [step for step in steps if step[4].nodes and all(node.source is None for node in step[4].nodes)]
+    named = apply(edited, keys, steps)
+    # Where one of two tags that belong together is moved, they hold something else.
+    assume(not any(any(open_ends(block.source or "")) for block in document.nodes if block.key in named))
+    said = edited.finish()
+    now = keyed(said.text)
+    keys_of = {entry.keys[0]: number for number, entry in enumerate(said.index.entries)}
+    at = 0
+    for block in document.nodes:
+        if block.key in named or closes_nothing(block):
+            continue
+        assert block.source is not None and said.text.find(block.source, at) >= 0
+        at = said.text.find(block.source, at)
+        assert block.key in keys_of and now.nodes[keys_of[block.key]].source == block.source
+
+
+def closes_nothing(block: Block) -> bool:
+    """What would take in whatever comes behind it, and is closed where something new does."""
+    return block.source is not None and len(read(block.source + "\n\nx\n").nodes) != 2
+
+
+def words(text: str) -> Document:
+    return Document([Block("paragraph", {}, [Text([Leaf(text)])])])
+
+
+TEXT = "One *way*.\n\n- a\n- b\n\n\nMiddle\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\nEnd\n"
+
+
+def opened(text: str = TEXT) -> tuple[BlockEdits, list[str], Document]:
+    document = keyed(text)
+    return BlockEdits(text, index_blocks(document)), [block.key or "" for block in document.nodes], document
+
+
+def after(edited: BlockEdits) -> str:
+    found = edited.finish()
+    return found.text
+
+
+def test_setting_a_block_changes_nothing_else():
+    page, keys, _ = opened()
+    page.set(keys[2], words("Other"), "block")
+    found = page.finish()
+    assert found.text == TEXT.replace("Middle", "Other")
+    assert [entry.keys[0] for entry in found.index.entries] == keys
+    assert list(found.nodes) == [keys[2]]
+
+
+def test_what_says_the_same_stays_as_it_is():
+    page, keys, document = opened()
+    same = copy(document).nodes[0]
+    same.source = None
+    page.set(keys[0], Document([same]), "block")
+    assert after(page) == TEXT
+
+
+def test_inserting_and_deleting_leave_the_lines_around_them():
+    page, keys, _ = opened()
+    page.insert(words("New"), Position(after=keys[0]))
+    page.insert(words("First"), Position(at=0))
+    page.delete([keys[4]], "delete")
+    assert (
+        after(page)
+        == "First\n\nOne *way*.\n\nNew" + TEXT.removeprefix("One *way*.").removesuffix("\n\nEnd\n") + "\n"
+    )
+    page, keys, _ = opened()
+    page.delete(keys, "delete")
+    assert after(page).strip() == ""
+
+
+def test_moving_keeps_bytes_and_keys():
+    page, keys, _ = opened()
+    page.move([keys[1], keys[0]], Position(after=keys[4]), "blocks")
+    found = page.finish()
+    assert found.text == "Middle\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\nEnd\n\n- a\n- b\n\nOne *way*.\n"
+    assert [entry.keys[0] for entry in found.index.entries] == [keys[n] for n in (2, 3, 4, 1, 0)]
+
+
+def test_cutting_and_pasting_within_a_page_keeps_bytes_and_keys():
+    page, keys, document = opened()
+    table = copy(document).nodes[3]
+    table.source = None
+    page.insert(Document([table]), Position(at=0))
+    page.delete([keys[3]], "delete")
+    found = page.finish()
+    assert found.text.startswith("| A | B |\n|---|---|\n| 1 | 2 |\n\nOne")
+    assert found.index.entries[0].keys[0] == keys[3]
+
+
+def test_lists_that_come_together_stay_two():
+    page, keys, _ = opened("- a\n\nx\n\n- b\n")
+    page.delete([keys[1]], "delete")
+    with pytest.raises(NotLocal):
+        page.finish()
+    document = keyed("- a\n\nx\n\n- b\n")
+    whole = BlockEdits("- a\n\nx\n\n- b\n", index_blocks(document), document)
+    whole.delete([keys[1]], "delete")
+    assert after(whole) == "- a\n\n<!-- -->\n\n- b\n"
+
+
+def test_nested_blocks_and_cells():
+    page, keys, document = opened()
+    items = document.nodes[1].nodes
+    page.delete([items[0].key], "delete")
+    assert after(page) == TEXT.replace("- a\n- b", "* b")
+    page, keys, document = opened()
+    page.delete([item.key for item in items], "delete")
+    assert "b" not in after(page)
+    cells = document.nodes[3].fragments
+    page, keys, _ = opened()
+    page.set(cells[0].key, words("Cell"), "block")
+    found = page.finish()
+    assert "| Cell | 2   |" in found.text and cells[0].key in found.nodes
+
+
+def test_empty_paragraphs_write_nothing():
+    page, keys, _ = opened()
+    page.insert(Document([Block("paragraph")]), Position(after=keys[0]))
+    assert after(page) == TEXT
+    page, keys, _ = opened()
+    page.set(keys[2], Document([Block("paragraph")]), "block")
+    assert after(page) == TEXT.replace("\n\n\nMiddle", "\n")
+
+
+def test_what_cannot_be_done_is_said():
+    page, keys, document = opened()
+    with pytest.raises(Missing):
+        page.delete(["nobody"], "delete")
+    with pytest.raises(EditError, match="into itself"):
+        page.move([keys[1]], Position(into=document.nodes[1].nodes[0].key), "blocks")
+    with pytest.raises(EditError, match="holds no blocks"):
+        page.insert(words("x"), Position(into=keys[0]))
+    with pytest.raises(EditError, match="list-item"):
+        page.move([keys[0]], Position(into=keys[1]), "blocks")
+    with pytest.raises(EditError, match="part of a block"):
+        page.delete([document.nodes[3].fragments[0].key], "delete")
+    assert after(page) == TEXT

@@ -1,0 +1,61 @@
+"""Identifiers that writers give to headings: in whichever form, they are no words, keep their bytes, and come before computed
+ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.core.document import (
+    Block,
+    Document,
+    Leaf,
+    Text,
+    anchors,
+    list_places,
+    outline,
+    read,
+    read_head,
+    with_head,
+    write,
+)
+from octavo.core.document.html import render
+from octavo.core.import_plan import leading_title
+
+FORMS = [
+    "## Types {{#{id}}}\n",
+    "## Types {{: #{id} }}\n",
+    "## Types {{#{id}}} ##\n",
+    "Types {{#{id}}}\n---\n",
+    '## Types <a href="#{id}" id="{id}"></a>\n',
+    '<h2 id="{id}">Types</h2>\n',
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("id", ["module_types", "Module-Types", "größe", "a.b:c", "型"])
+def test_it_counts(form: str, id: str) -> None:
+    text = "## " + id + "\n\n" + form.format(id=id)
+    document = read(text)
+    assert [heading.title for heading in outline(document)] == [id, "Types"]
+    assert outline(document)[1].id == id, "not the heading that is only called so"
+    found = anchors([place for _, place in list_places(document)])
+    assert found.find(id) == id
+    html = render(read(text)).body
+    assert f'id="{id}"' in html and "{" not in html
+    assert write(read(text)) == text
+
+
+def test_it_survives_an_edit_and_words_that_look_like_one_stay_words() -> None:
+    document = read("## Types {#module_types}\n")
+    document.nodes[0].source = None
+    assert outline(read(write(document)))[0].id == "module_types"
+    words = Document([Block("heading-1", {}, [Text([Leaf("Types {#no}")])])])
+    assert outline(read(write(words)))[0].title == "Types {#no}"
+    for text in ("## a \\{#b}\n", "## `{#b}`\n", "## a {b}\n"):
+        assert "id" not in read(text).nodes[0].data, text
+
+
+def test_of_a_title() -> None:
+    text = "# Types {#module_types}\n\nwords\n"
+    assert read_head(text).title == leading_title(text) == "Types"
+    assert "{#module_types}" in with_head(text, {"title": "Kinds"})

@@ -1,0 +1,134 @@
+"""Open event streams of a world: requests that go on while others are made."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from world import URL, World
+
+
+class Heard(NamedTuple):
+    """An event: ``id`` is empty for one that has none."""
+
+    kind: str
+    data: dict[str, Any]
+    id: str
+
+
+class Listening:
+    """A stream that is open. ``comments`` counts what keeps it open without saying anything."""
+
+    def __init__(self, world: World, who: str, path: str, headers: dict[str, str]) -> None:
+        self._world = world
+        self._gone = asyncio.Event()
+        self._text = ""
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.comments = 0
+        self.heard: list[Heard] = []
+        self.last_id = ""
+        path, _, query = path.partition("?")
+        sent = {"host": "octavo.test", **headers}
+        if "authorization" not in sent:
+            sent["authorization"] = f"Bearer {world.token(who)}"
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": f"/v1{path}",
+            "raw_path": f"/v1{path}".encode(),
+            "query_string": query.encode(),
+            "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
+            "client": ("203.0.113.9", 1),
+            "scheme": URL.partition(":")[0],
+        }
+        self._task = world._loop.create_task(world._app(scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
+            return
+        self._text += message["body"].decode()
+        *whole, self._text = self._text.split("\n\n")
+        for block in whole:
+            fields = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line)
+            if block == ":":
+                self.comments += 1
+            if "event" in fields:
+                self.last_id = fields.get("id", self.last_id)
+                found = Heard(fields["event"], json.loads(fields["data"]), fields.get("id", ""))
+                assert found.data["kind"] == found.kind
+                self.heard.append(found)
+
+    @property
+    def body(self) -> str:
+        """What was sent that is no event, such as an error."""
+        return self._text
+
+    @property
+    def ended(self) -> bool:
+        return self._task.done()
+
+    def wait(self, until: Any, seconds: float = 20) -> None:
+        """Goes on until something is so; fails when it does not come."""
+
+        async def waiting() -> None:
+            end = asyncio.get_running_loop().time() + seconds
+            while not until(self):
+                assert asyncio.get_running_loop().time() < end, f"not heard: {self.heard} {self._text}"
+                await asyncio.sleep(0.01)
+
+        self._world._loop.run_until_complete(waiting())
+
+    def hear(self, kind: str, **data: Any) -> Heard:
+        """The next event of a kind with these data; what comes before it is passed over."""
+        start = 0
+
+        def find() -> Heard | None:
+            for at in range(start, len(self.heard)):
+                one = self.heard[at]
+                if one.kind == kind and data.items() <= one.data.items():
+                    del self.heard[: at + 1]
+                    return one
+            return None
+
+        found: list[Heard] = []
+
+        def came(_: Listening) -> bool:
+            one = find()
+            if one is not None:
+                found.append(one)
+            return bool(found)
+
+        self.wait(came)
+        return found[0]
+
+    def kinds(self) -> list[str]:
+        return [one.kind for one in self.heard]
+
+    def leave(self) -> None:
+        """The client goes away."""
+        self._gone.set()
+        self._world._loop.run_until_complete(asyncio.wait([self._task]))
+        self._task.result()
+
+
+@contextmanager
+def listening(world: World, who: str, path: str, **headers: str) -> Iterator[Listening]:
+    """A stream of somebody, ready."""
+    stream = Listening(world, who, path, {name.replace("_", "-"): value for name, value in headers.items()})
+    try:
+        stream.wait(lambda one: one.ended or "ready" in one.kinds())
+        if stream.status == 200:
+            stream.hear("ready")
+        yield stream
+    finally:
+        stream.leave()

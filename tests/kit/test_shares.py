@@ -1,0 +1,259 @@
+"""Places that organizations share: the rule, every pool that there is, and no pool beside them."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import gc
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from octavo.app import api_app
+from octavo.kit import shares
+from octavo.kit.shares import WAITING, Busy, Owner, SharedThreads, Shares
+from octavo.kit.worker import Worker
+from octavo.reader import reader_edge
+from octavo.runtime import Host
+from world import World
+
+SRC = Path(shares.__file__).parents[1]
+
+
+def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[], None]]:
+    """Takes all that one organization gets, for as many people as it likes."""
+    taken = []
+    for person in range(most):
+        owner = (organization, str(person))
+        while pool.may_take(owner) and len(taken) < most:
+            taken.append(pool.take(owner))
+    return taken
+
+
+# --- the rule -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 8, 16, 100])
+def test_nobody_takes_all(size: int) -> None:
+    pool = Shares("x", size)
+    greedy = fill(pool, "greedy", 500)
+    assert len(greedy) == max(1, size // 2)
+    others = [fill(pool, name, 500) for name in ("second", "third", "fourth")]
+    assert pool.held <= size
+    if size > 1:
+        assert others[0], "room is left for whoever has none"
+        assert pool.may_take(("modest", "one")) or pool.held == size
+    for give_back in greedy:
+        give_back()
+        give_back()  # once is enough
+    assert pool.held == sum(map(len, others))
+
+
+def test_one_person_leaves_room_in_their_organization() -> None:
+    pool = Shares("x", 16)
+    one = []
+    while pool.may_take(("org", "one")):
+        one.append(pool.take(("org", "one")))
+    assert len(one) == 4
+    assert pool.may_take(("org", "two"))
+
+
+def test_the_last_places_are_for_those_who_have_none() -> None:
+    pool = Shares("x", 8)
+    for name in ("a", "b", "c"):
+        fill(pool, name, 500)
+    assert pool.held == 6 + 1, "six to the greedy ones, and one of the last two to who had none"
+    assert pool.may_take(("modest", "x"))
+
+
+def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits is served in turns, by organization and in it by person, whoever has queued how many."""
+    pool = Shares("x", 1, waiting=1000)
+    hold = pool.wait(("z", "z"), 0)
+    served: list[Owner] = []
+    tickets = []
+    for owner, count in ((("a", "1"), 20), (("a", "2"), 3), (("b", "1"), 2), (("c", "1"), 1)):
+        for _ in range(count):
+            tickets.append(pool._ask(owner, lambda owner=owner: served.append(owner)))  # type: ignore[misc]
+    hold()
+    for _ in range(len(tickets)):
+        pool._give_back(served[-1])
+    assert [owner for owner, _ in served[:3]] == ["a", "b", "c"]
+    assert Counter(served[:9]) == {("a", "1"): 3, ("a", "2"): 3, ("b", "1"): 2, ("c", "1"): 1}
+    assert len(served) == 26 and (pool.held, pool.waiting) == (0, 0)
+    assert not pool._in_line and not pool._held and not pool._waiting
+
+
+def test_refused_is_who_took_much() -> None:
+    pool = Shares("questions are being answered", 4)
+    with ExitStack() as stack:
+        for _ in range(pool.share(1)):
+            stack.enter_context(pool.place(("greedy", str(_)), 0))
+        for number in range(WAITING):
+            pool._ask(("greedy", str(number)), lambda: None)
+        with pytest.raises(Busy) as refused:
+            pool.wait(("greedy", "one more"), 0)
+        assert refused.value.status == 503 and refused.value.headers["retry-after"] == "5"
+        assert (
+            refused.value.message == "Too many questions are being answered just now. Try again in a moment."
+        )
+        with pool.place(("modest", "x"), 0):
+            pass
+
+
+def test_one_person_does_not_fill_the_line_of_their_organization() -> None:
+    pool = Shares("x", 1)
+    hold = pool.wait(("other", "x"), 0)
+    for _ in range(WAITING // 2):
+        pool._ask(("org", "greedy"), lambda: None)
+    with pytest.raises(Busy):
+        pool._ask(("org", "greedy"), lambda: None)
+    pool._ask(("org", "modest"), lambda: None)
+    hold()
+
+
+def test_who_gives_up_leaves_the_line() -> None:
+    pool = Shares("x", 1)
+    hold = pool.wait(("a", "a"), 0)
+    with pytest.raises(Busy):
+        pool.wait(("b", "b"), 0.01)
+    assert pool.waiting == 0
+    hold()
+    assert pool.held == 0
+
+
+def test_threads_at_random_never_have_too_many() -> None:
+    """Whatever order they come in: never above the size or a share, and nothing is lost."""
+    pool, chance = Shares("x", 6), random.Random(5)
+    most: Counter[str] = Counter()
+    now: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def work(seed: int) -> None:
+        own = random.Random(seed)
+        for _ in range(30):
+            organization = own.choice("abc")
+            try:
+                with pool.place((organization, own.choice("12")), 5):
+                    with lock:
+                        now[organization] += 1
+                        now["all"] += 1
+                        for name in (organization, "all"):
+                            most[name] = max(most[name], now[name])
+                    time.sleep(own.random() / 2000)
+                    with lock:
+                        now[organization] -= 1
+                        now["all"] -= 1
+            except Busy:
+                pass
+
+    threads = [threading.Thread(target=work, args=(chance.random(),)) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most["all"] <= 6 and all(most[name] <= 3 for name in "abc")
+    assert (pool.held, pool.waiting) == (0, 0) and not pool._held
+
+
+def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
+    pool = SharedThreads("x", 2, "octavo-test")
+    go = threading.Event()
+
+    async def ask() -> None:
+        task = asyncio.create_task(pool.run(("a", "a"), 5, go.wait))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.wait([task])
+        assert pool.held == 1
+        with pytest.raises(Busy):
+            await pool.run(("a", "b"), 0.05, print)
+        assert pool.waiting == 0
+        assert await pool.run(("b", "b"), 5, pool.is_mine) is True
+        go.set()
+        assert await pool.run(("a", "c"), 5, str, 1) == "1"
+        with pytest.raises(ZeroDivisionError):
+            await pool.run(("a", "c"), 5, lambda: 1 / 0)
+
+    asyncio.run(ask())
+    pool.close()
+    assert pool.held == 0 and not pool.is_mine()
+
+
+# --- every pool ---------------------------------------------------------------------------------------
+
+POOLS = {
+    "questions are being answered", "requests wait for integrations", "requests are being sent",
+    "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
+    "jobs wait for other servers", "event streams are open",
+}  # fmt: skip
+
+
+@pytest.fixture
+def pools(sqlite_world: World) -> Iterator[list[Shares]]:
+    """All that one process has, as it makes them itself."""
+    gc.collect()
+    before = set(shares.everywhere)
+    context = sqlite_world.context
+    apps = [api_app(context), reader_edge(context)]
+    others = [Worker(context.db, context), Host(16)]
+    made = set(shares.everywhere) - before | {context.questions, context.endpoints, context.scripts}
+    yield sorted(made, key=lambda pool: pool.name)
+    for app in apps:
+        app.close()
+    assert isinstance(others[1], Host)
+    others[1].close()
+
+
+def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) -> None:
+    assert {pool.name for pool in pools} == POOLS, "a pool that is new belongs here, and shares"
+    for pool in pools:
+        greedy = fill(pool, "greedy")
+        assert 0 < len(greedy) < pool.size, pool.name
+        waiting = []
+        with pytest.raises(Busy):
+            for number in range(WAITING + 1):
+                waiting.append(pool._ask(("greedy", f"n{number}"), lambda: None))
+        # The modest one has a place at once, and again, as long as one is free.
+        began = time.monotonic()
+        with pool.place(("modest", "one"), 0):
+            pass
+        assert time.monotonic() - began < 1, pool.name
+        for ticket in waiting:
+            if pool._withdraw(ticket):
+                pool._give_back(ticket.owner)
+        for give_back in greedy:
+            give_back()
+        assert (pool.held, pool.waiting) == (0, 0), pool.name
+
+
+OTHERS = {
+    "kit/shares.py": "the pools themselves",
+    "kit/worker.py": "runs what has a place in a group",
+    "kit/hub.py": "one thread, which tells all listeners",
+    "kit/fetch.py": "look-ups of names, which nothing can stop",
+    "app.py": "threads of requests to the API, and of metrics",
+    "reader/app.py": "threads of requests to sites",
+    "changes/uploading.py": "files of one request, fetched together",
+    "identity/passwords.py": "hashes; attempts are counted by address before",
+}
+"""Files with threads or semaphores of their own, and why."""
+
+
+def test_no_pool_is_beside_them() -> None:
+    found = set()
+    for path in sorted(SRC.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                name = (
+                    node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                )
+                if name in ("ThreadPoolExecutor", "Semaphore", "BoundedSemaphore"):
+                    found.add(str(path.relative_to(SRC)))
+    assert found == set(OTHERS), "what organizations share goes through kit/shares.py"

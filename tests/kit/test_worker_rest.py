@@ -1,0 +1,26 @@
+"""Events of many commits are handed over together; jobs are begun meanwhile."""
+
+import threading
+
+from octavo.kit import jobs, worker
+from octavo.kit.worker import Worker
+
+
+def test_commits_that_follow_each_other_are_looked_for_once(database, monkeypatch):
+    monkeypatch.setattr(worker, "_REST", 1000.0)
+    fed, claimed, stop = [], threading.Semaphore(0), threading.Event()
+    running = Worker(database, None, poll=1000.0)
+    monkeypatch.setattr(running, "_feed", lambda: fed.append(1) or True)
+    monkeypatch.setattr(running, "_claim", lambda most: claimed.release() or [])
+    thread = threading.Thread(target=running.run_forever, args=(stop,))
+    thread.start()
+    try:
+        assert claimed.acquire(timeout=30) and claimed.acquire(timeout=30)
+        for _ in range(5):
+            jobs.wake()
+            assert claimed.acquire(timeout=30)
+    finally:
+        stop.set()
+        jobs.wake()
+        thread.join(30)
+    assert len(fed) == 1

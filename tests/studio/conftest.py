@@ -1,0 +1,103 @@
+"""A served installation with the app, and a browser in which its first administrator is signed in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from octavo.studio import find_missing
+from serving import Administrator, serving
+from tools import absent
+
+PASSWORD = "correct horse battery"
+
+
+class App(Administrator):
+    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together."""
+
+    def __init__(self, served: Any, browser: Any) -> None:
+        super().__init__(served)
+        self.url = served.url
+        self.browser = browser
+        self.trouble: list[str] = []
+        found = re.search(r"^Open +(\S+)$", served.output.read_text(), re.M)
+        assert found is not None
+        self.first_address = found[1]
+        page = self.watch(browser.new_context())
+        page.goto(self.first_address)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Set the password").click()
+        page.get_by_role("navigation", name="Main").wait_for()
+        self.state = page.context.storage_state()
+        page.context.close()
+
+    def watch(self, context: Any) -> Any:
+        """A page of this context. What a policy refuses and what a script throws is trouble."""
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.trouble.append(f"{page.url}: {error}"))
+        page.on(
+            "console",
+            lambda message: (
+                self.trouble.append(f"{page.url}: {message.text}")
+                if message.type == "error" and "Failed to load resource" not in message.text
+                else None
+            ),
+        )
+        return page
+
+    def open(self, path: str, **options: Any) -> Any:
+        """A page in a new context, signed in, at an address of the app."""
+        context = self.browser.new_context(
+            storage_state=self.state,
+            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
+        )
+        page = self.watch(context)
+        page.goto(f"{self.url}{path}")
+        return page
+
+    def fill_space(self, title: str, pages: list[Any], **more: Any) -> str:
+        """A space with these pages: a title, or a title and what is below it."""
+        space = self.create_space(title, **more)
+        for page in pages:
+            self._insert(space, page, None)
+        return space
+
+    def _insert(self, space: str, page: Any, into: str | None) -> None:
+        title, below = page if isinstance(page, tuple) else (page, [])
+        change = {
+            "operation": "insert_page",
+            "title": title,
+            "into": into,
+            "document": {
+                "markdown": f"About {title}.\n\n## First part\n\nWords.\n\n## Second part\n\nMore words.\n"
+            },
+        }
+        made = self.call("POST", f"/spaces/{space}/content", {"changes": [change]})
+        for one in below:
+            self._insert(space, one, made["changes"][0]["page"]["id"])
+
+    def titles(self, space: str, base: str = "content") -> list[Any]:
+        """The titles of a space's pages, as ``fill_space`` takes them."""
+
+        def shown(pages: list[dict[str, Any]]) -> list[Any]:
+            return [
+                (page["title"], shown(page["pages"])) if page["pages"] else page["title"] for page in pages
+            ]
+
+        return shown(self.call("GET", f"/spaces/{space}/{base}/pages")["pages"])
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[App]:
+    missing = find_missing()
+    if missing is not None:
+        absent(missing)
+    with serving(
+        tmp_path_factory.mktemp("studio") / "data", OCTAVO_ADMIN_EMAIL="ines.okafor@example.com"
+    ) as served:
+        opened = App(served, browser)
+        yield opened
+        assert opened.trouble == []

@@ -1,0 +1,74 @@
+"""No screen breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone; and a
+narrow window never scrolls sideways."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+pytestmark = pytest.mark.slow
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def screens(app):
+    space = app.fill_space("Screens", ["Start", ("Guides", ["Install", "Upgrade"]), "Reference"])
+    changes = f"/spaces/{space}/change-requests"
+    for subject, status in (("A draft", None), ("In review", "open")):
+        number = app.call("POST", changes, {"subject": subject})["number"]
+        edit = {"operation": "insert_page", "title": subject, "document": {"markdown": "Words."}}
+        app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
+        if status:
+            app.call("PATCH", f"{changes}/{number}", {"status": status})
+    empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
+    return {
+        "work": "/",
+        "page": f"/s/{space}/guides/install",
+        "edit": f"/s/{space}/~/changes/1/guides/install",
+        "changes": f"/s/{space}/~/changes",
+        "all-changes": f"/o/{app.organization}/~/changes",
+        "history": f"/s/{space}/~/history",
+        "empty-changes": f"/o/{empty}/~/changes",
+        "nowhere": "/~/else",
+    }
+
+
+SCREENS = ("work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("name", SCREENS)
+def test_rules(app, screens, name, size, scheme):
+    page = app.open(screens[name], viewport=size, color_scheme=scheme)
+    page.locator("main h1").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    check(page)
+    assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_rules_of_what_opens(app, screens, scheme):
+    page = app.open(screens["page"], color_scheme=scheme)
+    page.get_by_role("tree").wait_for()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("in")
+    page.get_by_role("option").first.wait_for()
+    check(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    check(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menu").wait_for()
+    check(page)
+    page.context.close()
+
+
+def check(page) -> None:
+    found = Axe().run(page, options={"runOnly": RULES}).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []

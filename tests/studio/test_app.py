@@ -1,0 +1,306 @@
+"""The app in a real browser, walked by role and name as assistive technology does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+PAGES = ["Start", ("Guides", ["Install", "Upgrade"]), "Reference"]
+
+
+def tree(page):
+    return page.get_by_role("tree", name="Pages")
+
+
+def row(page, title):
+    return tree(page).get_by_role("treeitem", name=title, exact=True)
+
+
+def test_the_address_of_the_first_start_is_used_up(app):
+    page = app.watch(app.browser.new_context())
+    page.goto(app.first_address)
+    page.get_by_role("heading", name="This address was used already").wait_for()
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    page.context.close()
+
+
+def test_whoever_is_signed_out_signs_in_and_comes_back(app):
+    from studio.conftest import PASSWORD
+
+    page = app.watch(app.browser.new_context())
+    page.goto(f"{app.url}/o/{app.organization}/~/changes?status=draft")
+    page.wait_for_url("**/sign-in?next=*")
+    page.get_by_label("E-mail address").fill("ines.okafor@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Change requests", level=1).wait_for()
+    assert page.url.endswith("~/changes?status=draft")
+    page.context.close()
+
+
+def test_the_names_on_every_screen(app):
+    space = app.fill_space("Names", PAGES)
+    for path in (
+        "/",
+        f"/o/{app.organization}/~/changes",
+        f"/s/{space}",
+        f"/s/{space}/~/history",
+        "/nowhere/at/all",
+    ):
+        if path.startswith("/nowhere"):
+            continue
+        page = app.open(path)
+        page.locator("main h1").first.wait_for()
+        assert page.get_by_role("main").count() == 1
+        assert page.get_by_role("main").get_by_role("heading", level=1).count() == 1
+        assert page.get_by_role("link", name="Skip to content").count() == 1
+        main = page.get_by_role("navigation", name="Main")
+        for name in (
+            "My work", "Inbox", "Change requests", "Members and access", "Integrations", "Settings", "Names",
+        ):  # fmt: skip
+            expect(main.get_by_role("link", name=name, exact=True)).to_have_count(1)
+        expect(main.get_by_role("link", name="Octavo manual", exact=True)).to_have_count(2)  # space and site
+        assert page.get_by_role("button", name="Search or do").count() == 1
+        assert page.get_by_role("region", name="Notifications").count() == 1
+        page.context.close()
+
+
+def test_the_main_navigation_is_reached_from_a_space(app):
+    space = app.fill_space("Edge", PAGES)
+    page = app.open(f"/s/{space}")
+    row(page, "Start").wait_for()
+    page.get_by_role("navigation", name="Main").get_by_role(
+        "link", name="Change requests", exact=True
+    ).click()
+    page.get_by_role("heading", name="Change requests", level=1).wait_for()
+    page.context.close()
+
+
+def test_a_page_is_read_and_its_space_walked_by_keyboard(app):
+    space = app.fill_space("Reading", PAGES)
+    page = app.open(f"/s/{space}")
+    expect(page.get_by_role("heading", name="Start", level=1)).to_be_visible()
+    space_nav = page.get_by_role("navigation", name="Space")
+    for name in ("Pages", "Changes", "History"):
+        expect(space_nav.get_by_role("link", name=name, exact=True)).to_have_count(1)
+    for name in ("Edit", "Page actions", "New page", "Comment"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
+    tree(page).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Install", level=1)).to_be_visible()
+    assert page.url == f"{app.url}/s/{space}/guides/install"
+    expect(row(page, "Install")).to_have_attribute("aria-current", "page")
+    expect(row(page, "Guides")).to_have_attribute("aria-expanded", "true")
+    # Typing jumps, across what is folded up or not.
+    tree(page).focus()
+    page.keyboard.type("ref")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Reference", level=1)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Install", level=1)).to_be_visible()
+    page.context.close()
+
+
+def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
+    space = app.fill_space("Tree", PAGES)
+    page = app.open(f"/s/{space}")
+    row(page, "Start").wait_for()
+    tree(page).focus()
+    page.keyboard.press("F2")
+    page.get_by_role("textbox", name="Title of the page").fill("Begin")
+    page.keyboard.press("Enter")
+    expect(row(page, "Begin")).to_be_visible()
+    page.get_by_text("Renamed “Start” to “Begin”").wait_for()
+    assert app.titles(space)[0] == "Begin"
+    tree(page).focus()
+    page.keyboard.press("Alt+Shift+ArrowDown")
+    page.get_by_text("Moved “Begin”").wait_for()
+    assert app.titles(space) == [("Guides", ["Install", "Upgrade"]), "Begin", "Reference"]
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    page.get_by_text("Moved “Begin” below “Guides”").wait_for()
+    assert app.titles(space) == [("Guides", ["Install", "Upgrade", "Begin"]), "Reference"]
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").last.click()
+    expect(row(page, "Begin")).to_have_attribute("aria-level", "1")
+    assert app.titles(space) == [("Guides", ["Install", "Upgrade"]), "Begin", "Reference"]
+    page.context.close()
+
+
+def test_pages_are_made_deleted_and_brought_back_with_all_below(app):
+    space = app.fill_space("Bringing back", PAGES)
+    page = app.open(f"/s/{space}")
+    row(page, "Guides").wait_for()
+    row(page, "Guides").click(button="right")
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(row(page, "Guides")).to_have_count(0)
+    page.get_by_text("Deleted “Guides”").wait_for()
+    assert app.titles(space) == ["Start", "Reference"]
+    page.get_by_role("main").focus()
+    page.keyboard.press("Control+z")
+    expect(row(page, "Guides")).to_be_visible()
+    assert app.titles(space) == PAGES
+    page.get_by_role("button", name="New page", exact=True).click()
+    expect(row(page, "Untitled")).to_have_attribute("aria-current", "page")
+    assert app.titles(space) == [*PAGES, "Untitled"]
+    page.context.close()
+
+
+def test_a_page_is_dragged_into_another(app):
+    space = app.fill_space("Dragging", PAGES)
+    page = app.open(f"/s/{space}")
+    row(page, "Reference").wait_for()
+    place = row(page, "Guides").bounding_box()
+    row(page, "Reference").hover()
+    page.mouse.down()
+    page.mouse.move(place["x"] + 40, place["y"] + 4, steps=4)
+    page.mouse.move(place["x"] + 40, place["y"] + place["height"] / 2, steps=4)
+    page.mouse.up()
+    page.get_by_text("Moved “Reference” below “Guides”").wait_for()
+    assert app.titles(space) == ["Start", ("Guides", ["Install", "Upgrade", "Reference"])]
+    page.context.close()
+
+
+def test_in_a_locked_space_the_tree_begins_a_draft(app):
+    space = app.fill_space("Locked", PAGES)
+    app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
+    page = app.open(f"/s/{space}/reference")
+    row(page, "Reference").wait_for()
+    tree(page).focus()
+    page.keyboard.press("Alt+Shift+ArrowUp")
+    page.wait_for_url(re.compile(r"/~/changes/1/reference$"))
+    assert app.titles(space) == PAGES
+    expect(row(page, "Reference")).to_have_attribute("aria-posinset", "2")
+    assert app.titles(space, "change-requests/1/content") == [
+        "Start",
+        "Reference",
+        ("Guides", ["Install", "Upgrade"]),
+    ]
+    page.context.close()
+
+
+def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
+    space = app.fill_space("Drafts", PAGES)
+    page = app.open(f"/s/{space}/reference")
+    page.get_by_role("heading", name="Reference", level=1).wait_for()
+    page.keyboard.press("e")
+    page.wait_for_url(re.compile(r"/~/changes/1/reference$"))
+    subject = page.get_by_role("textbox", name="Subject")
+    expect(subject).to_have_value("Edit Reference")
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    subject.fill("Better words")
+    subject.press("Enter")
+    change = f"/spaces/{space}/change-requests/1"
+    page.wait_for_timeout(300)
+    assert app.call("GET", change)["subject"] == "Better words"
+    for name in ("Edit", "Review", "Talk"):
+        expect(page.get_by_role("tab", name=name, exact=True)).to_have_count(1)
+    page.get_by_role("button", name="Ask for review", exact=True).click()
+    page.get_by_text("#1 waits for review").wait_for()
+    assert app.call("GET", change)["status"] == "open"
+    edit = {"operation": "insert_page", "title": "Added", "document": {"markdown": "Words."}}
+    app.call("POST", f"{change}/content", {"changes": [edit]})
+    page.get_by_role("button", name="Merge", exact=True).click()
+    page.get_by_text("Merged “Better words”").wait_for()
+    assert app.call("GET", change)["status"] == "merged"
+    expect(row(page, "Added")).to_be_visible()
+    # Who edits again begins another one.
+    page.get_by_role("button", name="Edit", exact=True).click()
+    page.wait_for_url(re.compile(r"/~/changes/2/"))
+    page.context.close()
+
+
+def test_everything_is_found_from_the_palette(app):
+    space = app.fill_space("Palette", PAGES)
+    page = app.open(f"/s/{space}")
+    row(page, "Start").wait_for()
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("dialog").get_by_role("combobox")
+    field.fill("upgr")
+    option = page.get_by_role("option", name=re.compile("^Upgrade"))
+    expect(option).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Upgrade", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    field.fill(">dark")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Search or do").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.context.close()
+
+
+def test_an_empty_organization_offers_three_beginnings(app):
+    made = app.call("POST", "/orgs", {"title": "Empty one"})["id"]
+    page = app.open("/")
+    page.get_by_role("button", name=re.compile("^Organization:")).click()
+    page.get_by_role("menuitemradio", name="Empty one").click()
+    expect(page.get_by_role("heading", name="Your documentation begins here", level=1)).to_be_visible()
+    for name in ("Import", "Choose a template", "Start writing"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
+    page.get_by_role("button", name="Start writing", exact=True).click()
+    page.wait_for_url(re.compile(r"/s/[^/]+/~/changes/1$"))
+    space = app.call("GET", f"/orgs/{made}/spaces")["items"][0]["id"]
+    expect(row(page, "Untitled")).to_be_visible()
+    assert app.titles(space) == ["Untitled"]
+    page.context.close()
+
+
+def test_files_are_imported_into_a_new_space(app, tmp_path):
+    made = app.call("POST", "/orgs", {"title": "Importing"})["id"]
+    (tmp_path / "guide.md").write_text("# A guide\n\nIts words.\n")
+    page = app.open(f"/o/{made}/~/changes")
+    page.get_by_role("link", name="My work").click()
+    page.get_by_role("button", name="Import", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Import")
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one file.")
+    dialog.get_by_label("Files", exact=True).set_input_files(tmp_path / "guide.md")
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("heading", name="A guide", level=1)).to_be_visible(timeout=30_000)
+    page.context.close()
+
+
+def test_history_shows_what_changed_and_goes_back(app):
+    space = app.fill_space("History", ["Only"])
+    first = app.call("GET", f"/spaces/{space}")["revision"]
+    only = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    edit = {"operation": "update_page", "page": only, "document": {"markdown": "About everything.\n"}}
+    app.call("POST", f"/spaces/{space}/content", {"changes": [edit]})
+    page = app.open(f"/s/{space}/~/history")
+    revisions = page.get_by_role("list", name="Revisions").get_by_role("listitem")
+    expect(revisions).to_have_count(3)
+    page.get_by_role("button", name="Compare Only").click()
+    expect(page.locator("ins", has_text="everything")).to_be_visible()
+    revisions.nth(1).get_by_role("link").click()
+    page.wait_for_url(f"**/~/history/{first}")
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_text("The space is as it was then").wait_for()
+    markdown = app.call("GET", f"/spaces/{space}/content/page/{only}?format=markdown")["markdown"]
+    assert "About Only." in markdown
+    page.context.close()
+
+
+def test_what_is_not_there_says_so(app):
+    page = app.open("/s/none/at/all")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This page is not here")
+    page.goto(f"{app.url}/~/else")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing is here")
+    page.context.close()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
+    page = app.browser.new_context(storage_state=app.state).new_page()
+    answer = {"error": {"code": status, "message": "Too much is waiting just now."}}
+    page.route("**/v1/user", lambda route: route.fulfill(status=status, json=answer))
+    page.goto(app.url)
+    page.get_by_text("Too much is waiting just now.").wait_for()
+    page.unroute("**/v1/user")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("navigation", name="Main").wait_for()
+    page.context.close()

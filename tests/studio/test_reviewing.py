@@ -1,0 +1,141 @@
+"""Change requests reviewed and conflicts settled in a real browser, by pointer and by keyboard."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import App
+
+pytestmark = pytest.mark.slow
+
+BEFORE = """The runtime writes the message into the same table.
+
+The outbox cannot be turned off.
+
+Untouched one.
+
+Untouched two.
+
+Untouched three.
+
+| Name | Use    |
+| ---- | ------ |
+| a    | first  |
+| b    | second |
+"""
+
+
+def _change(app: App, space: str, subject: str, *changes: dict[str, Any]) -> str:
+    """The path of a new change request with these changes."""
+    path = f"/spaces/{space}/change-requests"
+    made = f"{path}/{app.call('POST', path, {'subject': subject})['number']}"
+    app.call("POST", f"{made}/content", {"changes": list(changes)})
+    return made
+
+
+def _fill(app: App) -> tuple[str, str]:
+    """A space with one page, and the id of that."""
+    space = app.create_space("Outbox")
+    page = {"operation": "insert_page", "title": "Outbox", "document": {"markdown": BEFORE}}
+    app.call("POST", f"{_change(app, space, 'Begin', page)}/merge")
+    return space, app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+
+
+def _edit(page: str, markdown: str, **fields: Any) -> dict[str, Any]:
+    return {"operation": "update_page", "page": page, "document": {"markdown": markdown}, **fields}
+
+
+def _words(app: App, space: str, page: str) -> str:
+    return str(app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")["markdown"])
+
+
+def test_words_are_marked_in_the_page(app: App) -> None:
+    space, page = _fill(app)
+    after = BEFORE.replace("same table", "same transaction").replace("| b    | second |", "| b    | other |")
+    after = after.replace("The outbox cannot be turned off.\n\n", "") + "\nLast words.\n"
+    new = {"operation": "insert_page", "title": "New", "document": {"markdown": "New words.\n"}}
+    change = _change(app, space, "Batches", _edit(page, after), new)
+    app.call("PATCH", change, {"status": "open"})
+    number = change.rpartition("/")[2]
+    shown = app.open(f"/s/{space}/~/changes/{number}/~/review/outbox")
+
+    expect(shown.get_by_role("heading", name="Outbox", level=1)).to_be_visible()
+    expect(shown.locator("main ins")).to_have_text(["transaction", "other", "Last words."])
+    expect(shown.locator("main del")).to_have_text(["table", "The outbox cannot be turned off.", "second"])
+    expect(shown.get_by_text("Untouched two.")).to_have_count(0)
+    shown.get_by_role("button", name="3 blocks unchanged").click()
+    expect(shown.get_by_text("Untouched two.")).to_be_visible()
+
+    shown.keyboard.press("j")
+    expect(shown.get_by_text("change 1 of 4")).to_be_visible()
+    shown.keyboard.press("c")
+    shown.get_by_role("textbox", name="Write a comment").fill("Does this hold everywhere?")
+    shown.get_by_role("button", name="Post").click()
+    thread = shown.get_by_role("main").get_by_role("article")
+    expect(thread).to_contain_text("Does this hold everywhere?")
+    said = app.call("GET", f"{change}/comments")["items"][0]
+    assert said["target"]["page"]["id"] == page
+    assert said["target"]["node"]["id"]
+    thread.get_by_role("textbox", name="Reply").fill("It does.")
+    thread.get_by_role("button", name="Post").click()
+    expect(thread).to_contain_text("It does.")
+    thread.get_by_role("button", name="Resolve").click()
+    expect(thread).to_have_count(0)
+    assert app.call("GET", f"{change}/comments?status=resolved")["count"] == 1
+
+    shown.locator("main").focus()
+    shown.keyboard.press("v")
+    expect(shown.get_by_role("heading", name="New", level=1)).to_be_visible()
+    mark = shown.get_by_role("checkbox", name="Seen: Outbox")
+    expect(mark).to_be_checked()
+    expect(shown.get_by_text("1 of 2 seen")).to_be_visible()
+    # It goes out when the page changes again, and that of the other page does not appear.
+    app.call("POST", f"{change}/content", {"changes": [_edit(page, f"{after}\nMore.\n")]})
+    shown.reload()
+    expect(mark).not_to_be_checked()
+    shown.context.close()
+
+
+def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
+    space, page = _fill(app)
+    mine = BEFORE.replace("cannot", "can never").replace("first ", "mine").replace("same table", "own table")
+    theirs = (
+        BEFORE.replace("cannot", "must not").replace("first ", "theirs").replace("same table", "new table")
+    )
+    change = _change(app, space, "Mine", _edit(page, mine, description="Words of mine."))
+    app.call("POST", f"{_change(app, space, 'Theirs', _edit(page, theirs, description='Theirs.'))}/merge")
+    assert app.call("POST", f"{change}/update")["result"] == "conflicts"
+    number = change.rpartition("/")[2]
+    shown = app.open(f"/s/{space}/~/changes/{number}/~/conflicts")
+
+    cards = shown.get_by_role("main").get_by_role("region", name=re.compile(r"Conflict \d of 4"))
+    expect(cards).to_have_count(4)
+    expect(shown.get_by_role("button", name="Merge · 4 left")).to_have_attribute("aria-disabled", "true")
+    description = shown.get_by_role("region", name=re.compile("Description of the page"))
+    description.get_by_role("button", name="Take theirs").click()
+    expect(description).to_contain_text("You took theirs")
+    description.get_by_role("button", name="Undo").click()
+    expect(shown.get_by_role("button", name="Merge · 4 left")).to_be_visible()
+    description.get_by_role("button", name="Edit the result").click()
+    description.get_by_role("textbox", name="The result").fill("Words of both.")
+    description.get_by_role("button", name="Take this").click()
+    off = shown.get_by_role("region", name=re.compile("can never"))
+    off.get_by_role("button", name="Both, yours first").click()
+    # The two that are left, from the keyboard: what is not there yet is chosen next.
+    shown.keyboard.press("3")
+    expect(shown.get_by_role("button", name="Merge · 1 left")).to_be_visible()
+    shown.keyboard.press("2")
+    shown.get_by_role("button", name="Merge", exact=True).click()
+    expect(shown.get_by_text("Merged “Mine”")).to_be_visible()
+
+    assert app.call("GET", change)["status"] == "merged"
+    merged = app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")
+    assert merged["description"] == "Words of both."
+    words = _words(app, space, page)
+    assert "The outbox can never be turned off.\n\nThe outbox must not be turned off." in words
+    assert ("own table" in words) != ("new table" in words)
+    shown.context.close()

@@ -1,0 +1,98 @@
+"""The app's one page at its addresses, the files it loads, and what is said where it was not built."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+
+import brotli
+import httpx
+import pytest
+from lxml import etree
+
+from octavo.app import api_app
+from octavo.studio import serving
+from world import URL
+
+SCRIPT = b"export const words = 'one two three';\n" * 60
+PAGE = {"accept": "text/html,*/*;q=0.8"}
+ADDRESSES = ("/s/abc/guides/start", "/s/abc/~/changes/4/guides", "/o/abc", "/c/abc", "/~/inbox")
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """A folder for an app of one page and one script, with the compressed forms that a build leaves beside them."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_bytes(b"<!doctype html><title>Octavo</title>")
+    (tmp_path / "assets" / "index-1a2b.js").write_bytes(SCRIPT)
+    (tmp_path / "assets" / "index-1a2b.js.br").write_bytes(brotli.compress(SCRIPT, quality=11))
+    (tmp_path / "assets" / "index-1a2b.js.gz").write_bytes(gzip.compress(SCRIPT))
+    monkeypatch.setattr(serving, "DIST", tmp_path)
+    monkeypatch.setattr(serving, "SHELL", tmp_path / "index.html")
+    return tmp_path
+
+
+def ask(world, path, **headers):
+    """What an API that was started now answers."""
+
+    async def answer():
+        transport = httpx.ASGITransport(app=api_app(world.context))
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            return await client.get(path, headers=headers)
+
+    return asyncio.run(answer())
+
+
+@pytest.mark.parametrize("address", ["/", *ADDRESSES])
+def test_every_address_of_the_app_is_answered_with_its_page(world, built, address):
+    page = ask(world, address, **PAGE)
+    assert page.status_code == 200 and b"<title>Octavo" in page.content
+    policy = page.headers["content-security-policy"]
+    assert "require-trusted-types-for 'script'" in policy and "unsafe" not in policy
+    assert page.headers["cross-origin-opener-policy"] == "same-origin"
+    assert page.headers["cache-control"] == "no-cache"
+    again = {**PAGE, "if-none-match": page.headers["etag"]}
+    assert ask(world, address, **again).status_code == 304
+
+
+def test_programs_are_told_about_the_api_at_the_root(world, built):
+    told = ask(world, "/", accept="application/json")
+    assert told.json()["name"] == "Octavo"
+    assert "accept" in told.headers["vary"].lower()
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip"])
+def test_files_are_immutable_and_sent_as_they_were_compressed(world, built, coding):
+    file = ask(world, "/assets/index-1a2b.js", **{"accept-encoding": coding})
+    assert file.content == SCRIPT
+    assert file.headers["content-encoding"] == coding
+    ending = {"br": "br", "gzip": "gz"}[coding]
+    size = (built / "assets" / f"index-1a2b.js.{ending}").stat().st_size
+    assert int(file.headers["content-length"]) == size
+    assert "immutable" in file.headers["cache-control"]
+    assert file.headers["x-content-type-options"] == "nosniff"
+    assert ask(world, "/assets/index-1a2b.js", **{"accept-encoding": "identity"}).content == SCRIPT
+
+
+@pytest.mark.parametrize("name", ["none.js", "..%2Findex.html", "%2e%2e%2findex.html", "."])
+def test_only_files_of_the_folder_are_sent(world, built, name):
+    assert ask(world, f"/assets/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_without_the_app_its_addresses_say_what_is_missing(world, tmp_path, monkeypatch, address):
+    monkeypatch.setattr(serving, "SHELL", tmp_path / "index.html")
+    said = ask(world, address, **PAGE)
+    assert said.status_code == 503 and "make setup" in said.text
+    assert "default-src 'none'" in said.headers["content-security-policy"]
+    assert ask(world, "/v1/", **PAGE).status_code == 200
+
+
+def test_without_the_app_the_root_leads_on(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(serving, "SHELL", tmp_path / "index.html")
+    page = ask(world, "/", **PAGE)
+    links = etree.HTML(page.text).xpath("//a/@href")
+    assert world.context.settings.sites_url in links and {"/sign-in", "/docs", "/openapi.json"} <= set(links)
+    for link in links:
+        if link.startswith("/"):
+            assert ask(world, link).status_code == 200

@@ -1,0 +1,33 @@
+"""What the app's page loads before anything can be seen stays small."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from octavo.studio import SHELL, find_missing
+from tools import absent
+
+SCRIPTS, STYLES = 40 * 1024, 15 * 1024
+"""Bytes as they are sent."""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, list[str]]:
+    missing = find_missing()
+    if missing is not None:
+        absent(missing)
+    named = re.findall(r'(?:src|href)="/assets/([^"]+)"', SHELL.read_text())
+    assert named
+    return {ending: [name for name in named if name.endswith(ending)] for ending in (".js", ".css")}
+
+
+@pytest.mark.parametrize(("ending", "most"), [(".js", SCRIPTS), (".css", STYLES)])
+def test_the_shell_is_small(loaded: dict[str, list[str]], ending: str, most: int) -> None:
+    sizes = {name: (SHELL.parent / "assets" / f"{name}.br").stat().st_size for name in loaded[ending]}
+    assert 0 < sum(sizes.values()) <= most, sizes
+
+
+def test_no_other_host_is_named(loaded: dict[str, list[str]]) -> None:
+    assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", SHELL.read_text())

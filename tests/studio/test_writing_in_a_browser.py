@@ -1,0 +1,472 @@
+"""Pages written in a real browser, against a running server: what is typed arrives as Markdown, and every other byte
+of the file stays as it was."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from octavo.studio import find_missing
+from serving import Administrator, serving
+from tools import absent
+
+pytestmark = pytest.mark.slow
+
+PAGE = """# Page
+
+First words with _emphasis_ and `code`.
+
+Untouched *words*, on
+two lines.
+
+## Heading words
+
+* dashed words
+* others
+  1. nested words
+
+- untouched
++ other
+
+* [ ] task words
+* [x] done
+
+> quoted words
+
+Setext untouched
+----------------
+
+| Name             | Use |
+| ---------------- | :-: |
+| cell words       | `b` |
+| a longer cell of |  d  |
+
+|a|b|
+|--|--|
+|untouched|x|
+
+{% hint style="info" %}
+hint words
+{% endhint %}
+
+{% code title="x.py" %}
+```python
+code_words = 1
+```
+{% endcode %}
+
+``` c
+untouched
+```
+
+{% tabs %}
+{% tab title="One" %}
+tab words
+{% endtab %}
+
+{% tab title="Two" %}
+other words
+{% endtab %}
+{% endtabs %}
+
+<details>
+
+<summary>summary words</summary>
+
+details words
+
+</details>
+
+{% stepper %}
+{% step %}
+### step title
+
+step words
+{% endstep %}
+{% endstepper %}
+
+<figure><img src="https://example.com/a.png" alt="A"><figcaption><p>caption words</p></figcaption></figure>
+
+{% columns %}
+{% column %}
+left words
+{% endcolumn %}
+
+{% column %}
+right words
+{% endcolumn %}
+{% endcolumns %}
+
+{% if visitor.claims.beta %}
+condition words
+{% endif %}
+
+Last words\\
+"""
+KINDS = {
+    "paragraph": "First words with",
+    "heading": "Heading words",
+    "list": "dashed words",
+    "nested list": "nested words",
+    "task": "task words",
+    "quote": "quoted words",
+    "table": "cell words",
+    "hint": "hint words",
+    "code": "code_words = 1",
+    "tab": "tab words",
+    "expandable title": "summary words",
+    "expandable": "details words",
+    "step title": "step title",
+    "step": "step words",
+    "caption": "caption words",
+    "column": "left words",
+    "condition": "condition words",
+}
+
+
+class Desk:
+    """One space with its pages, and a browser that is signed in."""
+
+    def __init__(self, admin: Administrator, url: str, context: Any) -> None:
+        self.admin, self.url, self.context = admin, url, context
+        self.said: list[str] = []
+        self.space = admin.create_space("Book")
+        self.changes = f"/spaces/{self.space}/change-requests"
+
+    def change(self, markdown: str = PAGE) -> int:
+        """The number of a new change request with a page at ``page``."""
+        made = self.admin.call("POST", self.changes, {"subject": "Words"})
+        page = {
+            "operation": "insert_page",
+            "slug": "page",
+            "title": "Page",
+            "document": {"markdown": markdown},
+        }
+        self.admin.call("POST", f"{self.changes}/{made['id']}/content", {"changes": [page]})
+        return int(made["number"])
+
+    def markdown(self, change: int) -> str:
+        found = self.admin.call("GET", f"{self.changes}/{change}/content/path/page?format=markdown")
+        return str(found["markdown"])
+
+    def open(self, change: int) -> Any:
+        """The textbox of the page's text."""
+        page = self.context.new_page()
+        page.on("console", lambda told: self.said.append(told.text) if told.type == "error" else None)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
+        text = page.get_by_role("textbox", name="Page content")
+        text.wait_for(timeout=30_000)
+        return text
+
+    def until(self, change: int, right: Callable[[str], bool]) -> str:
+        """The Markdown, once it is right; whatever it is after some seconds."""
+        until = time.monotonic() + 15
+        while not right(found := self.markdown(change)) and time.monotonic() < until:
+            # Routes of the browser are answered meanwhile.
+            self.context.pages[-1].wait_for_timeout(100)
+        return found
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory, browser):
+    if find_missing() is not None:
+        absent("the app, built by `make setup`")
+    data = tmp_path_factory.mktemp("writing") / "data"
+    with serving(data) as served:
+        admin = Administrator(served)
+        headers = {"authorization": admin.client.headers["authorization"]}
+        context = browser.new_context(
+            viewport={"width": 1440, "height": 900},
+            extra_http_headers=headers,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        yield Desk(admin, served.url, context)
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def written(desk):
+    return desk, (change := desk.change()), desk.open(change)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_typing_changes_the_bytes_of_what_is_typed_alone(written, kind):
+    desk, change, text = written
+    before = desk.markdown(change)
+    words = KINDS[kind]
+    text.get_by_text(words, exact=False).first.click()
+    text.page.keyboard.press("Home")
+    text.page.keyboard.type("Zu")
+    expected = before.replace(words, f"Zu{words}", 1)
+    assert expected != before
+    found = desk.until(change, lambda found: found != before)
+    if kind == "table":
+        # Its columns are padded: one of them is as wide as before, with other blanks.
+        found, expected = (re.sub(" +", " ", each) for each in (found, expected))
+    assert found == expected
+    assert desk.said == []
+
+
+def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
+    desk.said.clear()
+    change = desk.change("# Page\n\nBefore.\n\nBehind.\n")
+    text = desk.open(change)
+    text.get_by_text("Before.").click()
+    text.page.keyboard.press("End")
+    text.page.keyboard.press("Enter")
+    typed(text)
+    whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    assert desk.said == []
+    text.page.close()
+
+
+def _keys(*keys: str) -> Callable[[Any], None]:
+    """Types texts; what is in angle brackets is a key."""
+
+    def run(text: Any) -> None:
+        for key in keys:
+            if key == "<wait>":
+                # What is typed after a pause is undone by itself.
+                text.page.wait_for_timeout(800)
+            elif key.startswith("<"):
+                text.page.keyboard.press(key.strip("<>"))
+            else:
+                text.page.keyboard.type(key)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param(["## Words"], "## Words", id="heading"),
+        pytest.param(["### Words"], "### Words", id="second heading"),
+        pytest.param(["#### Words"], "#### Words", id="third heading"),
+        pytest.param(["- one", "<Enter>", "two", "<Enter>", "<Tab>", "in"], "* one\n* two\n  * in", id="list"),
+        pytest.param(["1. one", "<Enter>", "two"], "1. one\n2. two", id="numbered list"),
+        pytest.param(["[] one", "<Enter>", "two"], "* [ ] one\n* [ ] two", id="tasks"),
+        pytest.param(["[x] one"], "* [x] one", id="done task"),
+        pytest.param(["> one"], "> one", id="quote"),
+        pytest.param(["```python", "<Enter>", "a = 1", "<Enter>", "b = 2"], "```python\na = 1\nb = 2\n```", id="code"),
+        pytest.param(["a **b** *c* `d` ~~e~~ f"], "a **b** _c_ `d` ~~e~~ f", id="marks"),
+        pytest.param(["a [b](https://example.com/) c"], "a [b](https://example.com/) c", id="link"),
+        pytest.param(["one", "<Shift+Enter>", "two"], "one\\\ntwo", id="break"),
+        pytest.param(["/hint", "<Enter>", "one"], '{% hint style="info" %}\none\n{% endhint %}', id="hint"),
+        pytest.param(["/details", "<Enter>", "one", "<Enter>", "two"], "<details>\n\n<summary>one</summary>\n\ntwo\n\n</details>", id="details"),
+        pytest.param(["/tabs", "<Enter>", "one"], '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}', id="tabs"),
+        pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
+        pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
+        pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
+        pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),
+        pytest.param(["one", "<Enter>", "two", "<Alt+ArrowUp>"], "two\n\none", id="move"),
+        pytest.param(["one", "<Control+d>", "!"], "one\n\none!", id="duplicate"),
+        pytest.param(["one", "<Enter>", "two", "<Escape>", "<Delete>"], "one", id="delete"),
+        pytest.param(["one", "<Control+Alt+1>", "!"], "## one!", id="turn"),
+        pytest.param(["## ", "<Backspace>", "one"], "\\## one", id="as typed"),
+        pytest.param(["one", "<wait>", " two", "<Control+z>"], "one", id="undo"),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_what_the_file_has(desk, keys, expected):
+    _written(desk, _keys(*keys), expected)
+
+
+def _status(text: Any) -> Any:
+    return text.page.get_by_role("status").filter(has_text=re.compile("Saved|Saving|saved|kept here|Changed"))
+
+
+def _new(desk: Desk, *blocks: str) -> tuple[int, Any]:
+    change = desk.change("# Page\n\n" + "".join(f"{block}\n\n" for block in blocks))
+    return change, desk.open(change)
+
+
+def _type(text: Any, block: str, words: str) -> None:
+    text.get_by_text(block, exact=False).first.click()
+    text.page.keyboard.press("End")
+    text.page.keyboard.type(words)
+
+
+def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(desk):
+    change, text = _new(desk, "One.", "Two.")
+    desk.context.set_offline(True)
+    try:
+        _type(text, "One.", " Written offline.")
+        text.page.get_by_text("Offline, kept here").wait_for()
+        text.page.wait_for_timeout(300)
+        # As a crash: nothing that runs when a page is left.
+        text.page.close(run_before_unload=False)
+    finally:
+        desk.context.set_offline(False)
+    assert "offline" not in desk.markdown(change)
+    text = desk.open(change)
+    text.get_by_text("One. Written offline.").wait_for()
+    found = desk.until(change, lambda found: "offline" in found)
+    assert found == "# Page\n\nOne. Written offline.\n\nTwo.\n\n"
+    text.page.close()
+    desk.said.clear()
+
+
+def test_a_network_that_comes_back_is_enough(desk):
+    change, text = _new(desk, "One.")
+    desk.context.set_offline(True)
+    _type(text, "One.", " Two.")
+    text.page.get_by_text("Offline, kept here").wait_for()
+    desk.context.set_offline(False)
+    assert "One. Two." in desk.until(change, lambda found: "Two" in found)
+    text.page.get_by_text("Saved", exact=True).wait_for()
+    text.page.close()
+    desk.said.clear()
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_a_server_that_fails_gets_the_text_later(desk, status):
+    change, text = _new(desk, "One.")
+    failures = []
+
+    def fail(route: Any) -> None:
+        if route.request.method != "POST" or len(failures) >= 2:
+            return route.continue_()
+        failures.append(status)
+        html = status == 502
+        route.fulfill(
+            status=status,
+            headers={"retry-after": "1"} if status == 429 else {},
+            content_type="text/html" if html else "application/json",
+            body="<h1>Bad gateway</h1>" if html else '{"error": {"code": 500, "message": "Not now."}}',
+        )
+
+    text.page.route("**/content?**", fail)
+    _type(text, "One.", " Two.")
+    assert "One. Two." in desk.until(change, lambda found: "Two" in found)
+    assert len(failures) == 2
+    text.page.close()
+    desk.said.clear()
+
+
+def test_a_session_that_ended_keeps_the_text_until_somebody_signs_in(desk):
+    change, text = _new(desk, "One.")
+    ended = [True]
+
+    def refuse(route: Any) -> None:
+        if route.request.method == "POST" and ended[0]:
+            return route.fulfill(
+                status=401,
+                content_type="application/json",
+                body='{"error": {"code": 401, "message": "Sign in."}}',
+            )
+        route.continue_()
+
+    text.page.route("**/content?**", refuse)
+    _type(text, "One.", " Two.")
+    text.page.get_by_text("Not saved yet").wait_for()
+    assert "Two" not in desk.markdown(change)
+    assert text.get_by_text("One. Two.").is_visible()
+    ended[0] = False
+    assert "One. Two." in desk.until(change, lambda found: "Two" in found)
+    text.page.close()
+    desk.said.clear()
+
+
+def test_two_who_write_in_one_page_lose_nothing(desk):
+    change, first = _new(desk, "One.", "Two.", "Three.")
+    second = desk.open(change)
+    _type(first, "One.", " First.")
+    _type(second, "Three.", " Second.")
+    found = desk.until(change, lambda found: "First" in found and "Second" in found)
+    assert found == "# Page\n\nOne. First.\n\nTwo.\n\nThree. Second.\n\n"
+    # Each sees what the other one wrote, and goes on on top of it.
+    _type(second, "Two.", " Again.")
+    second.get_by_text("One. First.").wait_for()
+    first.page.evaluate("dispatchEvent(new Event('focus'))")
+    first.get_by_text("Two. Again.").wait_for()
+    first.get_by_text("Three. Second.").wait_for()
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_two_who_write_in_one_paragraph_lose_nothing(desk):
+    change, first = _new(desk, "Some words at the beginning, and others at the end.")
+    second = desk.open(change)
+    first.get_by_text("Some words").click()
+    first.page.keyboard.press("Home")
+    first.page.keyboard.type("Here are. ")
+    _type(second, "Some words", " Thus it ends.")
+    found = desk.until(change, lambda found: "Here" in found and "Thus" in found)
+    assert "Here are. Some words" in found
+    assert "at the end. Thus it ends." in found
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def _paste(text: Any, **kinds: str) -> None:
+    """Pastes what another program put on the clipboard, by kind of text."""
+    text.page.evaluate(
+        """(kinds) => {
+          const data = new DataTransfer();
+          for (const [kind, value] of Object.entries(kinds)) data.setData(`text/${kind}`, value);
+          document.querySelector(".ProseMirror").dispatchEvent(
+            new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        kinds,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        pytest.param({"plain": "one\n\ntwo"}, "one\n\ntwo", id="plain"),
+        pytest.param({"plain": "## A\n\n* **b**\n* c\n\n{% hint style=\"info\" %}\nd\n{% endhint %}"},
+                     '## A\n\n* **b**\n* c\n\n{% hint style="info" %}\nd\n{% endhint %}', id="Markdown"),
+        pytest.param({"html": "<h2>A</h2><p>b <b>c</b> <a href='https://example.com/'>d</a></p><ul><li>e</li></ul>", "plain": "x"},
+                     "## A\n\nb **c** [d](https://example.com/)\n\n* e", id="HTML"),
+        pytest.param({"html": "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>", "plain": "x"},
+                     "| a   | b   |\n| --- | --- |\n| c   | d   |", id="table"),
+        pytest.param({"html": "<pre class='language-python'><code>a = 1\nb = 2</code></pre>", "plain": "a"},
+                     "```python\na = 1\nb = 2\n```", id="code"),
+        pytest.param({"html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>", "plain": "x"},
+                     "ab", id="hostile"),
+        pytest.param({"html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>", "plain": "x"},
+                     "**a** b", id="Google"),
+    ],
+)  # fmt: skip
+def test_what_is_pasted_is_what_the_file_has(desk, kinds, expected):
+    _written(desk, lambda text: _paste(text, **kinds), expected)
+
+
+def test_an_address_over_chosen_words_makes_them_a_link(desk):
+    def typed(text: Any) -> None:
+        text.page.keyboard.type("one two")
+        text.page.keyboard.press("Control+Shift+ArrowLeft")
+        text.page.get_by_role("toolbar", name="Text").wait_for()
+        _paste(text, plain="https://example.com/a")
+
+    _written(desk, typed, "one [two](https://example.com/a)")
+
+
+def test_blocks_are_cut_and_pasted_as_they_are(desk):
+    def typed(text: Any) -> None:
+        _keys("/hint", "<Enter>", "one", "<Escape>", "<Escape>", "<Control+x>")(text)
+        text.get_by_text("Before.").click()
+        _keys("<End>", "<Enter>", "<Control+v>")(text)
+
+    _written(desk, typed, '{% hint style="info" %}\none\n{% endhint %}')
+
+
+def test_words_are_found_and_replaced_everywhere(desk):
+    def typed(text: Any) -> None:
+        text.page.keyboard.type("One cat, two Cats.")
+        text.page.keyboard.press("Control+f")
+        text.page.get_by_role("searchbox", name="Find in the page").fill("cat")
+        text.page.get_by_text("1 / 2").wait_for()
+        text.page.get_by_role("textbox", name="Replace with").fill("dog")
+        text.page.get_by_role("button", name="Replace all").click()
+        text.page.keyboard.press("Escape")
+
+    _written(desk, typed, "One dog, two dogs.")

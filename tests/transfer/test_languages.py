@@ -1,0 +1,56 @@
+"""An import names the language of a space where its texts are clear about it and nobody named one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octavo.admin.import_export import bring
+from transfer.bringing_in import Imports
+from visiting import Visitor
+
+TEXTS = {
+    "ar": "هذا الدليل يشرح كيفية تثبيت النظام وتشغيله خطوة بخطوة، وكيفية إضافة المستخدمين والصفحات. اقرأ كل شيء بعناية.",
+    "de": "Dieses Handbuch erklärt, wie das System Schritt für Schritt eingerichtet und betrieben wird. Bitte alles lesen.",
+    "he": "המדריך הזה מסביר כיצד להתקין את המערכת ולהפעיל אותה צעד אחר צעד, וכיצד להוסיף משתמשים ודפים חדשים.",
+    None: "`octavo serve` OAuth SAML",
+}
+
+
+def pages(language: str | None) -> dict[str, str]:
+    text = TEXTS[language]
+    code = "```sh\nmake the whole thing run in this very shell, please, and be quick about it\n```\n"
+    return {
+        "README.md": f"---\nicon: house\n---\n# {text.split()[0]}\n\n{text}\n\n{code}\n{'This one is in English.' if language else ''}\n",
+        "more.md": f"# {text.split()[-1]}\n\n{text}\n\n* {text}\n\n| a |\n|---|\n| {text} |\n",
+    }
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_by_the_command(world: Any, tmp_path: Any, language: str | None) -> None:
+    for name, text in pages(language).items():
+        (tmp_path / name).write_text(text)
+    organization = world.home["organizationId"]
+    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    assert world.get("admin", f"/spaces/{brought.outcome.space}").get("language") == language
+    answer = Visitor(world.context).get(
+        str(brought.site_url).partition("://")[2].partition("/")[2].join(("/", ""))
+    )
+    html = answer.text
+    if language in ("ar", "he"):
+        assert 'dir="rtl"' in html.partition("<body")[0]
+        assert '<p dir="ltr">This one is in English.' in html
+        assert f"<p>{TEXTS[language]}" in html
+    else:
+        assert 'dir="ltr"' in html.partition("<body")[0]
+        assert "<p dir=" not in html
+
+
+def test_by_a_run_and_never_over_what_somebody_named(world: Any) -> None:
+    imports = Imports(world)
+    imports.files(*pages("ar").items())
+    assert world.get("admin", f"/spaces/{imports.space}")["language"] == "ar"
+    world.call("admin", "PATCH", f"/spaces/{imports.space}", json={"language": "fr"})
+    imports.files(*pages("de").items())
+    assert world.get("admin", f"/spaces/{imports.space}")["language"] == "fr"

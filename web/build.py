@@ -1,0 +1,217 @@
+"""Builds what browsers load, from the sources in this folder and from what Python's sources say.
+
+    python web/build.py            builds the app where a source is newer than it
+    python web/build.py check      formatting, lint and types
+    python web/build.py test       the tests beside the sources
+
+Packages come from the npm registry, as `deno.lock` names them, without their install scripts. Where it cannot be
+reached, building says so and ends well: the API and sites need nothing of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+WEB = Path(__file__).parent
+PYTHON = WEB.parent / "src" / "octavo"
+DIST = PYTHON / "studio" / "dist"
+GENERATED = WEB / "generated"
+READER_STYLES = PYTHON / "reader" / "static" / "octavo.css"
+DENO = Path(sys.executable).parent / "deno"
+_SVG = re.compile(r'viewBox="([^"]+)".*?<path[^>]* d="([^"]+)"', re.S)
+_STAMP = ".made-of"
+_NOT_SOURCES = ("node_modules", "generated")
+
+
+def _sources() -> Iterable[Path]:
+    """What the app is made of. Types of the API are gone from what is built, so operations are not among it."""
+    yield from sorted(
+        path
+        for path in WEB.rglob("*")
+        if path.is_file() and path.relative_to(WEB).parts[0] not in _NOT_SOURCES and ".test." not in path.name
+    )
+    yield PYTHON / "core" / "colour.py"
+    yield PYTHON / "core" / "document" / "schema.py"
+    yield READER_STYLES
+
+
+def _hash(paths: Iterable[Path]) -> str:
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(f"{path.relative_to(WEB.parent)}\0".encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes what is not there yet, so that tools that watch files see only changes."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def _deno(*arguments: str) -> int:
+    return subprocess.run([DENO, *arguments], cwd=WEB, check=False).returncode
+
+
+def _install() -> bool:
+    """Installs the packages of the lock; False where that is not possible."""
+    wanted = _hash([WEB / "package.json", WEB / "deno.lock"])
+    stamp = WEB / "node_modules" / _STAMP
+    if stamp.exists() and stamp.read_text() == wanted:
+        return True
+    if _deno("install", "--quiet", "--frozen"):
+        return False
+    stamp.write_text(wanted)
+    return True
+
+
+def _generate_look() -> None:
+    """Colours of the default theme, and the icons of icons.json: one sheet of symbols, and how wide each is."""
+    from fontawesome_free_pack import get_icon
+
+    from octavo.core.colour import theme
+
+    _write(GENERATED / "colours.css", f"{theme().css()}\n")
+    symbols, widths = "", {}
+    for name, wanted in json.loads((WEB / "shared" / "icons.json").read_text()).items():
+        found = get_icon(wanted)
+        assert found is not None, f"icons.json: {wanted} is no icon of Font Awesome Free"
+        box, path = _SVG.search(found.svg).groups()
+        symbols += f'<symbol id="{name}" viewBox="{box}"><path d="{path}"/></symbol>'
+        widths[name] = int(box.split()[2])
+    _write(GENERATED / "icons.svg", f'<svg xmlns="http://www.w3.org/2000/svg">{symbols}</svg>\n')
+    _write(GENERATED / "icons.ts", f"export const WIDTHS = {json.dumps(widths, indent=2)} as const;\n")
+    _write(GENERATED / "page.css", page_styles(READER_STYLES.read_text()))
+
+
+def _generate_nodes() -> None:
+    from emoji import EMOJI_DATA
+
+    from octavo.core.document import node_types
+
+    named = [
+        [sign, *(name.strip(":").lower() for name in (told["en"], *told.get("alias", ())))]
+        for sign, told in EMOJI_DATA.items()
+        if told["status"] == 2 and "skin_tone" not in told["en"]
+    ]
+    _write(GENERATED / "emoji.json", json.dumps(named, ensure_ascii=False, separators=(",", ":")))
+
+    _write(GENERATED / "nodes.json", f"{json.dumps(node_types(), indent=1)}\n")
+
+
+def _generate_documents() -> None:
+    """Pages as the API sends them, for the tests of the editor: those of this project, and of the folders that
+    ``OCTAVO_DOCUMENTS`` names, which may be many and of anybody's."""
+    from octavo.core.document import read, split_page, to_json
+
+    own = [WEB.parent / "docs", WEB.parent / "tests" / "handbook", WEB / "studio" / "document"]
+    given = [Path(name) for name in os.environ.get("OCTAVO_DOCUMENTS", "").split(os.pathsep) if name]
+    found = {
+        str(path): to_json(read(split_page(path.read_text(errors="replace"))[2]))
+        for folder in own + given
+        for path in sorted(folder.rglob("*.md"))
+    }
+    _write(GENERATED / "documents.json", json.dumps(found))
+
+
+_GROUND = r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
+_WHOLE = ("Icons", "Text", "What scrolls", "Code", "Hints", "Tables", "Images", "Updates", "Colours")
+_LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
+
+
+def page_styles(reader: str) -> str:
+    """The reader's styles of what is in a page, for everything inside of ``.page-text``: so a page looks in the app as
+    it does on a site. ``reader`` is the reader's whole sheet, in sections with a comment of one line above each."""
+    inside: list[str] = []
+    outside: list[str] = []
+    for section in re.split(r"\n\n(?=/\* )", reader):
+        title, _, body = section.partition("*/\n")
+        name = title.removeprefix("/* ").split(" ")[0].strip(",:")
+        wanted = "" if title.removeprefix("/* ").startswith(_WHOLE) else _LINES.get(name)
+        if wanted is None:
+            continue
+        # A rule begins in the first column.
+        for rule in re.split(r"\n(?=[^\s}])", body):
+            if rule.startswith(("@property", "@keyframes")):
+                outside.append(rule)
+            elif re.match(wanted, rule):
+                inside.append(_inside_page(rule))
+    return "\n".join([*outside, ".page-text {", *inside, "}", ""])
+
+
+def _inside_page(rule: str) -> str:
+    """Styles of the document's root and body are those of the page here; a theme or direction is around the page."""
+    rule = re.sub(r"^(?::root|body) \{", "& {", rule, flags=re.M)
+    rule = re.sub(r"(?<=\s)color-scheme:[^;]*;\s*", "", rule)
+    return re.sub(r"(:root\[[^\]]*\]|:root:not\([^)]*\)|\[dir=\"rtl\"\]) (?=[.:])", r"\1 & ", rule)
+
+
+def _generate_types() -> int:
+    import msgspec
+
+    from octavo.app import describe_api
+    from octavo.installation import load_packages
+    from octavo.settings import Settings
+
+    load_packages()
+    description = msgspec.json.encode(describe_api(Settings()), order="sorted").decode()
+    _write(GENERATED / "openapi.json", description)
+    wanted = _hash([GENERATED / "openapi.json", WEB / "deno.json", WEB / "deno.lock"])
+    stamp = GENERATED / _STAMP
+    if stamp.exists() and stamp.read_text() == wanted and (GENERATED / "schema.d.ts").exists():
+        return 0
+    failed = _deno("task", "--quiet", "types")
+    if not failed:
+        stamp.write_text(wanted)
+    return failed
+
+
+def build() -> int:
+    made_of = _hash(_sources())
+    stamp = DIST / _STAMP
+    if stamp.exists() and stamp.read_text() == made_of:
+        return 0
+    if not _install():
+        print("The app was not built: its packages could not be installed from the npm registry (see above).")
+        print("The API and sites work without it; `make setup` tries again.")
+        return 0
+    _generate_look()
+    _generate_nodes()
+    failed = _deno("task", "--quiet", "build")
+    if not failed:
+        stamp.write_text(made_of)
+    return failed
+
+
+def check() -> int:
+    if not _install():
+        return 1
+    _generate_look()
+    _generate_nodes()
+    return (
+        _deno("fmt", "--quiet", "--check")
+        or _deno("lint", "--quiet")
+        or _generate_types()
+        or _deno("task", "--quiet", "check")
+    )
+
+
+def test() -> int:
+    if not _install():
+        return 1
+    _generate_look()
+    _generate_nodes()
+    _generate_documents()
+    return _deno("task", "--quiet", "test")
+
+
+if __name__ == "__main__":
+    sys.exit({"build": build, "check": check, "test": test}[(sys.argv[1:] or ["build"])[0]]())

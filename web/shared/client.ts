@@ -1,0 +1,48 @@
+/** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
+import createClient from "openapi-fetch";
+import type { components, paths } from "../generated/schema.d.ts";
+
+export type Schemas = components["schemas"];
+
+/** An answer that is no success, in the words of the server. */
+export class ApiError extends Error {
+  override name = "ApiError";
+  constructor(
+    /** The HTTP status; 0 where there was no answer at all. */
+    readonly status: number,
+    message: string,
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+  }
+
+  /** The field that the message begins with, as in `title: this field is required`. */
+  get field(): string | undefined {
+    return /^([A-Za-z][\w.[\]]*): /.exec(this.message)?.[1];
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
+
+interface Outcome<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+/** The data of an answer; throws an `ApiError` for every other, also where nothing answers. */
+export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
+  let outcome: Outcome<T>;
+  try {
+    outcome = await request;
+  } catch (problem) {
+    if (problem instanceof DOMException && problem.name === "AbortError") throw problem;
+    if (problem instanceof SyntaxError) throw new ApiError(502, "The server answered something unreadable.");
+    throw new ApiError(0, "The server cannot be reached.");
+  }
+  const { data, error, response } = outcome;
+  if (response.ok) return data as T;
+  const told = (error as { error?: { message?: string } } | undefined)?.error?.message;
+  const wait = Number(response.headers.get("retry-after")) || undefined;
+  throw new ApiError(response.status, told ?? `The server answered ${response.status}.`, wait);
+}

@@ -1,0 +1,65 @@
+import { language, t } from "./words.ts";
+
+const DAY = 86_400_000;
+const startOfDay = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+
+/** How long ago, as short as it can be: `now`, `12 min`, `5 h`, `Yesterday`, `Friday`, `12 Nov`, `12 Nov 2024`. */
+export function ago(iso: string, now = new Date()): string {
+  const then = new Date(iso);
+  const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
+  const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);
+  if (minutes < 1) return t("now");
+  if (minutes < 60) return t("{count} min", { count: minutes });
+  if (days === 0 || minutes < 300) return t("{count} h", { count: Math.floor(minutes / 60) });
+  if (days === 1) return t("Yesterday");
+  if (days < 7) return then.toLocaleDateString(language, { weekday: "long" });
+  const year = then.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  return then.toLocaleDateString(language === "en" ? "en-GB" : language, {
+    day: "numeric",
+    month: "short",
+    year,
+  });
+}
+
+/** As part of a sentence: `12 min ago`, `yesterday`, `on 12 Nov`. */
+export function since(iso: string, now = new Date()): string {
+  const days = Math.round((startOfDay(now) - startOfDay(new Date(iso))) / DAY);
+  const minutes = Math.floor((now.getTime() - new Date(iso).getTime()) / 60_000);
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  if (minutes < 1) return t("just now");
+  if (minutes < 60) return relative.format(-minutes, "minute");
+  if (days === 0) return relative.format(-Math.floor(minutes / 60), "hour");
+  if (days < 30) return relative.format(-days, "day");
+  return ago(iso, now);
+}
+
+/** The whole moment, for titles. */
+export const moment = (iso: string) =>
+  new Date(iso).toLocaleString(language === "en" ? "en-GB" : language, {
+    dateStyle: "full",
+    timeStyle: "short",
+  });
+
+/** The day as a headline of lists: `Today`, `18 November`. */
+export function day(iso: string, now = new Date()): string {
+  const then = new Date(iso);
+  const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);
+  if (days === 0) return t("Today");
+  if (days === 1) return t("Yesterday");
+  const year = then.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  return then.toLocaleDateString(language === "en" ? "en-GB" : language, {
+    day: "numeric",
+    month: "long",
+    year,
+  });
+}
+
+/** A day with its name: `Sunday, 22 November`. */
+export function wholeDay(date: Date): string {
+  const said = date.toLocaleDateString(language === "en" ? "en-GB" : language, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+  });
+  return language === "en" ? said.replace(" ", ", ").replace(",,", ",") : said;
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { address, MAIN, readAddress } from "./addresses.ts";
+import type { Base } from "./editor/PageBody.svelte";
+
+const BASES: Base[] = [MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
+
+describe("an address is read as it was written", () => {
+  test.each(["", "start", "über uns/a b", "a%2Fb", "100%"])("page %s", (path) => {
+    for (const base of BASES) {
+      expect(readAddress(address.page("s1", path, base))).toEqual({
+        screen: "page",
+        space: "s1",
+        base,
+        path,
+      });
+    }
+  });
+
+  test.each(["review", "conflicts", "talk"] as const)("%s of a change request", (view) => {
+    expect(readAddress(address.change("s1", 7, view, "guides/start"))).toEqual({
+      screen: "change",
+      space: "s1",
+      number: 7,
+      view,
+      path: "guides/start",
+    });
+  });
+
+  test("the others", () => {
+    expect(readAddress(address.work)).toEqual({ screen: "work" });
+    expect(readAddress(address.space("s", "history"))).toEqual({
+      screen: "space",
+      space: "s",
+      view: "history",
+      rest: [],
+    });
+    expect(readAddress(address.organization("o", "settings/webhooks"))).toEqual({
+      screen: "organization",
+      organization: "o",
+      view: "settings",
+      rest: ["webhooks"],
+    });
+    expect(readAddress(address.site("o", "s", "look"))).toEqual({
+      screen: "site",
+      organization: "o",
+      site: "s",
+      view: "look",
+    });
+  });
+});
+
+test.each(["/nothing", "/s", "/%zz", "/~/else"])("%s is nowhere", (path) => {
+  expect(readAddress(path)).toEqual({ screen: "nowhere" });
+});

@@ -1,0 +1,86 @@
+/** Addresses of the app, written and read. The server writes them too: `core/app_addresses.py`. */
+import type { Base } from "./editor/PageBody.svelte";
+
+export type ChangeView = "edit" | "review" | "conflicts" | "talk";
+
+/** The screen that an address means, with what it names. */
+export type Place =
+  | { screen: "work" }
+  | { screen: "inbox" }
+  | { screen: "account" }
+  | { screen: "first" }
+  | { screen: "organization"; organization: string; view: string; rest: string[] }
+  | { screen: "collection"; collection: string }
+  | { screen: "site"; organization: string; site: string; view: string }
+  | { screen: "page"; space: string; base: Base; path: string }
+  | { screen: "change"; space: string; number: number; view: Exclude<ChangeView, "edit">; path: string }
+  | { screen: "space"; space: string; view: string; rest: string[] }
+  | { screen: "nowhere" };
+
+const encodePath = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+const below = (path: string) => path && `/${encodePath(path)}`;
+
+export const MAIN: Base = { kind: "main" };
+
+export const address = {
+  work: "/",
+  inbox: "/~/inbox",
+  account: "/~/account",
+  organization: (id: string, view = "") => `/o/${id}${view && `/~/${view}`}`,
+  site: (organization: string, site: string, view = "") =>
+    `/o/${organization}/sites/${site}${view && `/~/${view}`}`,
+  collection: (id: string) => `/c/${id}`,
+  space: (id: string, view = "") => `/s/${id}${view && `/~/${view}`}`,
+  page(space: string, path: string, base: Base = MAIN): string {
+    const view = base.kind === "change"
+      ? `/~/changes/${base.number}`
+      : base.kind === "revision"
+      ? `/~/revisions/${base.id}`
+      : "";
+    return `/s/${space}${view}${below(path)}`;
+  },
+  change(space: string, number: number, view: ChangeView = "edit", path = ""): string {
+    return `/s/${space}/~/changes/${number}${view === "edit" ? "" : `/~/${view}`}${below(path)}`;
+  },
+};
+
+/** Reads the path of an address. */
+export function readAddress(pathname: string): Place {
+  let parts: string[];
+  try {
+    parts = pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return { screen: "nowhere" };
+  }
+  const [kind, id, ...rest] = parts;
+  if (!kind) return { screen: "work" };
+  if (kind === "~" && id === "inbox") return { screen: "inbox" };
+  if (kind === "~" && id === "account") return { screen: "account" };
+  if (kind === "~" && id === "first") return { screen: "first" };
+  if (kind === "c" && id) return { screen: "collection", collection: id };
+  if (kind === "o" && id) {
+    if (rest[0] === "sites" && rest[1]) {
+      return { screen: "site", organization: id, site: rest[1], view: rest[2] === "~" ? rest[3] ?? "" : "" };
+    }
+    const [view = "", ...more] = rest[0] === "~" ? rest.slice(1) : [];
+    return { screen: "organization", organization: id, view, rest: more };
+  }
+  if (kind === "s" && id) return readSpace(id, rest);
+  return { screen: "nowhere" };
+}
+
+function readSpace(space: string, rest: string[]): Place {
+  if (rest[0] !== "~") return { screen: "page", space, base: MAIN, path: rest.join("/") };
+  const [view = "", which = "", ...path] = rest.slice(1);
+  const number = Number(which);
+  if (view === "changes" && Number.isSafeInteger(number) && number > 0) {
+    if (path[0] === "~" && (path[1] === "review" || path[1] === "conflicts" || path[1] === "talk")) {
+      return { screen: "change", space, number, view: path[1], path: path.slice(2).join("/") };
+    }
+    return { screen: "page", space, base: { kind: "change", number }, path: path.join("/") };
+  }
+  if (view === "revisions" && which) {
+    return { screen: "page", space, base: { kind: "revision", id: which }, path: path.join("/") };
+  }
+  return { screen: "space", space, view, rest: which ? [which, ...path] : [] };
+}

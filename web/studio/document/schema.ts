@@ -1,0 +1,219 @@
+/**
+ * The editor's schema, one node type for each type of documents.
+ *
+ * Every node carries `key`, `data` and `meta` as the document has them. Fragments are nodes (`caption`,
+ * `expandable_title`, `expandable_body`, `table_cell`), links and annotations are marks with a unique id, so that
+ * neighbours never become one, other inlines are atoms. What this schema cannot hold exactly is an `opaque` block.
+ */
+import {
+  type AttributeSpec,
+  type DOMOutputSpec,
+  type MarkSpec,
+  type Node,
+  type NodeSpec,
+  Schema,
+} from "prosemirror-model";
+import { drawBlock, drawInline, drawMark } from "./drawing.ts";
+import { blockRules, markRules } from "./parsing.ts";
+import { editorName, table } from "./table.ts";
+
+const ATTRIBUTES: Record<string, AttributeSpec> = {
+  key: { default: null },
+  data: { default: {} },
+  meta: { default: null },
+};
+
+const FRAGMENT: Record<string, AttributeSpec> = {
+  key: { default: null },
+  fragment: { default: null },
+  type: { default: null },
+};
+
+/** What a type's content is, where the table's `children` does not say all of it. */
+const CONTENT: Record<string, string> = {
+  image: "caption?",
+  file: "caption?",
+  embed: "caption?",
+  expandable: "expandable_title expandable_body",
+  table: "table_head table_row*",
+  unknown: "block*",
+  "api-part": "block*",
+  "api-method": "block*",
+};
+
+const EXTRA: Record<string, Partial<NodeSpec>> = {
+  paragraph: { attrs: { ...ATTRIBUTES, blank: { default: false } } },
+  "heading-1": { defining: true },
+  "heading-2": { defining: true },
+  "heading-3": { defining: true },
+  "list-item": { defining: true },
+  blockquote: { defining: true },
+  hint: { defining: true },
+  code: { defining: true, isolating: true },
+  "code-line": { code: true, defining: true, whitespace: "pre" },
+  image: { isolating: true },
+  file: { isolating: true },
+  embed: { isolating: true },
+  expandable: { isolating: true },
+  "tabs-item": { isolating: true },
+  "stepper-step": { defining: true },
+  column: { isolating: true },
+  table: { isolating: true, attrs: { ...ATTRIBUTES, hidden: { default: {} }, rest: { default: [] } } },
+  if: { defining: true },
+};
+
+function contentOf(type: string, children: string | null): string | undefined {
+  const own = CONTENT[type];
+  if (own !== undefined) return own;
+  if (children === null) return undefined;
+  if (children === "inlines") return "inline*";
+  if (children === "blocks") return "block+";
+  return `${editorName("block", children)}+`;
+}
+
+function nodes(): Record<string, NodeSpec> {
+  const found: Record<string, NodeSpec> = { doc: { content: "block+" } };
+  for (const [type, row] of Object.entries(table.blocks)) {
+    const content = contentOf(type, row.children);
+    found[editorName("block", type)] = {
+      attrs: ATTRIBUTES,
+      ...(content === undefined ? { atom: true } : { content }),
+      ...(table.nestedOnly.includes(type) ? {} : { group: "block" }),
+      ...(type === "code-line" ? { marks: "_" } : {}),
+      draggable: content === undefined,
+      selectable: true,
+      toDOM: (node: Node): DOMOutputSpec => drawBlock(node),
+      parseDOM: blockRules(type),
+      ...EXTRA[type],
+    };
+  }
+  const part = (content: string, more: Partial<NodeSpec> = {}): NodeSpec => ({
+    content,
+    attrs: FRAGMENT,
+    isolating: true,
+    selectable: false,
+    toDOM: (node: Node): DOMOutputSpec => drawBlock(node),
+    parseDOM: [],
+    ...more,
+  });
+  found["caption"] = part("paragraph+");
+  found["expandable_title"] = part("paragraph");
+  found["expandable_body"] = part("block+");
+  found["table_head"] = part("table_heading+", { attrs: {}, isolating: false });
+  found["table_heading"] = part("text*", {
+    attrs: { id: { default: null }, column: { default: { type: "text", textAlignment: "left" } } },
+    marks: "",
+  });
+  found["table_row"] = part("(table_cell | table_value)*", {
+    attrs: { id: { default: null }, order: { default: null }, values: { default: {} } },
+    isolating: false,
+  });
+  found["table_cell"] = part("block+", { attrs: { ...FRAGMENT, absent: { default: false } } });
+  found["table_value"] = {
+    attrs: { value: { default: null } },
+    atom: true,
+    selectable: false,
+    toDOM: (node: Node): DOMOutputSpec => drawBlock(node),
+  };
+  found["opaque"] = {
+    attrs: { json: {} },
+    group: "block",
+    atom: true,
+    draggable: true,
+    toDOM: (node: Node): DOMOutputSpec => drawBlock(node),
+  };
+  found["text"] = { group: "inline" };
+  found["hard_break"] = {
+    inline: true,
+    group: "inline",
+    selectable: false,
+    linebreakReplacement: true,
+    toDOM: (): DOMOutputSpec => ["br"],
+    parseDOM: [{ tag: "br" }],
+  };
+  for (const type of Object.keys(table.inlines)) {
+    if (type === "link" || type === "annotation") continue;
+    found[editorName("inline", type)] = {
+      attrs: ATTRIBUTES,
+      inline: true,
+      group: "inline",
+      atom: true,
+      draggable: true,
+      toDOM: (node: Node): DOMOutputSpec => drawInline(node),
+    };
+  }
+  // An inline that is only kept: of a type nobody knows, or a link or an annotation without words.
+  found["held"] = {
+    attrs: { json: {} },
+    inline: true,
+    group: "inline",
+    atom: true,
+    toDOM: (node: Node): DOMOutputSpec => drawInline(node),
+  };
+  return found;
+}
+
+/** Outermost first, as a document without words of its own about their order has them. */
+const MARKS = [
+  "link",
+  "annotation",
+  "color",
+  "bold",
+  "italic",
+  "strikethrough",
+  "keyboard",
+  "superscript",
+  "subscript",
+  "code",
+];
+
+function marks(): Record<string, MarkSpec> {
+  const found: Record<string, MarkSpec> = {};
+  for (const type of [...MARKS, ...table.marks.filter((each) => !MARKS.includes(each))]) {
+    found[type] = {
+      attrs: type === "link" || type === "annotation"
+        ? {
+          uid: { default: 0 },
+          key: { default: null },
+          data: { default: {} },
+          meta: { default: null },
+          fragments: { default: [] },
+        }
+        : type === "color"
+        ? { at: { default: null }, text: { default: "default" }, background: { default: "default" } }
+        : { at: { default: null } },
+      inclusive: !(type === "link" || type === "annotation"),
+      toDOM: (mark): DOMOutputSpec => drawMark(mark),
+      parseDOM: markRules(type),
+    };
+  }
+  return found;
+}
+
+export const schema = new Schema({ nodes: nodes(), marks: marks() });
+
+/** The editor's node type of a block of documents. */
+export function blockType(type: string) {
+  return schema.nodes[editorName("block", type)]!;
+}
+
+export function inlineType(type: string) {
+  return schema.nodes[editorName("inline", type)]!;
+}
+
+let uids = 0;
+
+/** A number that no other link or annotation of this page's life has. */
+export function uid(): number {
+  return ++uids;
+}
+
+const TYPES = new Map([
+  ...Object.keys(table.blocks).map((type) => [editorName("block", type), type] as const),
+  ...Object.keys(table.inlines).map((type) => [editorName("inline", type), type] as const),
+]);
+
+/** The type of documents that a node of the editor is; undefined for fragments, rows, breaks and what is only kept. */
+export function documentType(node: Node): string | undefined {
+  return TYPES.get(node.type.name);
+}

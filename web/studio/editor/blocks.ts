@@ -1,0 +1,421 @@
+/** Commands on whole blocks: which one the selection is in, and moving, turning, doubling and deleting it. */
+import { Fragment, type Node, type NodeType, type ResolvedPos } from "prosemirror-model";
+import {
+  type Command,
+  type EditorState,
+  NodeSelection,
+  Selection,
+  TextSelection,
+  type Transaction,
+} from "prosemirror-state";
+import { childrenOf } from "../document/convert.ts";
+import { schema } from "../document/schema.ts";
+import type { Data } from "../document/types.ts";
+
+export interface BlockAt {
+  node: Node;
+  position: number;
+  depth: number;
+}
+
+/** Whether a block can be moved and chosen by itself: those of pages, items of lists, steps, and the like. */
+export function isMovable(node: Node): boolean {
+  const name = node.type.name;
+  return node.type.isInGroup("block") ||
+    ["list_item", "stepper_step", "column", "image", "update", "tabs_item", "table_row"].includes(name);
+}
+
+/** The innermost block around a place that can be moved. A paragraph that is all of an item gives the item. */
+export function blockAround(place: ResolvedPos): BlockAt | undefined {
+  for (let depth = place.depth; depth > 0; depth--) {
+    const node = place.node(depth);
+    if (!isMovable(node)) continue;
+    if (
+      depth > 1 && node.type === schema.nodes.paragraph &&
+      place.node(depth - 1).type === schema.nodes.list_item && place.index(depth - 1) === 0
+    ) continue;
+    return { node, position: place.before(depth), depth };
+  }
+  return undefined;
+}
+
+export function blockOf(state: EditorState): BlockAt | undefined {
+  const { selection } = state;
+  if (selection instanceof NodeSelection && selection.node.isBlock) {
+    return { node: selection.node, position: selection.from, depth: selection.$from.depth + 1 };
+  }
+  return blockAround(selection.$from);
+}
+
+/** Chooses the block that the caret is in, then the one around it. */
+export const selectBlock: Command = (state, dispatch) => {
+  const { selection } = state;
+  let found: BlockAt | undefined;
+  if (selection instanceof NodeSelection) {
+    found = blockAround(selection.$from);
+    if (found === undefined) return false;
+  } else {
+    found = blockAround(selection.$from);
+  }
+  if (found === undefined || !NodeSelection.isSelectable(found.node)) return false;
+  dispatch?.(state.tr.setSelection(NodeSelection.create(state.doc, found.position)));
+  return true;
+};
+
+/** Selects again what was selected in a block, or the block itself, where it is now. */
+function keepSelection(transaction: Transaction, before: Selection, from: number, to: number): Transaction {
+  const shift = to - from;
+  if (before instanceof NodeSelection) {
+    return transaction.setSelection(NodeSelection.create(transaction.doc, before.from + shift));
+  }
+  const end = transaction.doc.content.size;
+  const anchor = Math.min(before.anchor + shift, end);
+  const head = Math.min(before.head + shift, end);
+  return transaction.setSelection(
+    TextSelection.between(transaction.doc.resolve(anchor), transaction.doc.resolve(head)),
+  );
+}
+
+/** Moves the block past its neighbour, or at the edge of what it is in out of that. */
+export function moveBlock(by: -1 | 1): Command {
+  return (state, dispatch) => {
+    const block = blockOf(state);
+    if (block === undefined) return false;
+    const place = state.doc.resolve(block.position);
+    const index = place.index();
+    const neighbour = place.parent.maybeChild(index + by);
+    const transaction = state.tr;
+    if (neighbour !== null && neighbour !== undefined && neighbour.type !== schema.nodes.table_head) {
+      const size = block.node.nodeSize;
+      const to = by < 0 ? block.position - neighbour.nodeSize : block.position + neighbour.nodeSize;
+      transaction.delete(block.position, block.position + size).insert(to, block.node);
+      dispatch?.(keepSelection(transaction, state.selection, block.position, to).scrollIntoView());
+      return true;
+    }
+    // Out of a hint or a step, but never out of a list or a table: an item cannot be anywhere.
+    const outer = place.depth > 0 ? place.depth : 0;
+    if (!outer || !block.node.type.isInGroup("block")) return false;
+    const target = by < 0 ? place.before(outer) : place.after(outer);
+    const around = state.doc.resolve(target);
+    if (!around.parent.canReplaceWith(around.index(), around.index(), block.node.type)) return false;
+    if (place.parent.childCount === 1) return false;
+    transaction.delete(block.position, block.position + block.node.nodeSize);
+    const to = transaction.mapping.map(target, by);
+    transaction.insert(to, block.node);
+    dispatch?.(keepSelection(transaction, state.selection, block.position, to).scrollIntoView());
+    return true;
+  };
+}
+
+export const duplicateBlock: Command = (state, dispatch) => {
+  const block = blockOf(state);
+  if (block === undefined) return false;
+  if (dispatch) {
+    const at = block.position + block.node.nodeSize;
+    const transaction = state.tr.insert(at, withoutKeys(block.node));
+    dispatch(keepSelection(transaction, state.selection, block.position, at).scrollIntoView());
+  }
+  return true;
+};
+
+export const deleteBlock: Command = (state, dispatch) => {
+  const block = blockOf(state);
+  if (block === undefined) return false;
+  if (dispatch) {
+    const parent = state.doc.resolve(block.position).parent;
+    const { position, node } = block;
+    const transaction = state.tr;
+    if (parent.childCount > 1) transaction.delete(position, position + node.nodeSize);
+    else if (parent.type.contentMatch.matchType(schema.nodes.paragraph!)) {
+      transaction.replaceWith(position, position + node.nodeSize, schema.nodes.paragraph!.create());
+    } else return deleteAround(state, position, dispatch);
+    dispatch(
+      transaction.setSelection(
+        Selection.near(transaction.doc.resolve(Math.min(position, transaction.doc.content.size))),
+      ).scrollIntoView(),
+    );
+  }
+  return true;
+};
+
+/** The only item of a list goes with the list. */
+function deleteAround(
+  state: EditorState,
+  position: number,
+  dispatch: (transaction: Transaction) => void,
+): boolean {
+  const place = state.doc.resolve(position);
+  if (place.depth === 0) return false;
+  return deleteBlock(
+    state.apply(state.tr.setSelection(NodeSelection.create(state.doc, place.before()))),
+    (inner) => {
+      // The same steps, on the state that the caller has.
+      const transaction = state.tr;
+      inner.steps.forEach((step) => transaction.step(step));
+      dispatch(
+        transaction.setSelection(
+          Selection.near(transaction.doc.resolve(Math.min(position, transaction.doc.content.size))),
+        ),
+      );
+    },
+  );
+}
+
+/** The node, and all in it, as if it had just been written. */
+export function withoutKeys(node: Node): Node {
+  if (node.isText) return node;
+  const content = Fragment.from(childrenOf(node).map(withoutKeys));
+  if (!("key" in node.attrs)) return node.copy(content);
+  const meta = node.attrs.meta as Data | null | undefined;
+  return node.type.create(
+    { ...node.attrs, key: null, ...(meta ? { meta: omit(meta, "id") } : {}) },
+    content,
+    node.marks,
+  );
+}
+
+function omit(data: Data, name: string): Data | null {
+  const kept = Object.fromEntries(Object.entries(data).filter(([each]) => each !== name));
+  return Object.keys(kept).length ? kept : null;
+}
+
+// --- turning one into another ------------------------------------------------------------------------------
+
+export type Turn =
+  | "paragraph"
+  | "heading_1"
+  | "heading_2"
+  | "heading_3"
+  | "list_unordered"
+  | "list_ordered"
+  | "list_tasks"
+  | "blockquote"
+  | "hint"
+  | "code_block"
+  | "expandable";
+
+/** The blocks whose text can become another's: containers give what is in them. */
+function insideOf(node: Node): Node[] {
+  switch (node.type.name) {
+    case "list_ordered":
+    case "list_unordered":
+    case "list_tasks":
+      return childrenOf(node).flatMap(insideOf);
+    case "list_item":
+    case "blockquote":
+    case "hint":
+    case "if":
+      return childrenOf(node);
+    case "expandable":
+      return [...childrenOf(node.child(0)), ...childrenOf(node.child(1))];
+    case "code_block":
+      return childrenOf(node).map((line) => schema.nodes.paragraph!.create(null, line.content));
+    default:
+      return [node];
+  }
+}
+
+/** The words of a block as inline content of another: marks that fit, breaks in code as lines. */
+function asParagraph(node: Node): Node {
+  if (!node.isTextblock || node.type === schema.nodes.paragraph) return node;
+  return schema.nodes.paragraph!.create({ key: node.attrs.key }, node.content);
+}
+
+/** What a block, or several in a row, become. Undefined where that kind holds no such blocks. */
+export function turned(nodes: Node[], to: Turn): Node[] | undefined {
+  const inside = nodes.flatMap(insideOf);
+  const key = nodes.length === 1 ? nodes[0]!.attrs.key : null;
+  const paragraphs = inside.map(asParagraph);
+  switch (to) {
+    case "paragraph":
+      return paragraphs;
+    case "heading_1":
+    case "heading_2":
+    case "heading_3":
+      return inside.map((node) =>
+        node.isTextblock ? schema.nodes[to]!.create({ key: node.attrs.key }, node.content) : node
+      );
+    case "list_unordered":
+    case "list_ordered":
+    case "list_tasks": {
+      const data = to === "list_tasks" ? { checked: false } : {};
+      const lists = nodes.length === 1 && nodes[0]!.type.name.startsWith("list_");
+      const items = lists
+        ? childrenOf(nodes[0]!).map((item) => item.type.create({ ...item.attrs, data }, item.content))
+        : paragraphs.map((block) => schema.nodes.list_item!.create({ data }, block));
+      return [schema.nodes[to]!.create({ key: lists ? key : null }, items)];
+    }
+    case "blockquote":
+      return [schema.nodes.blockquote!.create(null, paragraphs)];
+    case "hint":
+      return [schema.nodes.hint!.create({ data: { style: "info" } }, paragraphs)];
+    case "expandable": {
+      const [first, ...rest] = paragraphs;
+      if (first?.type !== schema.nodes.paragraph) return undefined;
+      const body = rest.length ? rest : [schema.nodes.paragraph!.create()];
+      return [
+        schema.nodes.expandable!.create(null, [
+          schema.nodes.expandable_title!.create(null, first),
+          schema.nodes.expandable_body!.create(null, body),
+        ]),
+      ];
+    }
+    case "code_block": {
+      if (!inside.every((node) => node.isTextblock)) return undefined;
+      const lines = inside.flatMap((node) =>
+        node.textBetween(
+          0,
+          node.content.size,
+          "\n",
+          (leaf) => leaf.type === schema.nodes.hard_break ? "\n" : "",
+        ).split("\n")
+      );
+      return [
+        schema.nodes.code_block!.create(
+          null,
+          lines.map((line) => schema.nodes.code_line!.create(null, line ? schema.text(line) : null)),
+        ),
+      ];
+    }
+  }
+}
+
+/** The blocks side by side that the selection is in. */
+function selectedRange(
+  state: EditorState,
+): { from: number; to: number; nodes: Node[]; depth: number } | undefined {
+  const { selection } = state;
+  if (selection instanceof NodeSelection) {
+    return selection.node.isBlock
+      ? { from: selection.from, to: selection.to, nodes: [selection.node], depth: selection.$from.depth }
+      : undefined;
+  }
+  const range = selection.$from.blockRange(selection.$to);
+  if (range === null) return undefined;
+  let { depth } = range;
+  // An item and a line of code are nothing without what they are in.
+  let parent = range.parent;
+  while (
+    depth > 0 && !parent.childCount ||
+    ["list_item", "code_block", "list_ordered", "list_unordered", "list_tasks"].includes(parent.type.name) &&
+      depth > 0
+  ) {
+    depth--;
+    parent = selection.$from.node(depth);
+  }
+  const from = selection.$from.posAtIndex(selection.$from.index(depth), depth);
+  const to = selection.$to.posAtIndex(selection.$to.indexAfter(depth), depth);
+  const nodes = childrenOf(parent).slice(selection.$from.index(depth), selection.$to.indexAfter(depth));
+  return { from, to, nodes, depth };
+}
+
+export function turnInto(to: Turn): Command {
+  return (state, dispatch) => {
+    const range = selectedRange(state);
+    if (range === undefined || !range.nodes.length) return false;
+    const made = turned(range.nodes, to);
+    if (made === undefined) return false;
+    const place = state.doc.resolve(range.from);
+    const content = Fragment.from(made);
+    if (!place.parent.canReplace(place.index(), place.index() + range.nodes.length, content)) return false;
+    if (dispatch) {
+      const { selection } = state;
+      // How many letters of the range are before the caret: it stands behind the same ones afterwards.
+      const letters = selection instanceof NodeSelection
+        ? 0
+        : lettersBefore(state.doc, range.from, selection.head);
+      const transaction = state.tr.replaceWith(range.from, range.to, content);
+      const size = content.size;
+      const caret = placeOfLetter(transaction.doc, range.from, range.from + size, letters);
+      dispatch(transaction.setSelection(TextSelection.near(transaction.doc.resolve(caret))).scrollIntoView());
+    }
+    return true;
+  };
+}
+
+function lettersBefore(doc: Node, from: number, to: number): number {
+  let found = 0;
+  doc.nodesBetween(from, to, (node, position) => {
+    if (node.isInline) found += Math.min(node.nodeSize, to - position);
+  });
+  return found;
+}
+
+function placeOfLetter(doc: Node, from: number, to: number, letters: number): number {
+  let left = letters;
+  let found: number | undefined;
+  doc.nodesBetween(from, to, (node, position) => {
+    if (found !== undefined || !node.isTextblock) return found === undefined;
+    if (left <= node.content.size) found = position + 1 + left;
+    left -= node.content.size;
+    return false;
+  });
+  return found ?? from + 1;
+}
+
+/** What the block of the selection is, for the toolbar and the menus. */
+export function turnOf(state: EditorState): Turn {
+  const { $from } = state.selection;
+  for (let depth = $from.depth; depth > 0; depth--) {
+    const name = $from.node(depth).type.name;
+    if (
+      [
+        "heading_1",
+        "heading_2",
+        "heading_3",
+        "code_block",
+        "list_unordered",
+        "list_ordered",
+        "list_tasks",
+        "blockquote",
+        "hint",
+      ].includes(name)
+    ) return name as Turn;
+  }
+  return "paragraph";
+}
+
+/** Puts a block where an empty paragraph is, or behind the block of the selection, and the caret into it. */
+export function insertBlock(state: EditorState, node: Node): Transaction {
+  const { $from } = state.selection;
+  const transaction = state.tr;
+  let at: number;
+  if (
+    $from.parent.type === schema.nodes.paragraph && !$from.parent.content.size &&
+    fits($from, $from.depth - 1, node.type)
+  ) {
+    at = $from.before();
+    transaction.replaceWith(at, $from.after(), node);
+  } else {
+    let depth = state.selection instanceof NodeSelection ? $from.depth : $from.depth - 1;
+    while (
+      depth > 0 &&
+      !$from.node(depth).canReplaceWith($from.indexAfter(depth), $from.indexAfter(depth), node.type)
+    ) depth--;
+    at = state.selection instanceof NodeSelection && depth === $from.depth
+      ? state.selection.to
+      : $from.after(depth + 1);
+    transaction.insert(at, node);
+  }
+  return intoBlock(transaction, at, node);
+}
+
+function fits(place: ResolvedPos, depth: number, type: NodeType): boolean {
+  const index = place.index(depth);
+  return depth >= 0 && place.node(depth).canReplaceWith(index, index + 1, type);
+}
+
+/** The caret in the first text of a block, or the block chosen where it has none. */
+export function intoBlock(transaction: Transaction, at: number, node: Node): Transaction {
+  let text = -1;
+  node.descendants((child, offset) => {
+    if (text < 0 && child.isTextblock) text = at + 1 + offset + 1;
+    return text < 0;
+  });
+  if (node.isTextblock) text = at + 1;
+  if (text >= 0) transaction.setSelection(TextSelection.create(transaction.doc, text));
+  else if (NodeSelection.isSelectable(node)) {
+    transaction.setSelection(NodeSelection.create(transaction.doc, at));
+  }
+  return transaction.scrollIntoView();
+}

@@ -1,0 +1,236 @@
+/**
+ * Copying and pasting. Between pages of the app nodes go as they are; HTML from elsewhere enters through the schema, which
+ * is the filter; plain text that is Markdown becomes what it says; addresses become links; files are uploaded.
+ */
+import { Fragment, type Node, Slice } from "prosemirror-model";
+import { type EditorState, NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { safeUrl } from "../document/drawing.ts";
+import { schema, uid } from "../document/schema.ts";
+import { childrenOf } from "../document/convert.ts";
+
+const OWN = "application/x-octavo-slice";
+const { nodes, marks } = schema;
+
+export interface ClipboardOptions {
+  /** Markdown as blocks; rejects where it cannot be read now. */
+  readMarkdown: (text: string) => Promise<Node[]>;
+  /** Takes files that were pasted or dropped, to stand at a place. */
+  takeFiles: (view: EditorView, files: File[], at: number) => void;
+}
+
+/** Whether a text has signs that only Markdown has: a fence, a table, two headings or list items, a link. */
+export function looksLikeMarkdown(text: string): boolean {
+  if (/^(`{3,}|~{3,})/m.test(text) || /^\|.*\|\s*\n\|[\s:|-]+\|/m.test(text) || /^\{% \w+/m.test(text)) {
+    return true;
+  }
+  if (/^#{1,6} \S/m.test(text)) return true;
+  const lines = text.match(/^(\s*([-*+]|\d+[.)]) |> )\S/gm)?.length ?? 0;
+  if (lines >= 2) return true;
+  return /\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\s][^*\n]*\*\*|(^|\s)`[^`\n]+`/.test(text);
+}
+
+/** Text into lines of code, as it is. */
+export function insertLines(state: EditorState, text: string): Transaction {
+  const [first = "", ...rest] = text.replace(/\r\n?/g, "\n").split("\n");
+  const transaction = state.tr.deleteSelection();
+  if (first) transaction.insertText(first);
+  for (const line of rest) {
+    transaction.split(transaction.selection.from, 1, [{ type: nodes.code_line! }]);
+    if (line) transaction.insertText(line);
+  }
+  return transaction.scrollIntoView();
+}
+
+/** Plain text: an empty line begins a paragraph, another one a line of it. */
+export function paragraphs(text: string): Node[] {
+  return text.replace(/\r\n?/g, "\n").split(/\n{2,}/).filter((part) => part.trim()).map((part) => {
+    const lines = part.split("\n");
+    return nodes.paragraph!.create(
+      null,
+      lines.flatMap((
+        line,
+        at,
+      ) => [...(at ? [nodes.hard_break!.create()] : []), ...(line ? [schema.text(line)] : [])]),
+    );
+  });
+}
+
+export function pasteBlocks(view: EditorView, blocks: Node[]): void {
+  if (!blocks.length) return;
+  const { state } = view;
+  const single = blocks.length === 1 && blocks[0]!.type === nodes.paragraph;
+  const content = Fragment.from(blocks);
+  const open = single ? 1 : 0;
+  const { $from, empty } = state.selection;
+  if (
+    !open && empty && $from.parent.type === nodes.paragraph && !$from.parent.content.size &&
+    $from.node(-1).canReplace($from.index(-1), $from.indexAfter(-1), content)
+  ) {
+    const at = $from.before();
+    const transaction = state.tr.replaceWith(at, $from.after(), content);
+    const end = at + content.size;
+    view.dispatch(
+      transaction.setSelection(TextSelection.near(transaction.doc.resolve(end), -1)).scrollIntoView().setMeta(
+        "paste",
+        true,
+      ),
+    );
+    return;
+  }
+  const ends = blocks.at(-1)!.isTextblock && blocks[0]!.isTextblock ? 1 : open;
+  view.dispatch(
+    state.tr.replaceSelection(new Slice(content, ends, ends)).scrollIntoView().setMeta("paste", true),
+  );
+}
+
+/** What a slice says as plain text: lines of code and of lists each on their own. */
+function plainText(slice: Slice): string {
+  const found: string[] = [];
+  const visit = (node: Node, lead: string): void => {
+    if (node.isTextblock) {
+      found.push(
+        lead +
+          node.textBetween(0, node.content.size, "\n", (leaf) => leaf.type === nodes.hard_break ? "\n" : ""),
+      );
+      return;
+    }
+    if (node.type === nodes.table_row || node.type === nodes.table_head) {
+      found.push(
+        childrenOf(node).map((cell) => cell.isLeaf ? String(cell.attrs.value ?? "") : cell.textContent).join(
+          "\t",
+        ),
+      );
+      return;
+    }
+    node.forEach((child, _, at) => {
+      const item = child.type === nodes.list_item
+        ? (node.type === nodes.list_ordered ? `${at + 1}. ` : "- ")
+        : "";
+      if (item) child.forEach((part, __, number) => visit(part, number ? "  " : item));
+      else visit(child, lead);
+    });
+    if (node.type === nodes.code_block) found.push("");
+  };
+  slice.content.forEach((node) => visit(node, ""));
+  return found.join("\n");
+}
+
+/** HTML as other programs write it, made such that the schema's rules find what is meant. */
+function cleaned(html: string): string {
+  return html
+    .replace(/<o:p>[\s\S]*?<\/o:p>/g, "")
+    .replace(/<!--\[if[\s\S]*?<!\[endif\]-->/g, "")
+    // What the app's policy stops is not even tried: styles are read as text, handlers are gone.
+    .replace(/\sstyle\s*=/gi, " data-style=")
+    .replace(/\son[a-z]+\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)/gi, "");
+}
+
+export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
+  const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {
+    const { selection } = view.state;
+    if (selection.empty || event.clipboardData === null) return false;
+    const slice = selection.content();
+    const { dom } = view.serializeForClipboard(slice);
+    event.preventDefault();
+    event.clipboardData.clearData();
+    event.clipboardData.setData("text/html", dom.innerHTML);
+    event.clipboardData.setData("text/plain", plainText(slice));
+    event.clipboardData.setData(OWN, JSON.stringify(slice.toJSON()));
+    if (cut && view.editable) {
+      view.dispatch(view.state.tr.deleteSelection().scrollIntoView().setMeta("uiEvent", "cut"));
+    }
+    return true;
+  };
+  return new Plugin({
+    props: {
+      handleDOMEvents: {
+        copy: (view, event) => copy(view, event, false),
+        cut: (view, event) => copy(view, event, true),
+      },
+      transformPastedHTML: cleaned,
+      clipboardTextSerializer: (slice) => plainText(slice),
+      handlePaste(view, event) {
+        const data = event.clipboardData;
+        if (data === null) return false;
+        const { state } = view;
+        const text = data.getData("text/plain");
+        if (state.selection.$from.parent.type === nodes.code_line && text) {
+          view.dispatch(insertLines(state, text));
+          return true;
+        }
+        if (state.selection.$from.parent.type === nodes.table_heading) {
+          view.dispatch(state.tr.insertText(text.replace(/\s+/g, " ")).scrollIntoView());
+          return true;
+        }
+        const own = data.getData(OWN);
+        if (own) {
+          try {
+            view.dispatch(
+              state.tr.replaceSelection(Slice.fromJSON(schema, JSON.parse(own))).scrollIntoView().setMeta(
+                "paste",
+                true,
+              ),
+            );
+            return true;
+          } catch {
+            // Of another version: its HTML says nearly as much.
+          }
+        }
+        const html = data.getData("text/html");
+        const files = [...data.files];
+        if (files.length && !html) {
+          takeFiles(view, files, state.selection.from);
+          return true;
+        }
+        const address = /^https?:\/\/\S+$/.test(text.trim()) ? safeUrl(text.trim()) : undefined;
+        if (address !== undefined && state.selection instanceof TextSelection) {
+          return pasteAddress(view, address);
+        }
+        // Editors of code put HTML of their colours beside the text, which says less than the Markdown that it is.
+        const codes = /<meta[^>]*(vscode|monaco)|<pre|data-vscode|monospace/i.test(html) &&
+          !/<(h[1-6]|ul|ol|table|a )/i.test(html);
+        if (text && (!html || codes) && looksLikeMarkdown(text)) {
+          const { from, to } = state.selection;
+          readMarkdown(text).then((blocks) => {
+            if (view.isDestroyed) return;
+            // What was written meanwhile stays: only where nothing was, the place is still the same.
+            if (view.state.selection.from !== from || view.state.selection.to !== to) {
+              const end = Math.min(from, view.state.doc.content.size);
+              view.dispatch(view.state.tr.setSelection(TextSelection.near(view.state.doc.resolve(end))));
+            }
+            pasteBlocks(view, blocks);
+          }, () => pasteBlocks(view, paragraphs(text)));
+          return true;
+        }
+        if (text && !html) {
+          pasteBlocks(view, paragraphs(text));
+          return true;
+        }
+        return false;
+      },
+      handleDrop(view, event) {
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (!files.length || view.dragging) return false;
+        const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos ??
+          view.state.doc.content.size;
+        event.preventDefault();
+        takeFiles(view, files, at);
+        return true;
+      },
+    },
+  });
+}
+
+/** An address over chosen words makes them a link; elsewhere it is a link of its own words. */
+function pasteAddress(view: EditorView, url: string): boolean {
+  const { state } = view;
+  const { from, to, empty, $from } = state.selection;
+  if (state.selection instanceof NodeSelection || $from.parent !== state.selection.$to.parent) return false;
+  const mark = marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
+  const transaction = empty
+    ? state.tr.replaceSelectionWith(schema.text(url, [...$from.marks(), mark]), false)
+    : state.tr.removeMark(from, to, marks.link!).addMark(from, to, mark);
+  view.dispatch(transaction.removeStoredMark(mark).scrollIntoView());
+  return true;
+}

@@ -1,0 +1,397 @@
+/** Everything that makes a page writable: what keys do, and the plugins that go with it. */
+import {
+  chainCommands,
+  createParagraphNear,
+  deleteSelection,
+  exitCode,
+  joinTextblockBackward,
+  joinTextblockForward,
+  liftEmptyBlock,
+  newlineInCode,
+  selectAll,
+  selectNodeBackward,
+  selectNodeForward,
+  splitBlockKeepMarks,
+  toggleMark,
+} from "prosemirror-commands";
+import { baseKeymap } from "prosemirror-commands";
+import { dropCursor } from "prosemirror-dropcursor";
+import { gapCursor } from "prosemirror-gapcursor";
+import { history, redo, undo } from "prosemirror-history";
+import { undoInputRule } from "prosemirror-inputrules";
+import { keymap } from "prosemirror-keymap";
+import type { Node } from "prosemirror-model";
+import { liftListItem, sinkListItem, splitListItem } from "prosemirror-schema-list";
+import {
+  type Command,
+  type EditorState,
+  NodeSelection,
+  Plugin,
+  Selection,
+  TextSelection,
+} from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { schema } from "../document/schema.ts";
+import { deleteBlock, duplicateBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
+import { uniqueKeys } from "./keys.ts";
+import { addRow, goToCell, moveRow, spotOf } from "./tables.ts";
+import { code, typingRules } from "./typing.ts";
+import { reveal } from "./views.ts";
+import { words } from "./words.ts";
+
+const { nodes, marks } = schema;
+
+function inCode(state: EditorState): boolean {
+  return state.selection.$head.parent.type === nodes.code_line;
+}
+
+/** A mark where text is written, not in code and titles of columns. */
+function mark(name: string): Command {
+  const toggle = toggleMark(marks[name]!, null, { includeWhitespace: true });
+  return (state, dispatch, view) => !inCode(state) && toggle(state, dispatch, view);
+}
+
+/** Code begins with its sign and Enter. */
+const beginCode: Command = (state, dispatch) => {
+  const { $head, empty } = state.selection;
+  const match = empty && $head.parent.type === nodes.paragraph
+    ? /^```([\w+#-]*)$/.exec($head.parent.textContent)
+    : null;
+  if (
+    match === null || !$head.node(-1).canReplaceWith($head.index(-1), $head.indexAfter(-1), nodes.code_block!)
+  ) return false;
+  const at = $head.before();
+  const transaction = state.tr.replaceWith(at, $head.after(), code(match[1]!));
+  dispatch?.(transaction.setSelection(TextSelection.create(transaction.doc, at + 2)).scrollIntoView());
+  return true;
+};
+
+/** The next line of code begins where this one does; two empty ones at the end leave the code. */
+const newLine: Command = (state, dispatch) => {
+  if (!inCode(state)) return false;
+  const { $from, $to } = state.selection;
+  const block = $from.node(-1);
+  const last = $from.index(-1) === block.childCount - 1;
+  if (
+    state.selection.empty && last && block.childCount > 2 && !$from.parent.content.size &&
+    !block.child(block.childCount - 2).content.size
+  ) {
+    const from = $from.before() - block.child(block.childCount - 2).nodeSize;
+    const transaction = state.tr.delete(from, $from.after());
+    const at = transaction.mapping.map($from.after(-1));
+    transaction.insert(at, nodes.paragraph!.create());
+    dispatch?.(transaction.setSelection(TextSelection.create(transaction.doc, at + 1)).scrollIntoView());
+    return true;
+  }
+  if ($from.node(-1) !== $to.node(-1)) return false;
+  const indent = /^[ \t]*/.exec($from.parent.textBetween(0, $from.parentOffset))![0];
+  const transaction = state.tr.deleteSelection();
+  transaction.split(transaction.selection.from, 1, [{ type: nodes.code_line! }]);
+  if (indent) transaction.insertText(indent);
+  dispatch?.(transaction.scrollIntoView());
+  return true;
+};
+
+/** Lines of code with two blanks more, or fewer, before them. */
+function indentCode(more: boolean): Command {
+  return (state, dispatch) => {
+    if (!inCode(state)) return false;
+    const { $from, $to, empty } = state.selection;
+    if ($from.node(-1) !== $to.node(-1)) return false;
+    if (more && empty) {
+      dispatch?.(state.tr.insertText("  ").scrollIntoView());
+      return true;
+    }
+    const transaction = state.tr;
+    state.doc.nodesBetween($from.before(), $to.after(), (node, position) => {
+      if (node.type !== nodes.code_line) return true;
+      const at = transaction.mapping.map(position + 1);
+      if (more) transaction.insertText("  ", at);
+      else {
+        const blanks = /^(?: {1,2}|\t)/.exec(node.textContent)?.[0].length ?? 0;
+        if (blanks) transaction.delete(at, at + blanks);
+      }
+      return false;
+    });
+    dispatch?.(transaction);
+    return true;
+  };
+}
+
+/** Backspace at the very beginning: code without words goes, a heading becomes text, an item leaves its list. */
+const backspace: Command = (state, dispatch, view) => {
+  const { $head, empty } = state.selection;
+  if (!empty || (view ? !view.endOfTextblock("backward", state) : $head.parentOffset > 0)) return false;
+  const { parent } = $head;
+  if (parent.type === nodes.code_line) {
+    if ($head.index(-1) > 0) return false;
+    if (!$head.node(-1).textContent) return turnInto("paragraph")(state, dispatch);
+    return true;
+  }
+  if (parent.type.name.startsWith("heading_")) return turnInto("paragraph")(state, dispatch);
+  if ($head.node(-1)?.type === nodes.list_item && $head.index(-1) === 0) {
+    return liftListItem(nodes.list_item!)(state, dispatch, view);
+  }
+  const wrapper = $head.depth > 1 ? $head.node(-1) : null;
+  if (
+    (wrapper?.type === nodes.blockquote || wrapper?.type === nodes.hint) && $head.index(-1) === 0 &&
+    parent.type === nodes.paragraph
+  ) {
+    const range = $head.blockRange();
+    if (range === null) return false;
+    dispatch?.(state.tr.lift(range, range.depth - 1).scrollIntoView());
+    return true;
+  }
+  return false;
+};
+
+/** In a title or a caption Enter goes on to what follows. */
+const leaveTitle: Command = (state, dispatch) => {
+  const { $head } = state.selection;
+  for (let depth = $head.depth; depth > 0; depth--) {
+    const name = $head.node(depth).type.name;
+    if (name === "expandable_title") {
+      dispatch?.(
+        state.tr.setSelection(Selection.near(state.doc.resolve($head.after(depth)), 1)).scrollIntoView(),
+      );
+      return true;
+    }
+    if (name === "caption") {
+      const around = $head.node(depth - 1).type === nodes.image ? depth - 2 : depth - 1;
+      return paragraphAfter(state, $head.after(around), dispatch);
+    }
+    if (name === "table_heading") return goToRow(1)(state, dispatch);
+  }
+  return false;
+};
+
+function paragraphAfter(
+  state: EditorState,
+  at: number,
+  dispatch?: (transaction: EditorState["tr"]) => void,
+): boolean {
+  const transaction = state.tr.insert(at, nodes.paragraph!.create());
+  dispatch?.(transaction.setSelection(TextSelection.create(transaction.doc, at + 1)).scrollIntoView());
+  return true;
+}
+
+/** Down a table in the same column. */
+function goToRow(by: number): Command {
+  return (state, dispatch) => {
+    const spot = spotOf(state);
+    if (spot === undefined) return false;
+    const row = spot.row + by;
+    if (row < 0 || row >= spot.table.childCount) return false;
+    let at = spot.position + 1;
+    for (let number = 0; number < row; number++) at += spot.table.child(number).nodeSize;
+    at++;
+    for (let number = 0; number < spot.column; number++) at += spot.table.child(row).child(number).nodeSize;
+    dispatch?.(state.tr.setSelection(Selection.near(state.doc.resolve(at + 1))).scrollIntoView());
+    return true;
+  };
+}
+
+/** A new paragraph below a block that is chosen as a whole. */
+const writeBelow: Command = (state, dispatch) => {
+  const { selection } = state;
+  if (!(selection instanceof NodeSelection) || !selection.node.isBlock) return false;
+  const place = selection.$from;
+  if (!place.parent.canReplaceWith(place.indexAfter(), place.indexAfter(), nodes.paragraph!)) return false;
+  return paragraphAfter(state, selection.to, dispatch);
+};
+
+/** A step, a tab or a column without words at its end is left by Enter, as an item of a list is. */
+const hardBreak: Command = (state, dispatch) => {
+  if (inCode(state) || state.selection.$head.parent.type === nodes.table_heading) return false;
+  dispatch?.(state.tr.replaceSelectionWith(nodes.hard_break!.create()).scrollIntoView());
+  return true;
+};
+
+/** Down at the end of the page, below a block that is no paragraph: there is always a place to write. */
+const writeAtEnd: Command = (state, dispatch, view) => {
+  const { $head } = state.selection;
+  if (view && !view.endOfTextblock("down", state)) return false;
+  const last = state.doc.lastChild!;
+  if ($head.depth === 0 || $head.index(0) !== state.doc.childCount - 1 || last.type === nodes.paragraph) {
+    return false;
+  }
+  // Only from the last line of the last block.
+  if ($head.after($head.depth) + $head.depth - 1 < state.doc.content.size) return false;
+  return paragraphAfter(state, state.doc.content.size, dispatch);
+};
+
+const item = nodes.list_item!;
+
+/** The next item of a list; of tasks it is still to be done. */
+const nextItem: Command = (state, dispatch, view) => {
+  const { $from } = state.selection;
+  const around = $from.depth > 1 ? $from.node(-1) : null;
+  const data = typeof around?.attrs.data?.checked === "boolean" ? { checked: false } : {};
+  return splitListItem(item, { data })(state, dispatch, view);
+};
+
+export interface Keys {
+  save: () => void;
+  link: (view: EditorView) => void;
+  find: (view: EditorView) => void;
+}
+
+function bindings({ save, link, find }: Keys): Record<string, Command> {
+  const found: Record<string, Command> = {
+    "Mod-b": mark("bold"),
+    "Mod-i": mark("italic"),
+    "Mod-e": mark("code"),
+    "Mod-Shift-x": mark("strikethrough"),
+    "Mod-Shift-.": mark("superscript"),
+    "Mod-Shift-,": mark("subscript"),
+    "Mod-k": (_, __, view) => (view && link(view), true),
+    "Mod-f": (_, __, view) => (view && find(view), true),
+    "Mod-s": () => (save(), true),
+    "Mod-z": undo,
+    "Mod-y": redo,
+    "Shift-Mod-z": redo,
+    "Mod-Alt-0": turnInto("paragraph"),
+    "Mod-Alt-1": turnInto("heading_1"),
+    "Mod-Alt-2": turnInto("heading_2"),
+    "Mod-Alt-3": turnInto("heading_3"),
+    "Mod-Shift-7": turnInto("list_ordered"),
+    "Mod-Shift-8": turnInto("list_unordered"),
+    "Mod-Shift-9": turnInto("list_tasks"),
+    "Mod-Alt-c": turnInto("code_block"),
+    "Mod-d": duplicateBlock,
+    "Mod-a": selectMore,
+    Escape: selectBlock,
+    "Alt-ArrowUp": chainCommands(moveRow(-1), moveBlock(-1)),
+    "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
+    Enter: chainCommands(
+      beginCode,
+      newLine,
+      leaveTitle,
+      writeBelow,
+      nextItem,
+      newlineInCode,
+      createParagraphNear,
+      liftEmptyBlock,
+      splitBlockKeepMarks,
+    ),
+    "Mod-Enter": chainCommands(leaveCode, addRow(true), exitCode),
+    "Shift-Enter": chainCommands(newLine, hardBreak),
+    Tab: chainCommands(goToCell(1), indentCode(true), sinkListItem(item), stay),
+    "Shift-Tab": chainCommands(goToCell(-1), indentCode(false), liftListItem(item), stay),
+    Backspace: chainCommands(
+      undoInputRule,
+      deleteChosen,
+      deleteSelection,
+      backspace,
+      joinTextblockBackward,
+      selectNodeBackward,
+    ),
+    Delete: chainCommands(deleteChosen, deleteSelection, joinTextblockForward, selectNodeForward),
+    ArrowDown: writeAtEnd,
+  };
+  return found;
+}
+
+/** Tab stays in the page while something is written in; who goes by keyboard chooses the block first, then leaves. */
+const stay: Command = (state) =>
+  state.selection instanceof TextSelection && state.selection.$head.node(-1)?.type === item;
+
+const deleteChosen: Command = (state, dispatch) =>
+  state.selection instanceof NodeSelection && state.selection.node.isBlock && deleteBlock(state, dispatch);
+
+const leaveCode: Command = (state, dispatch) =>
+  inCode(state) && paragraphAfter(state, state.selection.$head.after(-1), dispatch);
+
+/** First what is written here, then the page. */
+const selectMore: Command = (state, dispatch, view) => {
+  const { $from, $to } = state.selection;
+  const depth = $from.parent.type === nodes.code_line ? $from.depth - 1 : $from.depth;
+  const [from, to] = [$from.start(depth), $from.end(depth)];
+  if ($to.pos <= to && ($from.pos > from || $to.pos < to) && from < to) {
+    const start = Selection.findFrom(state.doc.resolve(from), 1, true);
+    const end = Selection.findFrom(state.doc.resolve(to), -1, true);
+    if (start && end) {
+      dispatch?.(state.tr.setSelection(TextSelection.between(start.$from, end.$to)));
+      return true;
+    }
+  }
+  return selectAll(state, dispatch, view);
+};
+
+/** Where nothing is written yet, a word says what can be. */
+function placeholders(): Plugin {
+  return new Plugin({
+    props: {
+      decorations(state) {
+        const { $head, empty } = state.selection;
+        const found: Decoration[] = [];
+        const mark = (position: number, node: Node, text: string): void => {
+          found.push(
+            Decoration.node(position, position + node.nodeSize, { class: "blank", "data-placeholder": text }),
+          );
+        };
+        const only = state.doc.childCount === 1 && state.doc.firstChild!.type === nodes.paragraph &&
+          !state.doc.firstChild!.content.size;
+        if (only) mark(0, state.doc.firstChild!, words.writeHere);
+        else if (empty && !$head.parent.content.size && $head.depth > 0) {
+          const { parent } = $head;
+          if (parent.type === nodes.paragraph && $head.node(-1).type !== nodes.table_cell) {
+            mark($head.before(), parent, words.writeHere);
+          } else if (parent.type.name.startsWith("heading_")) mark($head.before(), parent, words.heading);
+        }
+        return DecorationSet.create(state.doc, found);
+      },
+    },
+  });
+}
+
+/** A click below the last block writes there. */
+function endOfPage(): Plugin {
+  return new Plugin({
+    props: {
+      handleDOMEvents: {
+        mousedown(view, event) {
+          const last = view.dom.lastElementChild?.getBoundingClientRect();
+          if (event.target !== view.dom || last === undefined || event.clientY <= last.bottom) return false;
+          event.preventDefault();
+          const { state } = view;
+          const { lastChild } = state.doc;
+          const end = state.doc.content.size;
+          if (lastChild !== null && lastChild.type === nodes.paragraph && !lastChild.content.size) {
+            view.dispatch(state.tr.setSelection(TextSelection.create(state.doc, end - 1)));
+          } else paragraphAfter(state, end, view.dispatch);
+          view.focus();
+          return true;
+        },
+      },
+    },
+  });
+}
+
+/** What the caret goes into is shown: a tab, what is folded up. */
+function revealing(): Plugin {
+  return new Plugin({
+    view: () => ({
+      update(view, before) {
+        if (!view.state.selection.eq(before.selection) && view.hasFocus()) {
+          reveal(view, view.state.selection.head);
+        }
+      },
+    }),
+  });
+}
+
+export function editingPlugins(keys: Keys): Plugin[] {
+  return [
+    typingRules(),
+    keymap(bindings(keys)),
+    keymap(baseKeymap),
+    uniqueKeys(),
+    history({ newGroupDelay: 600 }),
+    dropCursor({ color: false, class: "drop-line", width: 2.5 }),
+    gapCursor(),
+    placeholders(),
+    endOfPage(),
+    revealing(),
+  ];
+}

@@ -1,0 +1,248 @@
+/** What stands in the gutter beside the block under the pointer: a sign to add below, and a grip that drags and opens its menu. */
+import { NodeSelection, Plugin, TextSelection } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { Slice } from "prosemirror-model";
+import { schema } from "../document/schema.ts";
+import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, turnInto } from "./blocks.ts";
+import { h } from "./dom.ts";
+import { type MenuItem, openMenu } from "./menu.ts";
+import { openSettings } from "./settings.ts";
+import { keyName, type ToolbarOptions } from "./toolbar.ts";
+import { words } from "./words.ts";
+
+export function blockHandle(options: ToolbarOptions): Plugin {
+  return new Plugin({ view: (view) => new Handle(view, options) });
+}
+
+interface Place {
+  position: number;
+  element: HTMLElement;
+}
+
+/** The block whose lines are at a height in the window: of the page, or an item of a list in it. */
+function blockAtHeight(view: EditorView, x: number, y: number): Place | undefined {
+  const inside = view.dom.getBoundingClientRect();
+  const left = Math.min(Math.max(x, inside.left + 4), inside.right - 4);
+  const found = view.posAtCoords({ left, top: y });
+  if (found === null) return undefined;
+  const place = view.state.doc.resolve(found.inside >= 0 ? found.inside : found.pos);
+  let best: number | undefined;
+  if (found.inside >= 0 && isMovable(view.state.doc.nodeAt(found.inside)!)) best = found.inside;
+  // Of what is within another the outer one is meant from the gutter, but each item and step by itself.
+  for (let depth = place.depth; depth > 0; depth--) {
+    const node = place.node(depth);
+    const { type } = place.node(depth - 1);
+    if (
+      isMovable(node) &&
+      (depth === 1 || ["list_item", "stepper_step"].includes(node.type.name) ||
+        ["hint_body", "column", "tabs_item", "stepper_step", "expandable_body"].includes(type.name))
+    ) {
+      best = place.before(depth);
+      if (depth > 1) break;
+    }
+  }
+  if (best === undefined) return undefined;
+  const element = view.nodeDOM(best);
+  return element instanceof HTMLElement ? { position: best, element } : undefined;
+}
+
+class Handle {
+  #dom = h("div", { class: "handle", contenteditable: "false", hidden: true });
+  #at: Place | undefined;
+  #stop = new AbortController();
+
+  constructor(private view: EditorView, private options: ToolbarOptions) {
+    const grip = h("button", {
+      type: "button",
+      class: "grip",
+      draggable: "true",
+      tabindex: "-1",
+      title: words.blockMenu,
+      "aria-label": words.blockMenu,
+      "aria-haspopup": "menu",
+      onclick: () => this.#open(grip),
+      ondragstart: (event: DragEvent) => this.#drag(event),
+    });
+    this.#dom.append(
+      h("button", {
+        type: "button",
+        class: "add",
+        tabindex: "-1",
+        title: words.addBelow,
+        "aria-label": words.addBelow,
+        onclick: () => this.#add(),
+      }, "+"),
+      grip,
+    );
+    this.#dom.addEventListener(
+      "mousedown",
+      (event) => (event.target as HTMLElement).closest(".grip") || event.preventDefault(),
+    );
+    view.dom.parentElement!.append(this.#dom);
+    const { signal } = this.#stop;
+    document.addEventListener("mousemove", (event) => this.#follow(event), { signal, passive: true });
+    view.dom.addEventListener("keydown", () => (this.#dom.hidden = true), { signal });
+  }
+
+  #follow(event: MouseEvent): void {
+    if (event.buttons) return;
+    const box = this.view.dom.getBoundingClientRect();
+    const near = event.clientX > box.left - 80 && event.clientX < box.right + 24 &&
+      event.clientY > box.top - 8 && event.clientY < box.bottom + 8;
+    if (!near) {
+      this.#dom.hidden = true;
+      return;
+    }
+    if (this.#dom.contains(event.target as globalThis.Node)) return;
+    this.#at = blockAtHeight(this.view, event.clientX, event.clientY);
+    if (this.#at === undefined) {
+      this.#dom.hidden = true;
+      return;
+    }
+    this.#dom.hidden = false;
+    const block = this.#at.element.getBoundingClientRect();
+    const around = this.view.dom.parentElement!.getBoundingClientRect();
+    const style = getComputedStyle(this.#at.element);
+    const line = parseFloat(style.lineHeight) || 24;
+    // The sign of an item is in the margin that its list leaves.
+    const margin = this.#at.element.tagName === "LI" && !this.#at.element.classList.contains("step") ? 28 : 0;
+    const card = ["FIGURE", "DIV", "DETAILS"].includes(this.#at.element.tagName);
+    this.#dom.style.setProperty(
+      "top",
+      `${
+        block.top - around.top + (card ? 8 : (line - 28) / 2 + parseFloat(style.paddingBlockStart || "0"))
+      }px`,
+    );
+    this.#dom.style.setProperty(
+      "left",
+      `${block.left - around.left - 56 - margin}px`,
+    );
+  }
+
+  #choose(): boolean {
+    if (this.#at === undefined || this.#at.position >= this.view.state.doc.content.size) return false;
+    const { doc } = this.view.state;
+    const node = doc.nodeAt(this.#at.position);
+    if (node === null || !NodeSelection.isSelectable(node)) return false;
+    this.view.dispatch(this.view.state.tr.setSelection(NodeSelection.create(doc, this.#at.position)));
+    return true;
+  }
+
+  #add(): void {
+    if (this.#at === undefined) return;
+    const { state } = this.view;
+    const node = state.doc.nodeAt(this.#at.position);
+    if (node === null) return;
+    let at = this.#at.position + node.nodeSize;
+    const made = node.type === schema.nodes.list_item
+      ? schema.nodes.list_item!.create({
+        data: node.attrs.data.checked === undefined ? {} : { checked: false },
+      }, schema.nodes.paragraph!.create())
+      : schema.nodes.paragraph!.create();
+    const empty = node.type === schema.nodes.paragraph && !node.content.size;
+    const transaction = state.tr;
+    if (empty) at = this.#at.position;
+    else if (
+      state.doc.resolve(at).parent.canReplaceWith(
+        state.doc.resolve(at).index(),
+        state.doc.resolve(at).index(),
+        made.type,
+      )
+    ) transaction.insert(at, made);
+    else return;
+    transaction.setSelection(TextSelection.near(transaction.doc.resolve(at + 1)));
+    if (made.type === schema.nodes.paragraph) transaction.insertText("/");
+    this.view.dispatch(transaction.scrollIntoView());
+    this.view.focus();
+  }
+
+  #drag(event: DragEvent): void {
+    if (!this.#choose() || event.dataTransfer === null) return event.preventDefault();
+    const selection = this.view.state.selection as NodeSelection;
+    const slice: Slice = selection.content();
+    const { dom, text } = this.view.serializeForClipboard(slice);
+    event.dataTransfer.clearData();
+    event.dataTransfer.setData("text/html", dom.innerHTML);
+    event.dataTransfer.setData("text/plain", text);
+    event.dataTransfer.effectAllowed = "copyMove";
+    if (this.#at) event.dataTransfer.setDragImage(this.#at.element, 0, 0);
+    this.view.dragging = { slice, move: true } as EditorView["dragging"];
+  }
+
+  #open(beside: HTMLElement): void {
+    if (this.#choose()) openBlockMenu(this.view, beside, this.options);
+  }
+
+  update(): void {
+    if (this.#at && !this.#at.element.isConnected) this.#dom.hidden = true;
+  }
+
+  destroy(): void {
+    this.#stop.abort();
+    this.#dom.remove();
+  }
+}
+
+/** The menu of the block that is chosen. */
+export function openBlockMenu(
+  view: EditorView,
+  beside: HTMLElement | DOMRect,
+  options: ToolbarOptions,
+): void {
+  const block = blockOf(view.state);
+  if (block === undefined) return;
+  const run = (command: typeof deleteBlock) => () => {
+    command(view.state, view.dispatch, view);
+    view.focus();
+  };
+  const key = block.node.attrs.key as string | null;
+  const items: MenuItem[] = [
+    { label: words.duplicate, keys: keyName("Mod-D"), run: run(duplicateBlock) },
+    { label: words.moveUp, keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
+    { label: words.moveDown, keys: keyName("Alt-↓"), run: run(moveBlock(1)) },
+    {
+      label: words.settings,
+      run: () => openSettings(view, block.position, view.nodeDOM(block.position) as HTMLElement),
+    },
+  ];
+  const comment = options.comment;
+  if (key && comment) {
+    items.push({
+      label: words.comment,
+      keys: keyName("Mod-Alt-M"),
+      run: () => comment(key),
+    });
+  }
+  if (block.node.type.isInGroup("block") && block.node.type !== schema.nodes.if) {
+    items.push({ label: words.whoSees, run: run(wrapInCondition) });
+  }
+  items.push({ label: words.delete, keys: "Del", danger: true, run: run(deleteBlock) });
+  if (
+    block.node.isTextblock ||
+    [
+      "list_item",
+      "list_ordered",
+      "list_unordered",
+      "list_tasks",
+      "blockquote",
+      "hint",
+      "code_block",
+      "expandable",
+    ].includes(block.node.type.name)
+  ) {
+    for (const [turn, label] of Object.entries(words.turns)) {
+      items.push({ label, group: words.turnInto, run: run(turnInto(turn as Turn)) });
+    }
+  }
+  openMenu(view, beside, words.blockMenu, items);
+}
+
+const wrapInCondition: typeof deleteBlock = (state, dispatch) => {
+  const block = blockOf(state);
+  if (block === undefined) return false;
+  const wrapped = schema.nodes.if!.create({ data: { expression: "visitor.claims.beta" } }, block.node);
+  dispatch?.(
+    state.tr.replaceWith(block.position, block.position + block.node.nodeSize, wrapped).scrollIntoView(),
+  );
+  return true;
+};

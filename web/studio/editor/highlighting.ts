@@ -1,0 +1,132 @@
+/**
+ * Colours of code while it is written: words that most languages share, texts, numbers, comments. Published pages are
+ * coloured by the server, which knows each language; here it must keep up with typing.
+ */
+import type { Node } from "prosemirror-model";
+import { Plugin, PluginKey } from "prosemirror-state";
+import { Decoration, DecorationSet } from "prosemirror-view";
+
+const KEYWORDS = new Set(
+  ("abstract as async await begin bool boolean break byte case catch char class const constexpr continue def default defer del delete do " +
+    "double elif else elseif end enum except explicit export extends extern false False final finally float fn for foreach from func " +
+    "function global go goto if implements import in include inline int interface internal is lambda let long match mod module move mut " +
+    "namespace native new nil None not null Null operator or and override package pass private protected pub public raise readonly ref " +
+    "return self Self sealed select short signed sizeof static string struct super switch synchronized template then this throw throws " +
+    "trait true True try type typedef typeof uint undefined union unless unsafe unsigned until use using val var virtual void volatile " +
+    "when where while with yield SELECT FROM WHERE INSERT INTO UPDATE DELETE CREATE TABLE JOIN LEFT INNER ON AND OR NOT NULL SET VALUES " +
+    "ORDER BY GROUP LIMIT AS PRIMARY KEY ALTER DROP INDEX echo export sudo cd").split(" "),
+);
+
+/** Languages whose comments begin with `#`, with `--`, and those without comments of a line. */
+const HASH =
+  /^(bash|sh|shell|zsh|console|py(thon)?|rb|ruby|ya?ml|toml|r|perl|elixir|docker(file)?|makefile|ini|powershell|ps1|hcl|terraform|nginx|conf|graphql)$/;
+const DASHES = /^(sql|lua|haskell|hs)$/;
+const MARKUP = /^(html|xml|svg|vue|svelte|markdown|md)$/;
+const PLAIN = /^(|text|txt|plaintext|none|mermaid)$/;
+
+interface Token {
+  from: number;
+  to: number;
+  kind: string;
+}
+
+/** The coloured parts of one line. Comments over several lines are coloured where they begin and end on one. */
+export function tokens(line: string, syntax: string): Token[] {
+  const language = syntax.toLowerCase();
+  if (PLAIN.test(language) || line.length > 2000) return [];
+  if (language === "diff") {
+    const kind = line.startsWith("+")
+      ? "gi"
+      : line.startsWith("-")
+      ? "gd"
+      : line.startsWith("@@")
+      ? "gu"
+      : "";
+    return kind ? [{ from: 0, to: line.length, kind }] : [];
+  }
+  const comment = HASH.test(language)
+    ? "(?:^|(?<=\\s))#.*"
+    : DASHES.test(language)
+    ? "--.*"
+    : MARKUP.test(language)
+    ? "<!--.*?(?:-->|$)"
+    : "\\/\\/.*|\\/\\*.*?(?:\\*\\/|$)";
+  const word = MARKUP.test(language) ? "<\\/?[\\w:-]+|\\/?>|[\\w:-]+(?==)" : "[A-Za-z_$][\\w$]*";
+  const pattern = new RegExp(
+    `(${comment})|("(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?|\`(?:[^\`\\\\]|\\\\.)*\`?)|(\\b\\d[\\w.]*\\b)|(${word})`,
+    "g",
+  );
+  const found: Token[] = [];
+  for (const match of line.matchAll(pattern)) {
+    const from = match.index;
+    const to = from + match[0].length;
+    let kind = "";
+    if (match[1] !== undefined) kind = "c";
+    else if (match[2] !== undefined) kind = /^\s*:/.test(line.slice(to)) && language === "json" ? "nt" : "s";
+    else if (match[3] !== undefined) kind = "m";
+    else if (MARKUP.test(language)) kind = /^[</>]/.test(match[0]) ? "nt" : "nf";
+    else if (KEYWORDS.has(match[0])) kind = "k";
+    else if (/^ya?ml$/.test(language) && /^\s*:(\s|$)/.test(line.slice(to))) kind = "nt";
+    else if (line[to] === "(") kind = "nf";
+    if (kind) found.push({ from, to, kind });
+  }
+  return found;
+}
+
+const known = new WeakMap<Node, { syntax: string; tokens: Token[] }>();
+
+function decorate(code: Node, position: number, into: Decoration[]): void {
+  const syntax = String(code.attrs.data.syntax ?? "");
+  if (PLAIN.test(syntax.toLowerCase())) return;
+  code.forEach((line, offset) => {
+    let kept = known.get(line);
+    if (kept?.syntax !== syntax) known.set(line, kept = { syntax, tokens: tokens(line.textContent, syntax) });
+    const start = position + 1 + offset + 1;
+    // Inlines in a line take one place each: its tokens are only right where it is all text.
+    if (line.content.size !== line.textContent.length) return;
+    for (const { from, to, kind } of kept.tokens) {
+      into.push(Decoration.inline(start + from, start + to, { class: kind }));
+    }
+  });
+}
+
+export const highlightingKey = new PluginKey<DecorationSet>("highlighting");
+
+/** Keeps the colours of listings that did not change; those that did are coloured anew. */
+export function highlighting(): Plugin<DecorationSet> {
+  return new Plugin<DecorationSet>({
+    key: highlightingKey,
+    state: {
+      init(_, state) {
+        const found: Decoration[] = [];
+        state.doc.descendants((node, position) => {
+          if (node.type.name === "code_block") decorate(node, position, found);
+          return !node.isTextblock && node.type.name !== "code_block";
+        });
+        return DecorationSet.create(state.doc, found);
+      },
+      apply(transaction, set, before, after) {
+        if (!transaction.docChanged) return set;
+        let mapped = set.map(transaction.mapping, transaction.doc);
+        // What is the same at both ends of the page is untouched; only listings between can be others.
+        const start = before.doc.content.findDiffStart(after.doc.content);
+        if (start === null) return mapped;
+        const end = before.doc.content.findDiffEnd(after.doc.content);
+        const to = Math.max(start, end?.b ?? after.doc.content.size);
+        after.doc.nodesBetween(
+          Math.max(0, start - 1),
+          Math.min(after.doc.content.size, to + 1),
+          (node, position) => {
+            if (node.type.name !== "code_block") return !node.isTextblock;
+            const found: Decoration[] = [];
+            decorate(node, position, found);
+            mapped = mapped.remove(mapped.find(position, position + node.nodeSize)).add(after.doc, found);
+            return false;
+          },
+        );
+        return mapped;
+      },
+    },
+    props: { decorations: (state) => highlightingKey.getState(state) },
+  });
+}

@@ -1,0 +1,86 @@
+/** What is not saved yet, kept in this browser: it is there after a crash, a lost network, an ended session. */
+import type { BlockChanges } from "./differences.ts";
+
+export interface Draft {
+  /** Of the tab that writes it. */
+  tab: string;
+  space: string;
+  change: number;
+  page: string;
+  /** What the changes are changes of. */
+  revision: string;
+  blocks: BlockChanges | null;
+  fields: { title?: string; description?: string };
+  at: number;
+}
+
+const NAME = "octavo";
+const STORE = "drafts";
+
+let opened: Promise<IDBDatabase> | undefined;
+
+function open(): Promise<IDBDatabase> {
+  opened ??= new Promise((resolve, reject) => {
+    const asked = indexedDB.open(NAME, 1);
+    asked.onupgradeneeded = () =>
+      asked.result.createObjectStore(STORE, { keyPath: ["space", "change", "page", "tab"] });
+    asked.onsuccess = () => {
+      // Another tab with a newer version of the app waits for this one.
+      asked.result.onversionchange = () => {
+        asked.result.close();
+        opened = undefined;
+      };
+      resolve(asked.result);
+    };
+    asked.onerror = () => reject(asked.error);
+  });
+  opened.catch(() => (opened = undefined));
+  return opened;
+}
+
+async function run<T>(mode: IDBTransactionMode, make: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  const transaction = (await open()).transaction(STORE, mode);
+  const asked = make(transaction.objectStore(STORE));
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve(asked.result);
+    transaction.onerror = transaction.onabort = () => reject(transaction.error ?? asked.error);
+  });
+}
+
+/** Rejects where the browser has no room or allows none: then the text is in this tab alone. */
+export function keepDraft(draft: Draft): Promise<unknown> {
+  return run("readwrite", (store) => store.put(draft));
+}
+
+export function dropDraft(
+  { space, change, page, tab }: Pick<Draft, "space" | "change" | "page" | "tab">,
+): Promise<unknown> {
+  return run("readwrite", (store) => store.delete([space, change, page, tab]));
+}
+
+/** What other tabs left of a page, those that still run aside; the oldest first. */
+export async function leftDrafts(space: string, change: number, page: string): Promise<Draft[]> {
+  const range = IDBKeyRange.bound([space, change, page], [space, change, page, []]);
+  const found = (await run("readonly", (store) => store.getAll(range))) as Draft[];
+  if (!found.length) return found;
+  const alive = new Set((await navigator.locks?.query())?.held?.map((lock) => lock.name));
+  return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
+}
+
+/** Everything kept here goes: for signing out. */
+export async function forgetDrafts(): Promise<void> {
+  await run("readwrite", (store) => store.clear());
+}
+
+function lockName(tab: string): string {
+  return `octavo-tab-${tab}`;
+}
+
+/** The name of this view of a page, which others see as running until the tab ends or `end` is called. */
+export function nameTab(): { tab: string; end: () => void } {
+  const tab = crypto.randomUUID();
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  navigator.locks?.request(lockName(tab), () => ended).catch(() => {});
+  return { tab, end };
+}

@@ -1,0 +1,58 @@
+/** Keys of blocks: no two blocks share one. Splitting and pasting double them; the server gives new ones. */
+import type { Node } from "prosemirror-model";
+import { Plugin, type Transaction } from "prosemirror-state";
+import { ReplaceAroundStep, ReplaceStep } from "prosemirror-transform";
+
+/** Whether a change brought blocks, not only letters: then keys may be twice in the page. */
+function bringsBlocks(transaction: Transaction): boolean {
+  return transaction.steps.some((step) => {
+    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
+    let found = false;
+    step.slice.content.forEach((node) => (found ||= node.isBlock));
+    return found;
+  });
+}
+
+interface Keyed {
+  node: Node;
+  position: number;
+}
+
+/** Blocks whose key another one has too. Of two halves the one with words keeps it, else the first. */
+export function doubled(doc: Node): Keyed[] {
+  const known = new Map<string, Keyed>();
+  const found: Keyed[] = [];
+  doc.descendants((node, position) => {
+    const key = node.attrs.key as string | null | undefined;
+    if (key) {
+      const first = known.get(key);
+      if (first === undefined) known.set(key, { node, position });
+      else if (!first.node.content.size && node.content.size) {
+        found.push(first);
+        known.set(key, { node, position });
+      } else found.push({ node, position });
+    }
+    return !node.isTextblock;
+  });
+  return found;
+}
+
+export function uniqueKeys(): Plugin {
+  return new Plugin({
+    appendTransaction(transactions, _, state) {
+      if (!transactions.some((each) => each.docChanged && bringsBlocks(each))) return null;
+      const twice = doubled(state.doc);
+      if (!twice.length) return null;
+      const transaction = state.tr;
+      for (const { node, position } of twice) {
+        transaction.setNodeAttribute(position, "key", null);
+        // A fixed anchor is that of one heading.
+        if (node.attrs.data?.id !== undefined) {
+          const { id: _, ...data } = node.attrs.data;
+          transaction.setNodeAttribute(position, "data", data);
+        }
+      }
+      return transaction;
+    },
+  });
+}

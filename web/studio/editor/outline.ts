@@ -1,0 +1,31 @@
+/** The headings of a page, for the outline beside it. */
+import type { Node } from "prosemirror-model";
+import type { EditorView } from "prosemirror-view";
+import type { Heading } from "./base.ts";
+
+const LEVELS: Record<string, 1 | 2 | 3> = { heading_1: 1, heading_2: 2, heading_3: 3 };
+
+/** Headings of the page itself, not those in hints, tabs and the like, as the reader lists them. */
+export function headingsOf(view: EditorView): Heading[] {
+  const found: Heading[] = [];
+  const visit = (parent: Node, start: number): void => {
+    parent.forEach((node, offset) => {
+      const level = LEVELS[node.type.name];
+      const position = start + offset;
+      if (level !== undefined && node.textContent) {
+        const id = String(
+          (node.attrs.meta as { id?: string } | null)?.id ?? node.attrs.key ?? `heading-${found.length}`,
+        );
+        const element = view.nodeDOM(position);
+        if (element instanceof HTMLElement) found.push({ id, level, text: node.textContent, element });
+      } else if (
+        node.type.name === "stepper" || node.type.name === "stepper_step" || node.type.name === "columns" ||
+        node.type.name === "column"
+      ) {
+        visit(node, position + 1);
+      }
+    });
+  };
+  visit(view.state.doc, 0);
+  return found;
+}

@@ -1,0 +1,36 @@
+/** Asks for a page as it is in a state of a space, with the revision that its text is of. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { DocumentJson } from "../document/types.ts";
+import type { Base } from "./base.ts";
+
+export interface LoadedPage {
+  page: Schemas["DocumentPage"];
+  document: DocumentJson;
+  /** The revision that this is the text of; what is saved names it as its base. */
+  revision: string;
+}
+
+export async function loadPage(space: string, base: Base, id: string): Promise<LoadedPage> {
+  const path = { spaceId: space, pageId: id };
+  let revision: string;
+  if (base.kind === "change") {
+    const change = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
+      params: { path: { spaceId: space, changeRequestId: String(base.number) } },
+    }));
+    revision = change.revision;
+  } else if (base.kind === "revision") {
+    revision = base.id;
+  } else {
+    const found = await ask(api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path } }));
+    return readPage(found, "");
+  }
+  const found = await ask(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
+    params: { path: { ...path, revisionId: revision } },
+  }));
+  return readPage(found, revision);
+}
+
+function readPage(found: unknown, revision: string): LoadedPage {
+  const page = found as Schemas["DocumentPage"];
+  return { page, document: (page.document ?? { nodes: [] }) as unknown as DocumentJson, revision };
+}

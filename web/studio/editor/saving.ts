@@ -1,0 +1,324 @@
+/**
+ * Keeps what is written: in this browser at once, on the server after a pause. One save runs at a time; what is written
+ * meanwhile goes with the next. Whatever the server answers, the text stays here until it has it.
+ */
+import { ApiError } from "../../shared/client.ts";
+import { isWritten, same, writeBlock } from "../document/convert.ts";
+import type { BlockJson } from "../document/types.ts";
+import type { Node } from "prosemirror-model";
+import type { SaveState } from "./base.ts";
+import { type BlockChanges, difference } from "./differences.ts";
+import type { Draft } from "./keeping.ts";
+
+const IDLE = 800;
+const LONGEST = 5000;
+const KEEP = 60;
+
+export interface Fields {
+  title: string;
+  description: string;
+}
+
+/** One save: what the server is asked to write, on top of which revision. */
+export interface Save {
+  revision: string;
+  blocks: BlockChanges | null;
+  fields: Partial<Fields>;
+}
+
+export interface Saved {
+  revision: string;
+  /** Somebody else's changes are in what was written now: the page is to be asked for again. */
+  merged: boolean;
+  /** Both changed the same words: who the other one is, where that is known. */
+  clash?: string;
+}
+
+export interface SaverOptions {
+  revision: string;
+  /** The blocks that the server has at that revision. */
+  blocks: BlockJson[];
+  fields: Fields;
+  send: (save: Save) => Promise<Saved>;
+  /** Brings in first what somebody else saved, where that can be; the save is of what is here then. */
+  fresh?: () => Promise<void>;
+  keep: (draft: Pick<Draft, "revision" | "blocks" | "fields">) => Promise<unknown>;
+  drop: () => Promise<unknown>;
+  onstate: (state: SaveState) => void;
+  onproblem: (problem: Error) => void;
+  /** What was sent is on the server; `merged`: together with what somebody else wrote. */
+  onsaved: (saved: Saved) => void;
+  /** The blocks with these keys were refused, and why. */
+  onrefused: (keys: Set<string>, message: string) => void;
+  now?: () => number;
+}
+
+/** The written blocks of the page. Each has a key by then (see `writing.ts`). */
+export function blocksOf(doc: Node): BlockJson[] {
+  const found: BlockJson[] = [];
+  doc.forEach((node) => {
+    if (isWritten(node)) found.push(writeBlock(node));
+  });
+  return found;
+}
+
+export class Saver {
+  revision: string;
+  #blocks: BlockJson[];
+  #fields: Fields;
+  #now: { doc: Node | null; fields: Fields };
+  #dirty = false;
+  #sending: Promise<void> | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #keeping: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #since: number | undefined;
+  #failures = 0;
+  #kept = true;
+  #refused = new Map<string, BlockJson>();
+  #stopped = false;
+  #told: SaveState = { kind: "saved" };
+
+  constructor(private options: SaverOptions, private prepare: () => Node) {
+    this.revision = options.revision;
+    this.#blocks = options.blocks;
+    this.#fields = options.fields;
+    this.#now = { doc: null, fields: options.fields };
+  }
+
+  get saved(): BlockJson[] {
+    return this.#blocks;
+  }
+
+  get dirty(): boolean {
+    return this.#dirty;
+  }
+
+  /** Something was written. */
+  changed(fields?: Fields): void {
+    if (fields) this.#now.fields = fields;
+    this.#dirty = true;
+    this.#tell({ kind: "unsaved" });
+    this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#failures) return;
+    this.#since ??= this.#time();
+    const wait = Math.max(0, Math.min(IDLE, LONGEST - (this.#time() - this.#since)));
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.flush().catch(() => {}), wait);
+  }
+
+  #time(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  #changes(doc: Node): Save {
+    const after = blocksOf(doc);
+    const blocks = difference(this.#blocks, after);
+    const fields: Partial<Fields> = {};
+    for (const name of ["title", "description"] as const) {
+      if (this.#now.fields[name] !== this.#fields[name]) fields[name] = this.#now.fields[name];
+    }
+    // A page needs a title: until there is one, the last stays.
+    if (fields.title !== undefined && !fields.title.trim()) delete fields.title;
+    return { revision: this.revision, blocks, fields };
+  }
+
+  async #keep(): Promise<void> {
+    clearTimeout(this.#keeping);
+    this.#keeping = undefined;
+    if (this.#stopped) return;
+    const save = this.#changes(this.prepare());
+    try {
+      if (isEmpty(save)) await this.options.drop();
+      else await this.options.keep(save);
+      this.#kept = true;
+    } catch {
+      this.#kept = false;
+    }
+  }
+
+  /** Saves now; resolves when all that was written before has arrived. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#retry);
+    while (this.#sending) await this.#sending;
+    if (!this.#dirty || this.#stopped) return;
+    this.#sending = this.#send().finally(() => (this.#sending = undefined));
+    await this.#sending;
+    if (this.#dirty && !this.#failures) this.#schedule();
+  }
+
+  async #send(): Promise<void> {
+    await this.options.fresh?.();
+    const doc = this.prepare();
+    const fields = this.#now.fields;
+    const save = this.#withoutRefused(this.#changes(doc));
+    this.#dirty = false;
+    this.#since = undefined;
+    if (isEmpty(save)) {
+      this.#settled();
+      return;
+    }
+    this.#tell({ kind: "saving" });
+    try {
+      const saved = await this.options.send(save);
+      this.#failures = 0;
+      this.#blocks = this.#withRefused(blocksOf(doc));
+      this.#fields = { ...fields, title: fields.title.trim() ? fields.title : this.#fields.title };
+      this.revision = saved.revision;
+      this.options.onsaved(saved);
+      if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash });
+      else this.#settled();
+    } catch (problem) {
+      this.#dirty = true;
+      if (!(problem instanceof ApiError)) throw problem;
+      this.#failed(problem, save);
+      throw problem;
+    } finally {
+      if (this.#dirty || this.#told.kind === "saved") void this.#keep();
+    }
+  }
+
+  #settled(): void {
+    if (this.#dirty || this.#refused.size) this.#tell({ kind: "unsaved" });
+    else this.#tell({ kind: "saved" });
+  }
+
+  #failed(problem: ApiError, save: Save): void {
+    this.#failures++;
+    const { status } = problem;
+    if (status === 0) this.#tell({ kind: this.#kept ? "offline" : "unsaved" });
+    else this.#tell({ kind: "unsaved" });
+    if (status === 400 && this.#refuse(problem, save)) {
+      this.#failures = 0;
+      this.#retry = setTimeout(() => void this.flush().catch(() => {}), 0);
+      return;
+    }
+    // A block that somebody else deleted: with what is there now it is another save.
+    const gone = status === 404 && /\bblock\b|\bafter\b/.test(problem.message) && this.#failures < 4;
+    if (gone) {
+      this.#retry = setTimeout(() => void this.flush().catch(() => {}), 200 * this.#failures);
+      return;
+    }
+    if (
+      status === 401 || status === 403 || status === 404 || status === 400 || status === 412 || status === 413
+    ) {
+      this.options.onproblem(problem);
+      // What somebody else can change, a session or a right, is tried again now and then.
+      if (status !== 401 && status !== 403) return;
+    }
+    const wait = problem.retryAfter !== undefined
+      ? problem.retryAfter * 1000
+      : Math.min(30_000, 1000 * 2 ** Math.min(this.#failures, 5));
+    this.#retry = setTimeout(() => void this.flush().catch(() => {}), wait);
+  }
+
+  /** The blocks that a message names are left out of further saves until they are edited; false: it names none. */
+  #refuse(problem: ApiError, save: Save): boolean {
+    const match = /\b(set|insert)\[(\d+)\](?:\.document\.document(?:\.nodes)?\[(\d+)\])?/.exec(
+      problem.message,
+    );
+    if (match === null || save.blocks === null) return false;
+    const entry = match[1] === "set"
+      ? save.blocks.set[Number(match[2])]
+      : save.blocks.insert[Number(match[2])];
+    const inside = entry?.document.document[Number(match[3] ?? 0)];
+    if (entry === undefined || inside === undefined) return false;
+    const all = blocksOf(this.prepare());
+    const key = match[1] === "set" ? (entry as { block: string }).block : inside.key!;
+    const block = all.find((each) => each.key === key) ?? all.find((each) => holds(each, key));
+    if (block === undefined) return false;
+    this.#refused.set(block.key!, block);
+    this.options.onrefused(new Set(this.#refused.keys()), problem.message);
+    return true;
+  }
+
+  #withoutRefused(save: Save): Save {
+    if (!this.#refused.size || save.blocks === null) return save;
+    const now = new Map(blocksOf(this.prepare()).map((block) => [block.key!, block]));
+    for (const [key, block] of this.#refused) if (!same(now.get(key), block)) this.#refused.delete(key);
+    this.options.onrefused(new Set(this.#refused.keys()), "");
+    const left = (key: string): boolean =>
+      ![...this.#refused].some(([refused, block]) => refused === key || holds(block, key));
+    const blocks: BlockChanges = {
+      ...save.blocks,
+      set: save.blocks.set.filter((each) => left(each.block)),
+      insert: save.blocks.insert
+        .map((each) => ({
+          ...each,
+          document: { document: each.document.document.filter((block) => left(block.key!)) },
+        }))
+        .filter((each) => each.document.document.length),
+    };
+    return {
+      ...save,
+      blocks: blocks.set.length || blocks.insert.length || blocks.move.length || blocks.delete.length
+        ? blocks
+        : null,
+    };
+  }
+
+  /** What the server has of refused blocks is what it had. */
+  #withRefused(blocks: BlockJson[]): BlockJson[] {
+    const before = new Map(this.#blocks.map((block) => [block.key!, block]));
+    return blocks.flatMap((block) => {
+      if (!this.#refused.has(block.key!)) return [block];
+      const was = before.get(block.key!);
+      return was ? [was] : [];
+    });
+  }
+
+  /** The server has another state now, which the text here was brought up to. */
+  moved(revision: string, blocks: BlockJson[], fields: Fields): void {
+    this.revision = revision;
+    this.#blocks = blocks;
+    this.#fields = fields;
+  }
+
+  /** Tries again at once: the network is back, or somebody signed in. */
+  again(): void {
+    if (!this.#dirty && !this.#failures) return;
+    this.#failures = 0;
+    void this.flush().catch(() => {});
+  }
+
+  #tell(state: SaveState): void {
+    if (state.kind === "unsaved" && (this.#told.kind === "offline") && this.#failures) return;
+    if (same(state, this.#told)) return;
+    this.#told = state;
+    this.options.onstate(state);
+  }
+
+  /** Whether closing the tab now would lose something. */
+  get onlyHere(): boolean {
+    return this.#dirty && !this.#kept;
+  }
+
+  /** Puts down what is not saved, and stops. */
+  async stop(): Promise<void> {
+    if (this.#dirty) await this.#keep();
+    const last = this.#dirty ? this.flush().catch(() => {}) : undefined;
+    await last;
+    this.#stopped = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#retry);
+    clearTimeout(this.#keeping);
+  }
+}
+
+function isEmpty(save: Save): boolean {
+  return save.blocks === null && !Object.keys(save.fields).length;
+}
+
+/** Whether a part with this key is somewhere in a block. */
+function holds(block: BlockJson, key: string): boolean {
+  const inner = [
+    ...(block.nodes ?? []),
+    ...(block.fragments ?? []).flatMap((each) => [each as unknown as BlockJson]),
+  ] as BlockJson[];
+  return inner.some((each) => each.key === key || holds(each, key));
+}

@@ -1,0 +1,230 @@
+/**
+ * What a block carries beside its text, as a small form beside it, made of the table of node types: every field of
+ * every type can be set, in words of its own.
+ */
+import type { EditorView } from "prosemirror-view";
+import { documentType } from "../document/schema.ts";
+import { type FieldType, table } from "../document/table.ts";
+import type { Data, Ref } from "../document/types.ts";
+import { h, place } from "./dom.ts";
+import { LANGUAGES } from "./languages.ts";
+
+const LABELS: Record<string, string> = {
+  align: "Alignment",
+  alt: "Alternative text",
+  title: "Title",
+  syntax: "Language",
+  overflow: "Long lines",
+  lineNumbers: "Line numbers",
+  fullWidth: "Full width",
+  expandable: "Fold long code",
+  collapsedLineCount: "Lines before folding",
+  info: "Further words of the fence",
+  ref: "Address",
+  refDark: "Address for dark mode",
+  width: "Width",
+  height: "Height",
+  withFrame: "Frame",
+  icon: "Icon",
+  style: "Style",
+  url: "Address",
+  label: "Label",
+  expression: "Condition",
+  formula: "Formula (TeX)",
+  level: "Level",
+  start: "First number",
+  id: "Anchor",
+  kind: "Look",
+  action: "Does",
+  query: "Words to search or ask",
+  color: "Color",
+  size: "Size",
+  caption: "Caption",
+  checked: "Done",
+  verticalAlignment: "Vertical alignment",
+  path: "Path",
+  method: "Method",
+  body: "Text",
+  expanded: "Open at first",
+  grouped: "Together",
+  schemas: "Schemas",
+  name: "Name",
+  date: "Date",
+  tags: "Tags",
+  description: "Description",
+  source: "Markdown",
+  code: "Emoji",
+  openInAIProviders: "Open in",
+  defaultExpanded: "Open at first",
+  format: "Date format",
+  highlighted: "Highlighted",
+  host: "Host",
+  summary: "Summary",
+  tag: "Tag",
+  in: "Where",
+  type: "Type",
+  required: "Required",
+  status: "Status",
+  integration: "Integration",
+  block: "Block",
+  end: "Markdown at the end",
+  open: "Open at first",
+};
+
+/** Fields that are shown elsewhere, or that only whole objects are. */
+const HIDDEN = new Set([
+  "attributes",
+  "view",
+  "records",
+  "definition",
+  "props",
+  "checked",
+  "start",
+  "highlighted",
+  "kind:unknown",
+]);
+
+let open: HTMLElement | undefined;
+
+export function closeSettings(): void {
+  open?.remove();
+  open = undefined;
+}
+
+/** Opens the form of the node at a position, beside an element. Each change is an edit of its own. */
+export function openSettings(view: EditorView, position: number | undefined, beside: HTMLElement): void {
+  closeSettings();
+  if (position === undefined || !view.editable) return;
+  const node = view.state.doc.nodeAt(position);
+  const type = node === null ? undefined : documentType(node);
+  if (node === null || type === undefined) return;
+  const row = (node.isInline ? table.inlines : table.blocks)[type]!;
+  const set = (name: string, field: FieldType, value: unknown): void => {
+    const now = view.state.doc.nodeAt(position);
+    if (now?.type !== node.type) return closeSettings();
+    const where = field.meta ? "meta" : "data";
+    const fields = { ...(now.attrs[where] as Data | null), [name]: value } as Record<string, unknown>;
+    const kept = Object.fromEntries(
+      Object.entries(fields).filter(([, each]) => each !== undefined && each !== ""),
+    );
+    view.dispatch(view.state.tr.setNodeAttribute(position, where, kept));
+  };
+  const fields = Object.entries(row.data).filter(([name]) =>
+    !HIDDEN.has(name) && !HIDDEN.has(`${name}:${type}`)
+  );
+  const inputs = fields.map(([name, field]) => {
+    const source = (field.meta ? node.attrs.meta : node.attrs.data) as Data | null;
+    return control(name, field, source?.[name], (value) => set(name, field, value));
+  });
+  if (!inputs.length) return;
+  const form = h("div", {
+    class: "menu block-settings",
+    role: "dialog",
+    "aria-label": LABELS[type] ?? type.replaceAll("-", " "),
+  }, ...inputs);
+  open = form;
+  document.body.append(form);
+  place(form, beside.getBoundingClientRect());
+  form.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  const stop = (event: Event): void => {
+    if (event instanceof KeyboardEvent) {
+      if (event.key !== "Escape" && !(event.key === "Enter" && event.target instanceof HTMLInputElement)) {
+        return;
+      }
+      event.preventDefault();
+      view.focus();
+    } else if (form.contains(event.target as globalThis.Node)) return;
+    closeSettings();
+    document.removeEventListener("mousedown", stop, true);
+    document.removeEventListener("keydown", stop, true);
+  };
+  document.addEventListener("mousedown", stop, true);
+  document.addEventListener("keydown", stop, true);
+}
+
+function control(
+  name: string,
+  field: FieldType,
+  value: unknown,
+  change: (value: unknown) => void,
+): HTMLElement {
+  const label = LABELS[name] ?? name;
+  if (field.kind === "bool") {
+    const box = h("input", { type: "checkbox", onchange: () => change(box.checked || undefined) });
+    box.checked = value === true;
+    return h("label", { class: "field check" }, box, h("span", {}, label));
+  }
+  const input = field.choices ? chooser(field, value) : textOf(name, field, value);
+  input.addEventListener("change", () => {
+    const read = readValue(field, input.value, value);
+    input.setAttribute("aria-invalid", String(read === WRONG));
+    if (read !== WRONG) change(read);
+  });
+  return h("label", { class: "field" }, h("span", {}, label), input);
+}
+
+function chooser(field: FieldType, value: unknown): HTMLSelectElement {
+  const choices = field.required ? field.choices! : ["", ...field.choices!];
+  const select = h("select", {}, ...choices.map((each) => h("option", { value: each }, each || "Usual")));
+  select.value = String(value ?? choices[0]);
+  return select;
+}
+
+function textOf(name: string, field: FieldType, value: unknown): HTMLInputElement | HTMLTextAreaElement {
+  if (name === "formula" || name === "source" || name === "body") {
+    const area = h("textarea", { rows: 4, spellcheck: "false" });
+    area.value = String(value ?? "");
+    return area;
+  }
+  const input = h("input", {
+    type: field.kind === "number" || field.kind === "int" ? "number" : "text",
+    list: name === "syntax" ? "code-languages" : null,
+    spellcheck: "false",
+  });
+  if (name === "syntax" && !document.getElementById("code-languages")) {
+    document.body.append(
+      h("datalist", { id: "code-languages" }, ...LANGUAGES.map((each) => h("option", { value: each }))),
+    );
+  }
+  input.value = shown(field, value);
+  return input;
+}
+
+function shown(field: FieldType, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (field.kind === "ref") {
+    const ref = value as Ref;
+    return ref.kind === "url"
+      ? String(ref.url)
+      : Object.entries(ref).filter(([name]) => name !== "kind").map(([, each]) => each).join("/");
+  }
+  if (field.kind === "length" && typeof value === "object") {
+    const { unit, value: number } = value as { unit: string; value: number };
+    return `${number}${unit}`;
+  }
+  return Array.isArray(value) ? value.join(", ") : String(value);
+}
+
+const WRONG = Symbol("wrong");
+
+function readValue(field: FieldType, text: string, before: unknown): unknown {
+  const words = text.trim();
+  if (words === "") return field.required && field.kind === "text" ? "" : field.required ? WRONG : undefined;
+  switch (field.kind) {
+    case "number":
+    case "int":
+      return Number.isFinite(Number(words)) && Number(words) >= 0 ? Number(words) : WRONG;
+    case "ref":
+      // What was chosen as a page or a file stays that while its words are untouched.
+      return words === shown(field, before) ? before : { kind: "url", url: words };
+    case "length": {
+      const found = /^(\d+(?:\.\d+)?)\s*(%|px|)$/.exec(words);
+      if (found === null) return WRONG;
+      return found[2] === "%" ? { unit: "%", value: Number(found[1]) } : Number(found[1]);
+    }
+    case "texts":
+      return words.split(",").map((each) => each.trim()).filter(Boolean);
+    default:
+      return text;
+  }
+}

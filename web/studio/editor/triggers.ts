@@ -1,0 +1,137 @@
+/** What opens while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
+import type { EditorView } from "prosemirror-view";
+import { emojiCode } from "../document/drawing.ts";
+import { schema, uid } from "../document/schema.ts";
+import { insertBlock } from "./blocks.ts";
+import type { Choice, Trigger } from "./completing.ts";
+import { h } from "./dom.ts";
+import { findEmoji } from "./emoji.ts";
+import { drawIcon } from "./icons.ts";
+import { findInserts, type Insert } from "./inserts.ts";
+import type { FindPages, Found } from "./linking.ts";
+import { keyName } from "./toolbar.ts";
+import { words } from "./words.ts";
+
+/** Asks for what an image, a file or an embed needs, and puts it where the caret is. */
+export type AskFor = (view: EditorView, what: "image" | "file" | "link") => void;
+
+export interface People {
+  id: string;
+  name: string;
+}
+
+export interface Sources {
+  pages: FindPages;
+  people: (words: string) => Promise<People[]>;
+  askFor: AskFor;
+}
+
+function hint(take: string): (typed: string) => HTMLElement {
+  return (typed) =>
+    h(
+      "div",
+      { class: "completion-hint", "aria-hidden": "true" },
+      h("kbd", {}, "↑"),
+      h("kbd", {}, "↓"),
+      words.choose,
+      h("kbd", {}, "Enter"),
+      take,
+      h("kbd", {}, "Esc"),
+      `${words.keep} “/${typed}”`,
+    );
+}
+
+function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
+  return {
+    title: insert.title,
+    line: insert.line,
+    group: typed ? words.blocksGroup : insert.group,
+    typed: insert.typed,
+    sign: h("span", { class: "completion-sign" }, drawIcon(insert.icon)),
+    take(view, from, to) {
+      view.dispatch(view.state.tr.delete(from, to));
+      if (insert.make) view.dispatch(insertBlock(view.state, insert.make()));
+      else askFor(view, insert.ask!);
+    },
+  };
+}
+
+function pageLink(found: Found, sign: string): Choice {
+  return {
+    title: found.title,
+    line: found.line,
+    group: words.pages,
+    sign: h("span", { class: "completion-sign bare" }, drawIcon(sign)),
+    take(view, from, to) {
+      const mark = schema.marks.link!.create({ uid: uid(), data: { ref: found.ref } });
+      const transaction = view.state.tr.replaceWith(from, to, [
+        schema.text(found.title, [mark]),
+        schema.text(" "),
+      ]);
+      view.dispatch(transaction.removeStoredMark(mark).scrollIntoView());
+    },
+  };
+}
+
+export function triggers({ pages, people, askFor }: Sources): Trigger[] {
+  return [
+    {
+      pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
+      label: words.insert,
+      hint: hint(words.insertIt),
+      find: (typed) => findInserts(typed).map((insert) => insertion(insert, askFor, typed)),
+      more: async (typed) =>
+        typed.length < 2 ? [] : (await pages(typed)).slice(0, 4).map((each) => pageLink(each, "file-lines")),
+    },
+    {
+      pattern: /(?:^|[\s(]):([a-z0-9_+-]{1,30})$/,
+      label: words.emoji,
+      least: 2,
+      hint: () => null,
+      find: (typed) =>
+        findEmoji(typed, 8).map(({ sign, name }) => ({
+          title: name.replaceAll("_", " "),
+          sign: h("span", { class: "completion-sign bare" }, sign),
+          take: (view, from, to) =>
+            view.dispatch(
+              view.state.tr.replaceWith(
+                from,
+                to,
+                schema.nodes.emoji!.create({ data: { code: emojiCode(sign) } }),
+              ).scrollIntoView(),
+            ),
+        })),
+    },
+    {
+      pattern: /(?:^|[\s(])@((?:[^\s@][^@]{0,30})?)$/,
+      label: words.mention,
+      hint: () => null,
+      find: () => [],
+      async more(typed) {
+        const [who, where] = await Promise.all([
+          people(typed).catch(() => []),
+          typed ? pages(typed).catch(() => []) : [],
+        ]);
+        const mention = (view: EditorView, from: number, to: number, data: Record<string, unknown>): void => {
+          const node = schema.nodes.mention!.create({ data });
+          view.dispatch(view.state.tr.replaceWith(from, to, [node, schema.text(" ")]).scrollIntoView());
+        };
+        return [
+          ...who.slice(0, 6).map((each): Choice => ({
+            title: each.name,
+            group: words.people,
+            sign: h("span", { class: "completion-sign bare" }, drawIcon("user")),
+            take: (view, from, to) =>
+              mention(view, from, to, { ref: { kind: "user", user: each.id }, label: each.name }),
+          })),
+          ...where.slice(0, 5).map((each): Choice => ({
+            ...pageLink(each, "file-lines"),
+            take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }),
+          })),
+        ];
+      },
+    },
+  ];
+}
+
+export { keyName };

@@ -1,0 +1,156 @@
+/** Files on their way into the page: where each will stand is marked until it has arrived. */
+import type { Node } from "prosemirror-model";
+import { Plugin, PluginKey } from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { schema } from "../document/schema.ts";
+import { insertBlock } from "./blocks.ts";
+import { h, place } from "./dom.ts";
+import { words } from "./words.ts";
+
+export interface Uploaded {
+  file: string;
+}
+
+/** Gives a file to the server; rejects with the server's words. */
+export type Upload = (file: File) => Promise<Uploaded>;
+
+interface Meta {
+  add?: { id: object; at: number; name: string };
+  remove?: object;
+}
+
+const key = new PluginKey<DecorationSet>("uploads");
+
+export function uploads(): Plugin<DecorationSet> {
+  return new Plugin<DecorationSet>({
+    key,
+    state: {
+      init: () => DecorationSet.empty,
+      apply(transaction, before) {
+        let set = before.map(transaction.mapping, transaction.doc);
+        const meta = transaction.getMeta(key) as Meta | undefined;
+        if (meta?.add) {
+          const { id, at, name } = meta.add;
+          const element = h("span", { class: "uploading", role: "status" }, `${words.uploading} ${name}`);
+          set = set.add(transaction.doc, [Decoration.widget(at, element, { id })]);
+        }
+        if (meta?.remove) set = set.remove(set.find(undefined, undefined, (spec) => spec.id === meta.remove));
+        return set;
+      },
+    },
+    props: { decorations: (state) => key.getState(state) },
+  });
+}
+
+function isPicture(file: File): boolean {
+  return /^image\/(png|jpe?g|gif|webp|avif|svg\+xml)$/.test(file.type);
+}
+
+/** The block that a file of the space is shown as. */
+export function fileBlock(ref: Record<string, string>, picture: boolean, alt = ""): Node {
+  const { images, image, file } = schema.nodes;
+  if (!picture) return file!.create({ data: { ref } });
+  return images!.create(null, image!.create({ data: { ref, ...(alt ? { alt } : {}) } }));
+}
+
+/** Sends files, and puts each where it was dropped when it has arrived. */
+export function takeFiles(
+  view: EditorView,
+  files: File[],
+  at: number,
+  upload: Upload,
+  onproblem: (problem: Error) => void,
+): void {
+  for (const file of files) {
+    const id = {};
+    const place = Math.min(at, view.state.doc.content.size);
+    view.dispatch(view.state.tr.setMeta(key, { add: { id, at: place, name: file.name } } satisfies Meta));
+    upload(file).then((uploaded) => {
+      if (view.isDestroyed) return;
+      const found = key.getState(view.state)?.find(undefined, undefined, (spec) => spec.id === id)[0]?.from;
+      const transaction = view.state.tr.setMeta(key, { remove: id } satisfies Meta);
+      // The text around it may be gone by now.
+      if (found === undefined) return view.dispatch(transaction);
+      putBlock(view, transaction, found, fileBlock({ kind: "file", file: uploaded.file }, isPicture(file)));
+    }, (problem: Error) => {
+      if (!view.isDestroyed) view.dispatch(view.state.tr.setMeta(key, { remove: id } satisfies Meta));
+      onproblem(problem);
+    });
+  }
+}
+
+function putBlock(view: EditorView, transaction: EditorView["state"]["tr"], at: number, block: Node): void {
+  const spot = transaction.doc.resolve(at);
+  let depth = spot.depth;
+  while (
+    depth > 0 && !spot.node(depth).canReplaceWith(spot.indexAfter(depth), spot.indexAfter(depth), block.type)
+  ) depth--;
+  const inside = spot.node(depth + 1);
+  if (depth < spot.depth && inside?.type === schema.nodes.paragraph && !inside.content.size) {
+    transaction.replaceWith(spot.before(depth + 1), spot.after(depth + 1), block);
+  } else transaction.insert(depth < spot.depth ? spot.after(depth + 1) : at, block);
+  view.dispatch(transaction);
+}
+
+/** Asks for a file or an address, beside the caret. */
+export function askForFile(
+  view: EditorView,
+  what: "image" | "file" | "link",
+  upload: (files: File[], at: number) => void,
+): void {
+  const at = view.state.selection.from;
+  const input = h("input", {
+    type: "url",
+    placeholder: words.pasteAddress,
+    "aria-label": words.pasteAddress,
+    spellcheck: "false",
+  });
+  const files = h("input", {
+    type: "file",
+    class: "file-choice",
+    accept: what === "image" ? "image/*" : null,
+    multiple: true,
+    "aria-label": words.chooseFile,
+  });
+  const box = h(
+    "div",
+    { class: "menu link-box", role: "dialog", "aria-label": words.asks[what] },
+    h("div", { class: "link-row" }, input),
+    what === "link" ? null : h("label", { class: "file-row" }, words.chooseFile, files),
+  );
+  const outside = (event: Event): void => {
+    if (!box.contains(event.target as globalThis.Node)) close();
+  };
+  const close = (): void => {
+    document.removeEventListener("mousedown", outside, true);
+    box.remove();
+    view.focus();
+  };
+  const put = (url: string): void => {
+    const ref = { kind: "url", url };
+    const block = what === "link"
+      ? schema.nodes.embed!.create({ data: { url } })
+      : fileBlock(ref, what === "image");
+    close();
+    view.dispatch(insertBlock(view.state, block));
+  };
+  files.addEventListener("change", () => {
+    const chosen = [...(files.files ?? [])];
+    close();
+    if (chosen.length) upload(chosen, at);
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter" && event.target === input) {
+      const url = input.value.trim();
+      if (/^https?:\/\/\S+$/i.test(url)) put(url);
+      else input.setAttribute("aria-invalid", "true");
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  document.addEventListener("mousedown", outside, true);
+  document.body.append(box);
+  place(box, view.coordsAtPos(at));
+  input.focus();
+}

@@ -1,0 +1,370 @@
+/** A page being written: the plugins of its view, and what keeps it (see `saving.ts`). */
+import type { Node } from "prosemirror-model";
+import { redo, undo } from "prosemirror-history";
+import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { isWritten, readDocument, readTopBlock, same } from "../document/convert.ts";
+import { schema } from "../document/schema.ts";
+import type { DocumentJson } from "../document/types.ts";
+import type { PageHandle, SaveState } from "./base.ts";
+import { clipboard } from "./clipboard.ts";
+import { completing } from "./completing.ts";
+import { applyChanges } from "./differences.ts";
+import { editingPlugins } from "./editing.ts";
+import { loadEmoji } from "./emoji.ts";
+import { withoutKeys } from "./blocks.ts";
+import { finding, openFind } from "./finding.ts";
+import { blockHandle } from "./handle.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { type FindPages, findWith, openLink } from "./linking.ts";
+import { type LoadedPage, loadPage } from "./page.ts";
+import { rebased, type Unsent } from "./remote.ts";
+import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
+import { toolbar } from "./toolbar.ts";
+import { triggers } from "./triggers.ts";
+import { words } from "./words.ts";
+import { askForFile, takeFiles, type Upload, uploads } from "./uploads.ts";
+
+const LOOK = 20_000;
+
+export interface WritingOptions {
+  space: string;
+  change: number;
+  loaded: LoadedPage;
+  onstate?: (state: SaveState) => void;
+  onproblem?: (problem: Error) => void;
+  oncomment?: (block: string) => void;
+}
+
+export interface Writing {
+  /** The text to begin with: what was kept here is in it. */
+  doc: Node;
+  title: string;
+  description: string;
+  plugins: Plugin[];
+  handle: PageHandle;
+  attach: (view: EditorView, onfields: (fields: Fields) => void) => void;
+  changed: (transaction: Transaction) => void;
+  changedFields: (fields: Fields) => void;
+  stop: () => void;
+}
+
+const refusedKey = new PluginKey<{ keys: Set<string>; message: string }>("refused");
+
+/** Blocks that the server did not take have its words beside them. */
+function refusals(): Plugin {
+  return new Plugin({
+    key: refusedKey,
+    state: {
+      init: () => ({ keys: new Set<string>(), message: "" }),
+      apply: (transaction, before) => transaction.getMeta(refusedKey) ?? before,
+    },
+    props: {
+      decorations(state) {
+        const { keys, message } = refusedKey.getState(state)!;
+        if (!keys.size) return null;
+        const found: Decoration[] = [];
+        state.doc.forEach((node, at) => {
+          if (keys.has(node.attrs.key)) {
+            found.push(
+              Decoration.node(at, at + node.nodeSize, { class: "refused", "data-refused": message }),
+            );
+          }
+        });
+        return DecorationSet.create(state.doc, found);
+      },
+    },
+  });
+}
+
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}
+
+export async function startWriting(options: WritingOptions): Promise<Writing> {
+  const { space, change } = options;
+  const path = { spaceId: space, changeRequestId: String(change) };
+  const onproblem = (problem: Error): void => options.onproblem?.(problem);
+  const { tab, end } = nameTab();
+  let { loaded } = options;
+  const page = loaded.page.id;
+  const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
+  void loadEmoji();
+
+  let view: EditorView | undefined;
+  let showFields: (fields: Fields) => void = () => {};
+  let unsent: Unsent[] = [];
+  let sentSteps = 0;
+  let sentDoc: Node | undefined;
+  let stopped = false;
+
+  const fieldsOf = ({ page }: LoadedPage): Fields => ({
+    title: page.title,
+    description: page.description ?? "",
+  });
+  let fields = fieldsOf(loaded);
+  let doc = readDocument(loaded.document);
+
+  // What another tab of this browser left is taken up where it was: on its revision, which the server merges.
+  const draft = left.at(-1);
+  if (draft !== undefined) {
+    try {
+      const base = draft.revision === loaded.revision
+        ? loaded
+        : await loadPage(space, { kind: "revision", id: draft.revision }, page);
+      loaded = { ...base, revision: draft.revision };
+      fields = { ...fieldsOf(loaded), ...draft.fields };
+      const { nodes } = loaded.document;
+      doc = readDocument({ nodes: draft.blocks ? applyChanges(nodes, draft.blocks) : nodes });
+    } catch (problem) {
+      onproblem(problem as Error);
+    }
+  }
+  // The same nodes where they are the same: what is written of each is kept with it.
+  let confirmed = draft === undefined ? doc : readDocument(loaded.document);
+
+  const send = async (save: Save): Promise<Saved> => {
+    const changes: unknown[] = [];
+    if (Object.keys(save.fields).length) changes.push({ operation: "update_page", page, ...save.fields });
+    if (save.blocks) changes.push({ operation: "update_blocks", page, ...save.blocks });
+    sentSteps = unsent.length;
+    sentDoc = view!.state.doc;
+    const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+      params: { path, query: { compat: false } },
+      body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: save.revision },
+    })) as Schemas["ChangeContentAnswer"];
+    const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
+    const merged = answer.previousRevision !== undefined && answer.previousRevision !== save.revision;
+    return { revision, merged, ...(answer.result === "conflicts" ? { clash: words.somebody } : {}) };
+  };
+
+  const saver = new Saver({
+    revision: loaded.revision,
+    blocks: blocksOf(confirmed),
+    fields: fieldsOf(loaded),
+    send,
+    fresh: look,
+    keep: (kept) => keepDraft({ ...kept, tab, space, change, page, at: Date.now() }),
+    drop: () => dropDraft({ space, change, page, tab }),
+    onstate: (state) => options.onstate?.(state),
+    onproblem,
+    onsaved(saved) {
+      confirmed = sentDoc!;
+      unsent = unsent.slice(sentSteps);
+      if (saved.merged) void pull();
+    },
+    onrefused(keys, message) {
+      const before = view && refusedKey.getState(view.state);
+      if (view && (keys.size || before?.keys.size)) {
+        view.dispatch(view.state.tr.setMeta(refusedKey, { keys, message: message || before?.message }));
+      }
+    },
+  }, prepare);
+
+  /** The text with a key at each block of the page, so that what is new can be named when it is saved. */
+  function prepare(): Node {
+    const transaction = view!.state.tr;
+    view!.state.doc.forEach((node, at) => {
+      if (isWritten(node) && node.type !== schema.nodes.opaque && !node.attrs.key) {
+        transaction.setNodeAttribute(at, "key", newKey());
+      }
+    });
+    if (transaction.docChanged) {
+      // What is to be typed next keeps its marks.
+      transaction.setStoredMarks(view!.state.storedMarks);
+      // And what typing just did can still be taken back.
+      const rules = view!.state.plugins.find((plugin) =>
+        (plugin.spec as { isInputRules?: boolean }).isInputRules
+      );
+      if (rules) transaction.setMeta(rules, rules.getState(view!.state));
+      view!.dispatch(transaction.setMeta("addToHistory", false).setMeta("keys", true));
+    }
+    return view!.state.doc;
+  }
+
+  let pulling: Promise<void> | undefined;
+
+  /** Asks for what is there now, and brings it into the text. */
+  function pull(): Promise<void> {
+    pulling ??= bring().catch(() => {}).finally(() => (pulling = undefined));
+    return pulling;
+  }
+
+  async function bring(): Promise<void> {
+    if (stopped || !view) return;
+    const found = await loadPage(space, { kind: "change", number: change }, page);
+    if (stopped || !view) return;
+    const remote = found.document.nodes;
+    if (view.composing) {
+      setTimeout(() => void pull(), 1000);
+      return;
+    }
+    const made = rebased(view.state, confirmed, unsent, remote);
+    // Both changed the same words: the server has the one and the other then, as a conflict to settle.
+    if (made.unsent.length < unsent.length) return;
+    const own = fieldsOf(found);
+    const before = fieldsOf(loaded);
+    const next = {
+      title: fields.title === before.title ? own.title : fields.title,
+      description: fields.description === before.description ? own.description : fields.description,
+    };
+    loaded = found;
+    saver.moved(found.revision, blocksOf(made.confirmed), own);
+    if (made.transaction.docChanged) view.dispatch(made.transaction);
+    confirmed = made.confirmed;
+    unsent = made.unsent;
+    if (!same(next, fields)) showFields(fields = next);
+  }
+
+  async function look(): Promise<void> {
+    if (stopped || document.visibilityState === "hidden" || !navigator.onLine) return;
+    const found = await api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", { params: { path } })
+      .catch(() => undefined);
+    if (found?.data && found.data.revision !== saver.revision && !stopped) await pull();
+  }
+
+  const findPages: FindPages = async (typed) => {
+    if (!typed.trim()) return [];
+    const found = await ask(
+      api.GET("/spaces/{spaceId}/search", {
+        params: { path: { spaceId: space }, query: { query: typed, limit: 8 } },
+      }),
+    );
+    return found.items.map((each) => ({
+      title: each.title,
+      line: each.ancestors.map((one) => one.title).join(" / "),
+      ref: { kind: "page", page: each.id },
+    }));
+  };
+
+  let organization: string | undefined;
+  const people = async (typed: string) => {
+    organization ??=
+      (await ask(api.GET("/spaces/{spaceId}", { params: { path: { spaceId: space } } }))).organization;
+    const found = await ask(
+      api.GET("/orgs/{organizationId}/members", {
+        params: { path: { organizationId: organization }, query: { search: typed, limit: 6 } as never },
+      }),
+    );
+    const items = found.items as unknown as { user?: { id: string; displayName: string } }[];
+    return items.flatMap((
+      { user },
+    ) => (user && user.displayName.toLowerCase().includes(typed.toLowerCase())
+      ? [{ id: user.id, name: user.displayName }]
+      : [])
+    );
+  };
+
+  const upload: Upload = async (file) => {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    let text = "";
+    for (let at = 0; at < bytes.length; at += 0x8000) {
+      text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+    }
+    const name = file.name || `picture.${file.type.split("/")[1]?.replace("+xml", "") ?? "bin"}`;
+    const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+      params: { path, query: { compat: false } },
+      body: {
+        baseRevision: null,
+        changes: [{
+          operation: "insert_files",
+          files: [{ name, base64: btoa(text), contentType: file.type || "application/octet-stream" }],
+        }] as Schemas["ChangeContent"]["changes"],
+      },
+    })) as Schemas["ChangeContentAnswer"];
+    const made = answer.insertedFiles?.[0];
+    if (made === undefined) throw new ApiError(502, "The server did not say where the file is.");
+    return { file: made.id };
+  };
+
+  const sendFiles = (target: EditorView, files: File[], at: number): void =>
+    takeFiles(target, files, at, upload, onproblem);
+
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = setInterval(() => void look(), LOOK);
+  addEventListener("online", () => saver.again(), { signal });
+  addEventListener("offline", () => saver.dirty && options.onstate?.({ kind: "offline" }), { signal });
+  addEventListener("focus", () => {
+    saver.again();
+    void look();
+  }, { signal });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") void saver.flush().catch(() => {});
+  }, { signal });
+  addEventListener("beforeunload", (event) => {
+    void saver.flush().catch(() => {});
+    if (saver.onlyHere) event.preventDefault();
+  }, { signal });
+
+  const tools = options.oncomment ? { comment: options.oncomment } : {};
+  return {
+    doc,
+    ...fields,
+    plugins: [
+      completing(
+        triggers({
+          pages: findPages,
+          people,
+          askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
+        }),
+      ),
+      clipboard({
+        readMarkdown: (text) => readMarkdown(space, text),
+        takeFiles: sendFiles,
+      }),
+      ...editingPlugins({ save: () => void saver.flush().catch(() => {}), link: openLink, find: openFind }),
+      uploads(),
+      finding(),
+      refusals(),
+      toolbar(tools),
+      blockHandle(tools),
+    ],
+    handle: {
+      flush: () => saver.flush(),
+      undo: () => view !== undefined && undo(view.state, view.dispatch, view),
+      redo: () => view !== undefined && redo(view.state, view.dispatch, view),
+      focus: () => view?.focus(),
+    },
+    attach(attached, onfields) {
+      view = attached;
+      showFields = onfields;
+      findWith(view, findPages);
+      options.onstate?.({ kind: "saved" });
+      if (draft !== undefined) {
+        saver.changed(fields);
+        // Its own entry goes when this one's is there.
+        void Promise.all(left.map((each) => dropDraft(each))).catch(() => {});
+      }
+    },
+    changed(transaction) {
+      if (transaction.getMeta("remote")) return;
+      transaction.steps.forEach((step, at) =>
+        unsent.push({ step, inverted: step.invert(transaction.docs[at]!) })
+      );
+      if (!transaction.getMeta("keys")) saver.changed();
+    },
+    changedFields(next) {
+      fields = next;
+      saver.changed(next);
+    },
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+      controller.abort();
+      void saver.stop().finally(end);
+    },
+  };
+}
+
+/** Markdown as blocks of a page, read by the server as it reads files. */
+async function readMarkdown(space: string, text: string): Promise<Node[]> {
+  const found = await ask(api.POST("/spaces/{spaceId}/content/convert", {
+    params: { path: { spaceId: space } },
+    body: { markdown: text },
+  }));
+  const document = found.document as unknown as DocumentJson;
+  return document.nodes.map((block) => withoutKeys(readTopBlock(block)));
+}

@@ -1,0 +1,47 @@
+/** Making spaces and sites: they are there at once, and are named afterwards. */
+import { api, ask } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
+import { notices } from "../state/notices.svelte.ts";
+import { refresh } from "../state/resource.svelte.ts";
+import { router } from "../state/router.svelte.ts";
+import { session } from "../state/session.svelte.ts";
+
+interface NewSpace {
+  title?: string;
+  template?: string;
+}
+
+/** Makes a space, opens it, and gives its id. */
+export async function createSpace(
+  { title = t("New space"), template }: NewSpace = {},
+): Promise<string | undefined> {
+  const organization = session.organization;
+  if (!organization) return;
+  try {
+    const made = await ask(api.POST("/orgs/{organizationId}/spaces", {
+      params: { path: { organizationId: organization.id } },
+      body: { title, ...(template ? { template: { id: template } } : {}) },
+    }));
+    refresh(`org/${organization.id}/spaces`);
+    await router.go(address.space(made.id));
+    return made.id;
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
+export async function createSite(spaces: string[] = []): Promise<void> {
+  const organization = session.organization;
+  if (!organization) return;
+  try {
+    const made = await ask(api.POST("/orgs/{organizationId}/sites", {
+      params: { path: { organizationId: organization.id } },
+      body: { title: t("New site"), spaces },
+    }));
+    refresh(`org/${organization.id}/sites`);
+    await router.go(address.site(organization.id, made.id));
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}

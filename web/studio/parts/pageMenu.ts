@@ -1,0 +1,103 @@
+/** What can be done with a page, in its tree and in its bar alike. */
+import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
+import type { Base } from "../editor/PageBody.svelte";
+import { notices } from "../state/notices.svelte.ts";
+import { readMarkdown, spotOf, type TreeEditor, type TreePage } from "../state/pages.svelte.ts";
+import type { MenuEntry } from "./Menu.svelte";
+
+interface About {
+  page: TreePage;
+  editor: TreeEditor;
+  editable: boolean;
+  base: Base;
+  rename?: () => unknown;
+  add?: () => unknown;
+}
+
+async function copy(what: () => Promise<string> | string, said: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(await what());
+    notices.say(said);
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
+export function pageMenu({ page, editor, editable, base, rename, add }: About): MenuEntry[] {
+  const { space } = editor;
+  const isDocument = page.type === "document";
+  const href = address.page(space, page.path ?? "", base);
+  const entries: MenuEntry[] = [];
+  if (editable) {
+    const spot = () => spotOf(editor.pages, page.id) ?? { into: null, at: 0 };
+    if (add && page.type !== "link") entries.push({ text: t("New page below"), icon: "plus", run: add });
+    if (rename) entries.push({ text: t("Rename"), icon: "edit", keys: "f2", run: rename });
+    if (isDocument) {
+      entries.push({
+        text: t("Duplicate"),
+        icon: "duplicate",
+        run: () => editor.duplicate(page.id).catch(notices.fail),
+      });
+    }
+    entries.push({
+      text: t("New group here"),
+      icon: "folder",
+      run: () => editor.addGroup(t("New group"), { into: null, at: editor.pages.length }).catch(() => {}),
+    });
+    if (page.type !== "computed" && isDocument) {
+      entries.push({
+        text: page.hidden ? t("Show in navigation") : t("Hide from navigation"),
+        icon: page.hidden ? "eye" : "eye-slash",
+        run: () => editor.update(page.id, { hidden: !page.hidden }).catch(() => {}),
+      });
+    }
+    entries.push("line");
+    const { into, at } = spot();
+    const siblings = into ? editor.find(into)?.pages ?? [] : editor.pages;
+    if (at > 0) {
+      entries.push({
+        text: t("Move up"),
+        icon: "up",
+        keys: "alt+shift+arrowup",
+        run: () => editor.move(page.id, { into, at: at - 1 }).catch(() => {}),
+      });
+    }
+    if (at < siblings.length - 1) {
+      entries.push({
+        text: t("Move down"),
+        icon: "down",
+        keys: "alt+shift+arrowdown",
+        run: () => editor.move(page.id, { into, at: at + 1 }).catch(() => {}),
+      });
+    }
+    if (entries.at(-1) !== "line") entries.push("line");
+  }
+  if (isDocument) {
+    entries.push(
+      {
+        text: t("Copy link"),
+        icon: "link",
+        run: () => copy(() => location.origin + href, t("Copied the link")),
+      },
+      {
+        text: t("Copy as Markdown"),
+        icon: "copy",
+        run: () =>
+          copy(
+            () => readMarkdown(space, base, page.id),
+            t("Copied “{title}” as Markdown", { title: page.title }),
+          ),
+      },
+    );
+  }
+  if (editable) {
+    entries.push("line", {
+      text: t("Delete"),
+      icon: "trash",
+      danger: true,
+      run: () => editor.remove(page.id).catch(() => {}),
+    });
+  }
+  return entries;
+}

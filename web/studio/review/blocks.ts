@@ -1,0 +1,88 @@
+/** Which blocks of two states of a page differ. Blocks keep their keys from state to state, so they are paired by them. */
+import type { Node } from "prosemirror-model";
+import { childrenOf, readDocument, writeBlock } from "../document/convert.ts";
+import type { BlockJson, DocumentJson } from "../document/types.ts";
+
+export interface Row {
+  kind: "same" | "changed" | "added" | "removed" | "moved";
+  before?: Node;
+  after?: Node;
+  /** The keys of the block and all that is in it, now: what comments name. */
+  keys: string[];
+  /** A moved block whose words differ too. */
+  edited: boolean;
+}
+
+/** A block without what may differ while it says the same: names of its parts, anchors of headings. */
+const saying = (block: BlockJson): string =>
+  JSON.stringify(block, (name, value) => name === "key" || name === "meta" ? undefined : value);
+
+const keyOf = (json: BlockJson, at: number): string => json.key ?? `#${at} ${saying(json)}`;
+
+function keysIn(value: unknown, into: string[] = []): string[] {
+  if (Array.isArray(value)) { for (const each of value) keysIn(each, into); }
+  else if (value && typeof value === "object") {
+    const { key, nodes, fragments } = value as BlockJson;
+    if (key) into.push(key);
+    keysIn(nodes, into);
+    keysIn(fragments, into);
+  }
+  return into;
+}
+
+/** The places of the longest rising run in a list of different numbers: what did not move. */
+function rising(numbers: number[]): Set<number> {
+  const ends: number[] = [];
+  const before: number[] = [];
+  numbers.forEach((number, at) => {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (numbers[ends[middle]!]! < number) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = low ? ends[low - 1]! : -1;
+    ends[low] = at;
+  });
+  const found = new Set<number>();
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at]!) found.add(numbers[at]!);
+  return found;
+}
+
+const blocksOf = (document: DocumentJson | undefined): Node[] =>
+  document?.nodes.length ? childrenOf(readDocument(document)) : [];
+
+/** The blocks in the order of the later state; a removed one stands where it was. */
+export function compareBlocks(before: DocumentJson | undefined, after: DocumentJson | undefined): Row[] {
+  const old = blocksOf(before);
+  const now = blocksOf(after);
+  const places = new Map((before?.nodes ?? []).map((json, at) => [keyOf(json, at), at]));
+  const origin = now.map((_, at) => places.get(keyOf(after!.nodes[at]!, at)));
+  const stays = rising(origin.filter((at) => at !== undefined));
+  const kept = new Set(origin);
+  const rows: Row[] = [];
+  let next = 0;
+  const tellRemoved = (until: number): void => {
+    for (; next < until; next++) {
+      if (!kept.has(next)) rows.push({ kind: "removed", before: old[next]!, keys: [], edited: false });
+    }
+  };
+  now.forEach((node, at) => {
+    const from = origin[at];
+    const keys = keysIn(after!.nodes[at]);
+    if (from === undefined) return rows.push({ kind: "added", after: node, keys, edited: false });
+    const edited = saying(writeBlock(old[from]!)) !== saying(writeBlock(node));
+    const moved = !stays.has(from);
+    if (!moved) tellRemoved(from);
+    rows.push({
+      kind: moved ? "moved" : edited ? "changed" : "same",
+      before: old[from]!,
+      after: node,
+      keys,
+      edited,
+    });
+  });
+  tellRemoved(old.length);
+  return rows;
+}

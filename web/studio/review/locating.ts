@@ -1,0 +1,33 @@
+/** Finds the block that a piece of Markdown is, in a page that has it: so conflicts are drawn as the page shows them. */
+import type { Node } from "prosemirror-model";
+import { childrenOf } from "../document/convert.ts";
+
+const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "");
+
+/** What is read of a piece of Markdown: without fences, tags and the targets of links. */
+function readable(markdown: string): string {
+  return letters(
+    markdown.replace(/^\s*(```+|~~~+).*$/gm, "").replace(/\{%.*?%\}/gs, "").replace(/<[^>]*>/g, "")
+      .replace(/\]\([^)]*\)/g, "]").replace(/^\s*\d+[.)]\s/gm, ""),
+  );
+}
+
+/** Blocks to draw, or undefined where no block says the same. `cell`: it is what a table's cell holds. */
+export function locate(page: Node, markdown: string): { nodes: Node[]; cell: boolean } | undefined {
+  const wanted = readable(markdown);
+  if (!wanted) return undefined;
+  let found: { nodes: Node[]; cell: boolean } | undefined;
+  page.descendants((node, _, parent) => {
+    if (found || !node.isBlock) return false;
+    const text = letters(node.textContent);
+    if (!text.includes(wanted)) return false;
+    if (text !== wanted) return true;
+    const type = node.type.name;
+    if (node.type.isInGroup("block")) found = { nodes: [node], cell: false };
+    else if (type === "list_item" || type === "code_line") {
+      found = { nodes: [parent!.type.create(parent!.attrs, [node])], cell: false };
+    } else if (type === "table_cell") found = { nodes: childrenOf(node), cell: true };
+    return !found;
+  });
+  return found;
+}

@@ -1,0 +1,158 @@
+/** What of a change request is reviewed: its pages and other things that changed, and which of them somebody saw. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { n, t } from "../../shared/words.ts";
+import type { DocumentJson } from "../document/types.ts";
+import type { Mark } from "../state/pages.svelte.ts";
+import { type Resource, resource } from "../state/resource.svelte.ts";
+import { compareBlocks, type Row } from "./blocks.ts";
+
+type Change = Schemas["SemanticChange"];
+export type Fields = Record<string, { before?: unknown; after?: unknown }>;
+
+export interface Entry {
+  id: string;
+  kind: "page" | "file" | "reusable" | "variables";
+  title: string;
+  /** Its part of the address of the review. */
+  path: string;
+  mark: Mark;
+  /** What happened to it, in words. */
+  line: string;
+  changes: Change[];
+}
+
+const MARKS: Record<string, Mark> = { created: "new", deleted: "deleted", moved: "moved", edited: "edited" };
+
+function lineOf(type: string, change: Change): string {
+  if (type === "created") return change.page ? t("New page") : t("New");
+  if (type === "deleted") return t("Deleted");
+  if (type === "moved") {
+    const into = change.parent?.after;
+    return into ? t("Moved below {title}", { title: into.title }) : t("Moved to the top level");
+  }
+  if (change.variables) {
+    return n("{count} value", "{count} values", Object.keys(change.variables as object).length);
+  }
+  return t("Edited");
+}
+
+/** One entry for each thing that changed, however much happened to it. */
+export function entriesOf(changes: Change[]): Entry[] {
+  const found = new Map<string, Entry>();
+  for (const change of changes) {
+    const type = change.type.split("_").at(-1)!;
+    const { page, file, reusableContent } = change;
+    const id = page?.id ?? file?.id ?? reusableContent?.id ?? "variables";
+    const before = found.get(id);
+    const line = lineOf(type, change);
+    if (before) {
+      before.changes.push(change);
+      before.line = before.line === t("Edited") ? line : before.line;
+      continue;
+    }
+    found.set(id, {
+      id,
+      kind: page ? "page" : file ? "file" : reusableContent ? "reusable" : "variables",
+      title: page?.title ?? file?.name ?? reusableContent?.title ?? t("Variables"),
+      path: page?.path || `~${id}`,
+      mark: MARKS[type] ?? "edited",
+      line,
+      changes: [change],
+    });
+  }
+  return [...found.values()];
+}
+
+/** The fields of a page or file that an edit changed. */
+export const fieldsOf = (entry: Entry): Fields =>
+  Object.assign({}, ...entry.changes.map((change) => change.attributes ?? {}));
+
+/** What somebody saw, kept in this browser; it is not seen any more once the thing changes again. */
+class Seen {
+  #kept: Record<string, string> = $state({});
+
+  constructor(readonly key: string) {
+    try {
+      this.#kept = JSON.parse(localStorage.getItem(key) ?? "{}");
+    } catch {
+      localStorage.removeItem(key);
+    }
+  }
+
+  /** How a thing stands. What was made new says nothing of its text, so it stands with the whole change request. */
+  #state = (entry: Entry, revision: string): string =>
+    JSON.stringify(entry.changes) + (entry.mark === "new" ? revision : "");
+
+  has(entry: Entry, revision: string): boolean {
+    return this.#kept[entry.id] === hash(this.#state(entry, revision));
+  }
+
+  set(entry: Entry, revision: string, seen: boolean): void {
+    if (seen) this.#kept[entry.id] = hash(this.#state(entry, revision));
+    else delete this.#kept[entry.id];
+    localStorage.setItem(this.key, JSON.stringify(this.#kept));
+  }
+}
+
+/** A short name of a text; nobody but this browser relies on it. */
+function hash(text: string): string {
+  let [one, other] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    one = Math.imul(one ^ code, 2654435761);
+    other = Math.imul(other ^ code, 1597334677);
+  }
+  return `${(one >>> 0).toString(36)}${(other >>> 0).toString(36)}`;
+}
+
+const seen = new Map<string, Seen>();
+
+export function seenOf(space: string, number: number): Seen {
+  const key = `octavo-seen/${space}/${number}`;
+  let found = seen.get(key);
+  if (!found) seen.set(key, found = new Seen(key));
+  return found;
+}
+
+export interface PagePair {
+  before?: Schemas["DocumentPage"];
+  after?: Schemas["DocumentPage"];
+  rows: Row[];
+}
+
+/** A changed page before and after, block by block. */
+export function pairOf(change: Schemas["ChangeRequest"], entry: Entry): Resource<PagePair> {
+  const { space, number, revision } = change;
+  const base = change.revisionMergedAncestor ?? change.revisionInitial;
+  const has = (type: string): boolean => entry.changes.some((one) => one.type.endsWith(type));
+  return resource(`space/${space}/reviewed/${number}/${base}/${revision}/${entry.id}`, async () => {
+    const read = async (revisionId: string) =>
+      await ask<unknown>(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
+        params: { path: { spaceId: space, revisionId, pageId: entry.id } },
+      })) as Schemas["DocumentPage"];
+    const [before, after] = await Promise.all([
+      has("_created") ? undefined : read(base),
+      has("_deleted") ? undefined : read(revision),
+    ]);
+    const document = (page?: Schemas["DocumentPage"]) =>
+      page?.document as unknown as DocumentJson | undefined;
+    return { before, after, rows: compareBlocks(document(before), document(after)) };
+  });
+}
+
+/** `4 blocks changed, 1 deleted`, once that is known. */
+export function countedLine(rows: Row[]): string {
+  const count = (...kinds: Row["kind"][]) => rows.filter(({ kind }) => kinds.includes(kind)).length;
+  const [changed, moved, removed] = [count("changed", "added"), count("moved"), count("removed")];
+  return [
+    changed && n("{count} block changed", "{count} blocks changed", changed),
+    moved && n("{count} moved", "{count} moved", moved),
+    removed && n("{count} deleted", "{count} deleted", removed),
+  ].filter(Boolean).join(", ");
+}
+
+/** Lines of pages whose blocks were compared, by their ids. */
+export const counted: Record<string, string> = $state({});
+
+/** Where in a review somebody is, of which the side shows the list. */
+export const place: { id?: string } = $state({});

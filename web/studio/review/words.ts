@@ -1,0 +1,246 @@
+/** The words of two versions of a block, compared as they are read, and marked in its drawing. */
+import type { Mark, Node } from "prosemirror-model";
+import { Decoration } from "prosemirror-view";
+import { schema } from "../document/schema.ts";
+import { h } from "../editor/dom.ts";
+
+interface Token {
+  /** What has to be equal for two to be the same. */
+  says: string;
+  from: number;
+  to: number;
+  /** A word or sign; something in a line that is no text; a line's or block's begin; a block without text. */
+  kind: "word" | "inline" | "line" | "block";
+  marks: string;
+  code: boolean;
+}
+
+/** What a drawing of two versions needs: each by itself, and the later one with what was removed in its place. */
+export interface Compared {
+  before: Decoration[];
+  after: Decoration[];
+  inline: Decoration[];
+  /** The part of the text that stayed, from 0 to 1. */
+  alike: number;
+  /** Nothing that can be read differs, only settings of the block. */
+  settings: boolean;
+}
+
+/** More differences than this are not looked for: the blocks are shown one below the other. */
+const DIFFERENCES_MAX = 1500;
+const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
+
+/** A page of its own for some blocks: positions of their decorations are in it. */
+export const pageOf = (nodes: Node[]): Node => schema.nodes.doc!.create(null, nodes);
+
+const marksOf = (marks: readonly Mark[]): string =>
+  marks.map(({ type, attrs: { uid: _, key: __, at: ___, ...attrs } }) => type.name + JSON.stringify(attrs))
+    .join();
+
+function tokensOf(block: Node): Token[] {
+  const found: Token[] = [];
+  pageOf([block]).descendants((node, from) => {
+    const to = from + node.nodeSize;
+    if (node.isText) {
+      const marks = marksOf(node.marks);
+      const code = node.marks.some((mark) => mark.type.name === "code");
+      for (const match of node.text!.matchAll(WORD)) {
+        const start = from + match.index;
+        found.push({ says: match[0], from: start, to: start + match[0].length, kind: "word", marks, code });
+      }
+    } else if (node.isTextblock) {
+      found.push({ says: `line ${node.type.name}`, from, to, kind: "line", marks: "", code: false });
+    } else if (node.isLeaf || /^(image|file|embed)$/.test(node.type.name)) {
+      const { key: _, meta: __, ...attrs } = node.attrs;
+      found.push({
+        says: `${node.type.name} ${JSON.stringify(attrs)}`,
+        from,
+        to,
+        kind: node.isInline ? "inline" : "block",
+        marks: node.isInline ? marksOf(node.marks) : "",
+        code: false,
+      });
+    }
+  });
+  return found;
+}
+
+/** For each of the later ones the place of its equal among the former ones, or -1 (Myers, 1986). */
+export function pair(old: string[], now: string[]): number[] {
+  const found = new Array<number>(now.length).fill(-1);
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) found[start] = start++;
+  let oldEnd = old.length;
+  let nowEnd = now.length;
+  while (oldEnd > start && nowEnd > start && old[oldEnd - 1] === now[nowEnd - 1]) found[--nowEnd] = --oldEnd;
+  const [n, m] = [oldEnd - start, nowEnd - start];
+  const ways: Int32Array[] = [];
+  const most = Math.min(n + m, DIFFERENCES_MAX);
+  const reach = new Int32Array(2 * most + 3);
+  const zero = most + 1;
+  for (let d = 0; d <= most; d++) {
+    ways.push(reach.slice(zero - d - 1, zero + d + 2));
+    for (let k = -d; k <= d; k += 2) {
+      const down = k === -d || (k !== d && reach[zero + k - 1]! < reach[zero + k + 1]!);
+      let x = down ? reach[zero + k + 1]! : reach[zero + k - 1]! + 1;
+      while (x < n && x - k < m && old[start + x] === now[start + x - k]) x++;
+      reach[zero + k] = x;
+      if (x < n || x - k < m) continue;
+      // Back from the end.
+      let [a, b] = [n, m];
+      for (let step = d; step >= 0; step--) {
+        const way = ways[step]!;
+        const at = a - b;
+        const wasDown = at === -step || (at !== step && way[at + step]! < way[at + step + 2]!);
+        const previous = wasDown ? at + 1 : at - 1;
+        const cameFrom = step ? way[previous + step + 1]! : 0;
+        const stop = step ? (wasDown ? cameFrom : cameFrom + 1) : 0;
+        while (a > stop) found[start + --b] = start + --a;
+        a = cameFrom;
+        b = cameFrom - previous;
+      }
+      return found;
+    }
+  }
+  return found;
+}
+
+/** Blanks alone between two differences are part of them: a run of new words is one. */
+function withoutLoneBlanks(now: Token[], pairs: number[]): void {
+  const kept = new Set(pairs);
+  for (let at = 1; at < now.length - 1; at++) {
+    if (pairs[at]! < 0 || now[at]!.says.trim() !== "") continue;
+    const from = pairs[at]!;
+    const fresh = pairs[at - 1]! < 0 && pairs[at + 1]! < 0;
+    const gone = !kept.has(from - 1) || !kept.has(from + 1);
+    if (fresh && gone) pairs[at] = -1;
+  }
+}
+
+function removedWords(tokens: Token[], block: boolean): HTMLElement {
+  const place = h("del", { class: block ? "whole" : "" });
+  let run: { code: boolean; text: string } | undefined;
+  const tell = (): void => {
+    if (run) place.append(run.code ? h("code", {}, run.text) : run.text);
+  };
+  for (const { says, code, kind } of tokens) {
+    if (kind === "line") continue;
+    const text = kind === "word" ? says : "▢";
+    if (run?.code === code) run.text += text;
+    else {
+      tell();
+      run = { code, text };
+    }
+  }
+  tell();
+  return place;
+}
+
+type Look = "ins" | "del";
+
+/** Marks on all the words of tokens that follow each other; a whole line or block is marked as such too. */
+function mark(tokens: Token[], chosen: (at: number) => boolean, look: Look): Decoration[] {
+  const found: Decoration[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    if (!chosen(at)) continue;
+    const token = tokens[at]!;
+    if (token.kind === "line" || token.kind === "block") {
+      found.push(Decoration.node(token.from, token.to, { class: `${look}-whole` }));
+      continue;
+    }
+    const { from } = token;
+    let to = token.to;
+    while (chosen(at + 1) && tokens[at + 1]?.from === to && /word|inline/.test(tokens[at + 1]!.kind)) {
+      to = tokens[++at]!.to;
+    }
+    found.push(Decoration.inline(from, to, { nodeName: look }));
+  }
+  return found;
+}
+
+/** All of a block marked as added or removed. */
+export const markAll = (block: Node, look: Look): Decoration[] =>
+  mark(tokensOf(block).filter(({ kind }) => kind !== "line"), (at) => at >= 0, look);
+
+export function compareWords(before: Node, after: Node): Compared {
+  const old = tokensOf(before);
+  const now = tokensOf(after);
+  const pairs = pair(old.map(({ says }) => says), now.map(({ says }) => says));
+  withoutLoneBlanks(now, pairs);
+  const kept = new Set(pairs);
+  const isNew = (at: number): boolean => pairs[at] === -1;
+  const isGone = (at: number): boolean => at < old.length && !kept.has(at);
+  const added = mark(now, isNew, "ins");
+  const restyled = pairs.flatMap((from, at) => {
+    const token = now[at]!;
+    return from >= 0 && token.marks !== old[from]!.marks
+      ? [Decoration.inline(token.from, token.to, { class: "restyled" })]
+      : [];
+  });
+  const removed: Decoration[] = [];
+  let behind = 0;
+  const place = new Map(pairs.map((from, at) => [from, at]));
+  for (let at = 0; at < old.length; at++) {
+    if (!isGone(at)) {
+      behind = place.get(at)! + 1;
+      continue;
+    }
+    const run = [old[at]!];
+    while (isGone(at + 1) && old[at + 1]!.kind !== "line") run.push(old[++at]!);
+    const whole = run[0]!.kind === "line" || run[0]!.kind === "block";
+    if (run.every(({ kind }) => kind === "line")) continue;
+    const previous = now[behind - 1];
+    const next = now[behind];
+    const spot = previous?.kind === "line"
+      ? previous.from + 1
+      : previous && previous.kind !== "block"
+      ? previous.to
+      : next?.kind === "line"
+      ? next.from + 1
+      : next?.from ?? 0;
+    removed.push(Decoration.widget(spot, () => removedWords(run, whole), { side: -1, marks: [] }));
+  }
+  const size = (tokens: Token[], wanted: (at: number) => boolean): number =>
+    tokens.reduce((sum, { kind, says }, at) => sum + (wanted(at) && kind !== "line" ? says.length : 0), 0);
+  const whole = Math.max(size(old, () => true), size(now, () => true));
+  return {
+    before: mark(old, isGone, "del"),
+    after: [...added, ...restyled],
+    inline: [...added, ...restyled, ...removed],
+    alike: whole ? size(now, (at) => !isNew(at)) / whole : 1,
+    settings: !added.length && !removed.length && !restyled.length,
+  };
+}
+
+/** Words of two plain texts: those that are the same, added and removed. */
+export function compareTexts(before: string, after: string): { kind: "same" | Look; text: string }[] {
+  const old = before.match(WORD) ?? [];
+  const now = after.match(WORD) ?? [];
+  const pairs = pair(old, now);
+  const found: { kind: "same" | Look; text: string }[] = [];
+  const tell = (kind: "same" | Look, text: string): void => {
+    if (!text) return;
+    if (found.at(-1)?.kind === kind) found.at(-1)!.text += text;
+    else found.push({ kind, text });
+  };
+  now.forEach((word, at) => {
+    // A blank alone between two differences is part of them.
+    if (at && !word.trim() && pairs[at - 1]! < 0 && pairs[at + 1]! < 0) pairs[at] = -1;
+  });
+  let next = 0;
+  let fresh = "";
+  const until = (from: number): void => {
+    tell("del", old.slice(next, from).join(""));
+    tell("ins", fresh);
+    fresh = "";
+    next = from + 1;
+  };
+  now.forEach((word, at) => {
+    const from = pairs[at]!;
+    if (from < 0) return fresh += word;
+    until(from);
+    tell("same", word);
+  });
+  until(old.length);
+  return found;
+}

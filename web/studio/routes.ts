@@ -1,0 +1,55 @@
+/** The screens of places; each is loaded when it is first shown. */
+import type { Component } from "svelte";
+import type { Place } from "./addresses.ts";
+
+// deno-lint-ignore no-explicit-any -- each screen takes what its own place names
+type Load = () => Promise<{ default: Component<any> }>;
+
+const nowhere: Load = () => import("./screens/Nowhere.svelte");
+const changes: Load = () => import("./screens/ChangesScreen.svelte");
+
+const later: Load = () => import("./screens/Later.svelte");
+
+const ORGANIZATION: Record<string, Load> = {
+  changes,
+  members: () => import("./screens/MembersScreen.svelte"),
+  integrations: later,
+  settings: later,
+};
+
+const SPACE: Record<string, Load> = {
+  changes,
+  history: () => import("./screens/HistoryScreen.svelte"),
+  files: later,
+  reusable: later,
+  variables: later,
+  links: later,
+  import: later,
+  settings: later,
+};
+
+export function screenOf(place: Place): Load {
+  switch (place.screen) {
+    case "work":
+      return () => import("./screens/WorkScreen.svelte");
+    case "page":
+      return () => import("./screens/PageScreen.svelte");
+    case "change":
+      if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
+      if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
+      return () => import("./screens/ChangeScreen.svelte");
+    case "inbox":
+    case "account":
+    case "collection":
+    case "site":
+      return later;
+    case "first":
+      return () => import("./screens/FirstSignIn.svelte");
+    case "organization":
+      return ORGANIZATION[place.view] ?? nowhere;
+    case "space":
+      return SPACE[place.view] ?? nowhere;
+    default:
+      return nowhere;
+  }
+}

@@ -1,0 +1,12 @@
+/** The page that is shown, by its id; its address may be older than its path. */
+class Current {
+  space: string | undefined = $state();
+  page: string | undefined = $state();
+
+  show(space: string, page: string | undefined): void {
+    this.space = space;
+    this.page = page;
+  }
+}
+
+export const current = new Current();

@@ -1,0 +1,46 @@
+/** What a form sends, and what the server says about its fields. */
+import { ApiError } from "../../shared/client.ts";
+
+export class Form {
+  busy = $state(false);
+  /** The field that the server refused, and its words; a form that names no such field shows them below. */
+  field = $state("");
+  problem = $state("");
+  readonly #fields: readonly string[];
+
+  /** `fields`: those that show their own errors, as the API names them. */
+  constructor(...fields: string[]) {
+    this.#fields = fields;
+  }
+
+  /** The error of this field, in the server's words. */
+  at(field: string): string {
+    return this.field === field ? this.problem : "";
+  }
+
+  /** The error that belongs to none of the fields. */
+  get general(): string {
+    return this.field ? "" : this.problem;
+  }
+
+  /** Sends, once at a time. Gives whether it was done. */
+  async send(work: () => Promise<unknown>): Promise<boolean> {
+    if (this.busy) return false;
+    this.busy = true;
+    this.field = this.problem = "";
+    try {
+      await work();
+      return true;
+    } catch (problem) {
+      const told = problem instanceof Error ? problem : new Error(String(problem));
+      const named = told instanceof ApiError ? told.field?.split(/[.[]/)[0] : undefined;
+      this.field = named && this.#fields.includes(named) ? named : "";
+      this.problem = this.field && told.message.startsWith(`${this.field}: `)
+        ? told.message.slice(this.field.length + 2)
+        : told.message;
+      return false;
+    } finally {
+      this.busy = false;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** Messages below: what was done, with its undo, and what did not work. */
+import { ApiError } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+
+const SECONDS = 6;
+
+export interface Notice {
+  id: number;
+  text: string;
+  bad: boolean;
+  undo?: () => Promise<unknown> | unknown;
+  /** Another way on than undoing: its words and what it does. */
+  action?: { text: string; run: () => unknown };
+}
+
+class Notices {
+  shown: Notice[] = $state([]);
+  #next = 1;
+  #timers = new Map<number, ReturnType<typeof setTimeout>>();
+  /** What can still be undone with the keyboard, the last one last, also after its message went. */
+  #undos: Notice[] = [];
+
+  say(text: string, more: Partial<Pick<Notice, "undo" | "action" | "bad">> = {}): void {
+    const notice: Notice = { id: this.#next++, text, bad: false, ...more };
+    this.shown = [...this.shown.slice(-2), notice];
+    if (notice.undo) this.#undos = [...this.#undos.slice(-20), notice];
+    this.hold(notice, false);
+  }
+
+  /** What went wrong, in the words of the server. */
+  fail(problem: unknown, what = ""): void {
+    const told = problem instanceof ApiError || problem instanceof Error ? problem.message : String(problem);
+    this.say(what ? `${what} ${told}` : told, { bad: true });
+  }
+
+  /** Keeps a message as long as the pointer or the focus is on it. */
+  hold(notice: Notice, held: boolean): void {
+    clearTimeout(this.#timers.get(notice.id));
+    if (!held) this.#timers.set(notice.id, setTimeout(() => this.close(notice), SECONDS * 1000));
+  }
+
+  close(notice: Notice): void {
+    clearTimeout(this.#timers.get(notice.id));
+    this.shown = this.shown.filter((one) => one.id !== notice.id);
+  }
+
+  async undo(notice: Notice | undefined = this.#undos.at(-1)): Promise<boolean> {
+    if (!notice?.undo) return false;
+    this.#undos = this.#undos.filter((one) => one.id !== notice.id);
+    this.close(notice);
+    try {
+      await notice.undo();
+    } catch (problem) {
+      this.fail(problem, t("It could not be undone."));
+    }
+    return true;
+  }
+}
+
+export const notices = new Notices();

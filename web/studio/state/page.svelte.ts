@@ -1,0 +1,31 @@
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import type { Base } from "../editor/PageBody.svelte";
+import { baseKey, firstPage, pagesOf } from "./pages.svelte.ts";
+import { type Resource, resource } from "./resource.svelte.ts";
+
+export type Page = Schemas["DocumentPage"];
+
+/** The page at a path; the empty path is the first page. */
+export function pageByPath(space: string, base: Base, path: string): Resource<Page> {
+  return resource(`space/${space}/${baseKey(base)}/path/${path}`, async () => {
+    if (!path) return await readFirst(space, base);
+    const at = { spaceId: space, pagePath: path };
+    const found = base.kind === "change"
+      ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/path/{pagePath}", {
+        params: { path: { ...at, changeRequestId: String(base.number) } },
+      })
+      : base.kind === "revision"
+      ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}", {
+        params: { path: { ...at, revisionId: base.id } },
+      })
+      : api.GET("/spaces/{spaceId}/content/path/{pagePath}", { params: { path: at } });
+    return await ask<unknown>(found) as Page;
+  });
+}
+
+async function readFirst(space: string, base: Base): Promise<Page> {
+  const first = firstPage(await pagesOf(space, base).refresh());
+  if (!first?.path) throw new ApiError(404, t("There is no page yet."));
+  return await pageByPath(space, base, first.path).refresh();
+}

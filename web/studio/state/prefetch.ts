@@ -1,0 +1,13 @@
+/** Pages that somebody is about to open. */
+import { pageByPath } from "./page.svelte.ts";
+import type { Base } from "../editor/PageBody.svelte";
+import type { TreePage } from "./pages.svelte.ts";
+
+const WAIT = 80;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks for a page, once the pointer has rested on its row for a moment. */
+export function prefetchPage(space: string, base: Base, page: TreePage): void {
+  clearTimeout(timer);
+  if (page.type === "document") timer = setTimeout(() => pageByPath(space, base, page.path ?? ""), WAIT);
+}

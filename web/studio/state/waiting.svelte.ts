@@ -1,0 +1,25 @@
+/** How much waits in an organization: for the numbers beside navigation. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { resource } from "./resource.svelte.ts";
+
+type Status = Schemas["ChangeRequest"]["status"];
+interface Asked {
+  status?: Status;
+  creator?: string;
+  requestedReviewer?: string;
+  limit?: number;
+}
+
+export function changeRequestsOf(organization: string, query: Asked) {
+  return resource(
+    `org/${organization}/changes/${JSON.stringify(query)}`,
+    () =>
+      ask(api.GET("/orgs/{organizationId}/change-requests", {
+        params: { path: { organizationId: organization }, query: { limit: 50, ...query } },
+      })),
+  );
+}
+
+export function waitingOf(organization: string): { open: number } {
+  return { open: changeRequestsOf(organization, { status: "open", limit: 1 }).value?.count ?? 0 };
+}

@@ -1,0 +1,51 @@
+/// <reference types="vitest/config" />
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig, type Plugin } from "vite";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const output = join(here, "../src/octavo/studio/dist");
+
+/** Puts the compressed forms beside each text, so that no server compresses them again. */
+function compressed(): Plugin {
+  return {
+    name: "octavo-compressed",
+    apply: "build",
+    writeBundle() {
+      for (const entry of readdirSync(output, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !/\.(js|css|svg|html)$/.test(entry.name)) continue;
+        const file = join(entry.parentPath, entry.name);
+        const bytes = readFileSync(file);
+        writeFileSync(
+          `${file}.br`,
+          brotliCompressSync(bytes, {
+            params: {
+              [constants.BROTLI_PARAM_QUALITY]: 11,
+              [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+            },
+          }),
+        );
+        writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: join(here, "studio"),
+  plugins: [svelte({ configFile: join(here, "svelte.config.js") }), compressed()],
+  build: {
+    outDir: output,
+    emptyOutDir: true,
+    target: ["chrome123", "firefox120", "safari17.5"],
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { fs: { allow: [join(here, "..")] } },
+  resolve: process.env.VITEST ? { conditions: ["browser"] } : {},
+  test: { root: here, include: ["{shared,studio,reader,portal}/**/*.test.ts"], environment: "happy-dom" },
+});
