@@ -191,7 +191,8 @@ def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Calla
             yield lambda id, at=at: {"params": {**sample.query_for(home), str(at[0]): id}}
 
 
-_ABSENT = "0Absent0Absent0Absen"
+# Begins with a letter, as ids do, so that conditions read it as they read them.
+_ABSENT = "Absent0Absent0Absent"
 NAMED = (
     "organizationId", "spaceId", "collectionId", "userId", "teamId", "siteId", "changeRequestId", "pageId",
     "fileId", "reusableContentId", "revisionId", "commentId", "importRunId", "fontKey",
