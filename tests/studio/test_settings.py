@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import expect
@@ -15,7 +16,7 @@ SECTIONS = (
 def test_the_sections_have_addresses_and_the_name_changes(app):
     page = app.open(f"/o/{app.organization}/~/settings")
     nav = page.get_by_role("navigation", name="Settings")
-    assert nav.get_by_role("link").all_inner_texts() == list(SECTIONS)
+    expect(nav.get_by_role("link")).to_have_text(SECTIONS)
     name = page.get_by_label("Name of the organization")
     before = name.input_value()
     name.fill("Tidewater")
@@ -159,7 +160,7 @@ def test_a_webhook_is_tested_and_its_message_sent_again(app):
     dialog.get_by_label("A change request was merged").check()
     dialog.get_by_role("button", name="Create webhook").click()
     expect(dialog.get_by_label("Address")).to_have_attribute("aria-invalid", "true")
-    dialog.get_by_label("Address").fill("https://hooks.example.com/octavo")
+    dialog.get_by_label("Address").fill("http://127.0.0.1:9/octavo")
     dialog.get_by_role("button", name="Create webhook").click()
     secret = page.get_by_role("dialog", name="The secret of the webhook")
     expect(secret.get_by_label("Secret", exact=True)).not_to_have_value("")
@@ -173,4 +174,146 @@ def test_a_webhook_is_tested_and_its_message_sent_again(app):
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete webhook").click()
     page.get_by_text("No webhooks").wait_for()
+    page.context.close()
+
+
+def test_conversations_become_a_change_request(app, tmp_path):
+    space = app.fill_space("Help", ["Exports"])
+    page = app.open(f"/o/{app.organization}/~/conversations")
+    said = (
+        "How do I export a page as PDF?",
+        "I want to export a page as PDF, how?",
+        "Export a page as PDF fails.",
+    )
+    lines = [
+        json.dumps({"id": str(at), "parts": [{"type": "message", "role": "user", "body": text}]})
+        for at, text in enumerate(said)
+    ]
+    file = tmp_path / "tickets.jsonl"
+    file.write_text("\n".join([*lines, "no JSON"]))
+    page.get_by_role("button", name="Hand in conversations").click()
+    dialog = page.get_by_role("dialog", name="Hand in conversations")
+    dialog.get_by_label("File").set_input_files(file)
+    dialog.get_by_role("button", name="Hand in", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_have_text("Line 4 is no JSON.")
+    file.write_text("\n".join(lines))
+    dialog.get_by_label("File").set_input_files(file)
+    dialog.get_by_role("button", name="Hand in", exact=True).click()
+    dialog.wait_for(state="hidden")
+    listed = page.get_by_role("list", name="What people ask").get_by_role("link")
+    for _ in range(20):
+        page.get_by_role("button", name="Lately").click()
+        page.wait_for_timeout(250)
+        page.get_by_role("button", name="Most asked").click()
+        page.wait_for_timeout(250)
+        if listed.count():
+            break
+    listed.first.click()
+    expect(page.get_by_role("list", name="In people's words").get_by_role("listitem")).not_to_have_count(0)
+    page.get_by_label("Write about it in").select_option("Help")
+    page.get_by_role("button", name="Begin a change request").click()
+    page.wait_for_url(f"**/s/{space}/~/changes/*")
+    page.goto(f"{app.url}/o/{app.organization}/~/conversations/tasks")
+    expect(page.get_by_role("list", name="Tasks")).to_contain_text("Being written")
+    page.context.close()
+
+
+def test_a_space_is_translated_and_words_are_kept(app):
+    app.fill_space("Source", ["Start"])
+    page = app.open(f"/o/{app.organization}/~/translations")
+    page.get_by_role("button", name="New translation").click()
+    dialog = page.get_by_role("dialog", name="New translation")
+    dialog.get_by_label("Space", exact=True).select_option("Source")
+    dialog.get_by_label("Translate it into").select_option("fr")
+    dialog.get_by_role("button", name="Translate", exact=True).click()
+    expect(page.get_by_role("heading", name="Source in French", level=1)).to_be_visible()
+    expect(page.get_by_role("status").get_by_text("Not whole")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Tone and instructions").click()
+    dialog = page.get_by_role("dialog", name="Tone and instructions")
+    dialog.get_by_label("Instructions").fill("Say “espace”.\n\nBe brief.")
+    dialog.get_by_role("button", name="Save").click()
+    dialog.wait_for(state="hidden")
+    page.get_by_role("button", name="Tone and instructions").click()
+    expect(dialog.get_by_label("Instructions")).to_have_value("Say “espace”.\n\nBe brief.")
+    page.keyboard.press("Escape")
+
+    page.goto(f"{app.url}/o/{app.organization}/~/translations/glossary")
+    page.get_by_role("button", name="New word").click()
+    dialog = page.get_by_role("dialog", name="New word")
+    dialog.get_by_label("Word in English").fill("space")
+    dialog.get_by_label("Word in German").fill("Bereich")
+    dialog.get_by_role("button", name="Save").click()
+    words = page.get_by_role("list", name="Glossary")
+    expect(words.get_by_role("listitem")).to_contain_text("Bereich")
+    page.get_by_role("button", name="Take out space").click()
+    page.get_by_text("No words yet").wait_for()
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(words.get_by_role("listitem")).to_have_count(1)
+    page.context.close()
+
+
+def test_what_models_are_told(app):
+    page = app.open(f"/o/{app.organization}/~/models")
+    told = page.get_by_label("Instructions")
+    told.fill("Be brief.")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("region", name="Notifications").get_by_text("Saved").wait_for()
+    page.reload()
+    expect(told).to_have_value("Be brief.")
+    page.get_by_text("No model was asked yet").wait_for()
+    page.context.close()
+
+
+def test_an_integration_says_what_it_may_do_and_is_installed(app):
+    app.call(
+        "POST",
+        "/integrations/notes",
+        {
+            "title": "Notes",
+            "description": "Notes what changes",
+            "organization": app.organization,
+            "scopes": ["space:content:write"],
+            "script": "export default {};",
+            "visibility": "private",
+            "configurations": {
+                "account": {
+                    "properties": {
+                        "channel": {"type": "string", "title": "Channel"},
+                        "most": {"type": "number", "title": "Most a day", "default": 5},
+                    },
+                    "required": ["channel"],
+                }
+            },
+        },
+    )
+    page = app.open(f"/o/{app.organization}/~/integrations")
+    page.get_by_role("searchbox", name="Find an integration").fill("nothing like it")
+    page.get_by_text("No integration matches").wait_for()
+    page.get_by_role("link", name="Show everything").or_(
+        page.get_by_role("button", name="Show everything")
+    ).click()
+    page.get_by_role("link", name="Notes").click()
+    panel = page.get_by_role("complementary", name="Integration", exact=True)
+    expect(panel.get_by_text("Changes pages, change requests and comments.")).to_be_visible()
+    panel.get_by_role("button", name="Install").click()
+    expect(page.get_by_role("main").get_by_text("Not configured")).to_be_visible()
+    panel.get_by_label("Channel").fill("#docs")
+    panel.get_by_label("Most a day").fill("7")
+    panel.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("main").get_by_text("Not configured")).to_have_count(0)
+    path = f"/orgs/{app.organization}/installations"
+    kept = app.call("GET", path)["items"][0]["installation"]
+    assert kept["configuration"] == {"channel": "#docs", "most": 7}
+    panel.get_by_role("tab", name="Where it is").click()
+    panel.get_by_label("On which spaces").select_option("selected")
+    panel.get_by_label("Add a space").select_option("Octavo manual")
+    panel.get_by_role("button", name="Add", exact=True).click()
+    panel.get_by_role("button", name="Take it off Octavo manual").click()
+    panel.get_by_role("tab", name="Log").click()
+    panel.get_by_role("button", name="Look again").wait_for()
+    panel.get_by_role("button", name="Actions for Notes").click()
+    page.get_by_role("menuitem", name="Uninstall").click()
+    page.get_by_role("dialog").get_by_role("button", name="Uninstall").click()
+    expect(panel).to_have_count(0)
+    assert app.call("GET", path)["items"] == []
     page.context.close()

@@ -13,7 +13,7 @@ const later: Load = () => import("./screens/Later.svelte");
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
-  integrations: later,
+  integrations: () => import("./screens/IntegrationsScreen.svelte"),
 };
 const settings: Load = () => import("./screens/SettingsScreen.svelte");
 

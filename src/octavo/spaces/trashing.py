@@ -77,7 +77,8 @@ def give_up_space(tx: Transaction, call: Call, org: OrgAccess, space_id: str) ->
     )
     if given_up:
         audit(tx, call, "space.given-up", org.organization_id, ("space", space_id))
-        jobs.enqueue(tx, "purgeSpaces", key="purgeSpaces:now")
+        organization = org.organization_id
+        jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces:{organization}")
     return given_up > 0
 
 
