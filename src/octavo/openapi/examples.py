@@ -163,7 +163,9 @@ def _string(schema: Data, name: str) -> str | None:
     """A string that is called so: what its format or its name asks for, else the name itself; None without one."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
-        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").lower().split()
+        words = (
+            re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").lower().split()
+        )
         found = _NAMES.get(words[-1] if words else "") or name
     if not found:
         return None
