@@ -271,9 +271,9 @@ class Drawer:
             self._folded_at[value["$ref"], self._left_out] = folded.data["id"]
         return folded
 
-    def _fold_title(self, name: str, inside: list[Block]) -> Nodes:
+    def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
         """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
-        count = _count(inside)
+        count = _count(inside) if whole else 0
         return [
             self._word("fields", name=str(count)) if count > 1 else self._word("inside", name=name or "…")
         ]
@@ -452,8 +452,9 @@ class Drawer:
             blocks += inside
         elif inside and self._folded:
             shown = value if self._description.name_of(value) else items
-            title = self._fold_title(name, inside)
-            blocks.append(self._fold(title, shown, inside, whole=cut == self._cut))
+            whole = cut == self._cut
+            title = self._fold_title(name, inside, whole=whole)
+            blocks.append(self._fold(title, shown, inside, whole=whole))
         elif len(above) < 4:
             blocks += inside
         elif inside:
