@@ -3,6 +3,7 @@ of the file stays as it was."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -217,7 +218,10 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     change = desk.change("# Page\n\nBefore.\n\nBehind.\n")
     text = desk.open(change)
     text.get_by_text("Before.").click()
+    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+    text.page.wait_for_timeout(60)
     text.page.keyboard.press("End")
+    text.page.wait_for_timeout(60)
     text.page.keyboard.press("Enter")
     typed(text)
     whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
@@ -268,6 +272,7 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["one", "<Control+d>", "!"], "one\n\none!", id="duplicate"),
         pytest.param(["one", "<Enter>", "two", "<Escape>", "<Delete>"], "one", id="delete"),
         pytest.param(["one", "<Control+Alt+1>", "!"], "## one!", id="turn"),
+        pytest.param(["/hint", "<Enter>", "one", "<Escape>", "<Escape>", "two"], '{% hint style="info" %}\none\n{% endhint %}\n\ntwo', id="typed while a block is chosen"),
         pytest.param(["## ", "<Backspace>", "one"], "\\## one", id="as typed"),
         pytest.param(["one", "<wait>", " two", "<Control+z>"], "one", id="undo"),
     ],
@@ -388,6 +393,40 @@ def test_two_who_write_in_one_page_lose_nothing(desk):
     first.page.close()
     second.page.close()
     assert desk.said == []
+
+
+def test_what_somebody_else_writes_is_told_at_once(desk):
+    change, text = _new(desk, "One.", "Two.")
+    page = text.page
+    with page.expect_request(re.compile("/user/events")):
+        page.reload()
+    text.wait_for()
+    _type(text, "Two.", " Mine.")
+    page.get_by_text("Saved", exact=True).wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url.split('/v1')[-1]}"))
+    blocks = [{"block": _key(desk, change, "One."), "document": {"markdown": "One. Theirs."}}]
+    page_id = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
+    edit = {"operation": "update_blocks", "page": page_id, "set": blocks}
+    desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
+    text.get_by_text("One. Theirs.").wait_for(timeout=5_000)
+    page.get_by_role("status").filter(has_text="Changed by").wait_for()
+    assert text.evaluate("(element) => element === document.activeElement")
+    page.keyboard.type(" Again.")
+    assert "Two. Mine. Again." in desk.until(change, lambda found: "Again" in found)
+    asked.clear()
+    page.keyboard.type(" More.")
+    assert "More." in desk.until(change, lambda found: "More." in found)
+    page.wait_for_timeout(2_000)
+    # What a save costs here: is there something new, and the save.
+    assert [each.split("/")[0] for each in asked] == ["GET ", "POST "], asked
+    page.close()
+    assert desk.said == []
+
+
+def _key(desk: Desk, change: int, words: str) -> str:
+    found = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")
+    return next(str(node["key"]) for node in found["document"]["nodes"] if words in json.dumps(node))
 
 
 def test_two_who_write_in_one_paragraph_lose_nothing(desk):

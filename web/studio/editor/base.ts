@@ -4,13 +4,13 @@ export type Base =
   | { kind: "change"; number: number }
   | { kind: "revision"; id: string };
 
-/** How far the text is kept. `by`: whose change is in the way. */
+/** How far the text is kept. `by`: who changed the page meanwhile; `clash`: the same words as here. */
 export type SaveState =
   | { kind: "saved" }
   | { kind: "saving" }
   | { kind: "unsaved" }
   | { kind: "offline" }
-  | { kind: "changed"; by: string };
+  | { kind: "changed"; by: string; clash?: boolean };
 
 /** A heading of the page, in their order: what the outline lists and leads to. */
 export interface Heading {

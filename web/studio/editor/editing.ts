@@ -345,6 +345,23 @@ function placeholders(): Plugin {
   });
 }
 
+/**
+ * Letters typed while a whole block is chosen go below it: what somebody wrote is never gone because of a key that was
+ * meant for another place.
+ */
+function typingBelow(): Plugin {
+  return new Plugin({
+    props: {
+      handleTextInput(view, _from, _to, text) {
+        const { state } = view;
+        if (!writeBelow(state, view.dispatch, view)) return false;
+        view.dispatch(view.state.tr.insertText(text).scrollIntoView());
+        return true;
+      },
+    },
+  });
+}
+
 /** A click below the last block writes there. */
 function endOfPage(): Plugin {
   return new Plugin({
@@ -391,6 +408,7 @@ export function editingPlugins(keys: Keys): Plugin[] {
     dropCursor({ color: false, class: "drop-line", width: 2.5 }),
     gapCursor(),
     placeholders(),
+    typingBelow(),
     endOfPage(),
     revealing(),
   ];

@@ -170,7 +170,10 @@ class Handle {
   }
 
   #open(beside: HTMLElement): void {
-    if (this.#choose()) openBlockMenu(this.view, beside, this.options);
+    if (!this.#choose()) return;
+    // With the focus the browser's selection becomes the block too, so that a click anywhere is another one.
+    this.view.focus();
+    openBlockMenu(this.view, beside, this.options);
   }
 
   update(): void {

@@ -105,6 +105,10 @@ class Toolbar {
       this.#down = false;
       this.update();
     }, { signal, capture: true });
+    // The box that asks where a link leads needs the place.
+    view.dom.addEventListener("focusout", (event) => {
+      if ((event.relatedTarget as Element | null)?.closest(".link-box")) this.#hide();
+    }, { signal });
     document.addEventListener("scroll", () => !this.#dom.hidden && this.#place(), {
       signal,
       capture: true,

@@ -51,6 +51,7 @@ export const words = {
   next: "Next",
   close: "Close",
   somebody: "somebody else",
+  yourself: "you elsewhere",
   writeHere: "Write, or press / for blocks",
   heading: "Heading",
   toolbar: "Text",
