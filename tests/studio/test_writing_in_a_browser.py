@@ -162,6 +162,8 @@ class Desk:
         page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
         text = page.get_by_role("textbox", name="Page content")
         text.wait_for(timeout=30_000)
+        # What opens a page goes on for a moment, and nobody types as fast as this browser.
+        page.wait_for_timeout(400)
         return text
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
@@ -241,7 +243,7 @@ def _keys(*keys: str) -> Callable[[Any], None]:
             elif key.startswith("<"):
                 text.page.keyboard.press(key.strip("<>"))
             else:
-                text.page.keyboard.type(key)
+                text.page.keyboard.type(key, delay=12)
 
     return run
 
@@ -496,6 +498,33 @@ def test_blocks_are_cut_and_pasted_as_they_are(desk):
         _keys("<End>", "<Enter>", "<Control+v>")(text)
 
     _written(desk, typed, '{% hint style="info" %}\none\n{% endhint %}')
+
+
+def test_the_markdown_of_a_page_is_written_as_it_is(desk):
+    change, text = _new(desk, "* One", "|a|b|\n|-|-|\n|c|d|")
+    page = text.page
+    before = desk.markdown(change)
+    page.keyboard.press("Control+Shift+m")
+    source = page.get_by_role("textbox", name="Markdown of the page")
+    source.wait_for()
+    assert source.input_value() == before
+    source.click()
+    page.keyboard.press("Control+End")
+    desk.context.set_offline(True)
+    page.keyboard.type("{{ space.title }}  ", delay=12)
+    page.get_by_text("Offline, kept here").wait_for()
+    page.close(run_before_unload=False)
+    desk.context.set_offline(False)
+    text = desk.open(change)
+    text.page.keyboard.press("Control+Shift+m")
+    whole = before + "{{ space.title }}  "
+    assert desk.until(change, lambda found: found == whole) == whole
+    source = text.page.get_by_role("textbox", name="Markdown of the page")
+    assert source.input_value() == whole
+    text.page.keyboard.press("Control+Shift+m")
+    text.get_by_text("One").first.wait_for()
+    text.page.close()
+    desk.said.clear()
 
 
 def test_words_are_found_and_replaced_everywhere(desk):

@@ -234,9 +234,10 @@ export interface Keys {
   save: () => void;
   link: (view: EditorView) => void;
   find: (view: EditorView) => void;
+  comment: (view: EditorView) => void;
 }
 
-function bindings({ save, link, find }: Keys): Record<string, Command> {
+function bindings({ save, link, find, comment }: Keys): Record<string, Command> {
   const found: Record<string, Command> = {
     "Mod-b": mark("bold"),
     "Mod-i": mark("italic"),
@@ -247,6 +248,7 @@ function bindings({ save, link, find }: Keys): Record<string, Command> {
     "Mod-k": (_, __, view) => (view && link(view), true),
     "Mod-f": (_, __, view) => (view && find(view), true),
     "Mod-s": () => (save(), true),
+    "Mod-Alt-m": (_, __, view) => (view && comment(view), true),
     "Mod-z": undo,
     "Mod-y": redo,
     "Shift-Mod-z": redo,

@@ -6,6 +6,7 @@ import { schema } from "../document/schema.ts";
 import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, turnInto } from "./blocks.ts";
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
+import { chosen } from "./remarks.ts";
 import { openSettings } from "./settings.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";
@@ -198,7 +199,7 @@ export function openBlockMenu(
     command(view.state, view.dispatch, view);
     view.focus();
   };
-  const key = block.node.attrs.key as string | null;
+  const about = chosen(view.state);
   const items: MenuItem[] = [
     { label: words.duplicate, keys: keyName("Mod-D"), run: run(duplicateBlock) },
     { label: words.moveUp, keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
@@ -209,11 +210,11 @@ export function openBlockMenu(
     },
   ];
   const comment = options.comment;
-  if (key && comment) {
+  if (about && comment) {
     items.push({
       label: words.comment,
       keys: keyName("Mod-Alt-M"),
-      run: () => comment(key),
+      run: () => comment(about),
     });
   }
   if (block.node.type.isInGroup("block") && block.node.type !== schema.nodes.if) {

@@ -9,7 +9,8 @@ import { schema } from "../document/schema.ts";
 import type { DocumentJson } from "../document/types.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
-import type { PageHandle, SaveState } from "./base.ts";
+import { onSignedIn, sessionEnded } from "../state/signin.ts";
+import type { About, PageHandle, SaveState } from "./base.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { applyChanges } from "./differences.ts";
@@ -21,6 +22,7 @@ import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { chosen } from "./remarks.ts";
 import { rebased, type Unsent } from "./remote.ts";
 import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
 import { toolbar } from "./toolbar.ts";
@@ -40,7 +42,7 @@ export interface WritingOptions {
   loaded: LoadedPage;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
-  oncomment?: (block: string) => void;
+  oncomment?: (about: About) => void;
 }
 
 export interface Writing {
@@ -49,7 +51,7 @@ export interface Writing {
   title: string;
   description: string;
   plugins: Plugin[];
-  handle: PageHandle;
+  handle: Pick<PageHandle, "flush" | "undo" | "redo" | "focus">;
   attach: (view: EditorView, onfields: (fields: Fields) => void) => void;
   changed: (transaction: Transaction) => void;
   changedFields: (fields: Fields) => void;
@@ -92,7 +94,10 @@ function newKey(): string {
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change } = options;
   const path = { spaceId: space, changeRequestId: String(change) };
-  const onproblem = (problem: Error): void => options.onproblem?.(problem);
+  const onproblem = (problem: Error): void => {
+    if (problem instanceof ApiError && problem.status === 401) sessionEnded();
+    else options.onproblem?.(problem);
+  };
   const { tab, end } = nameTab();
   let { loaded } = options;
   const page = loaded.page.id;
@@ -327,6 +332,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const timer = setInterval(() => {
     if (!live.connected || Date.now() - looked > LOOK_TOO) void look();
   }, LOOK);
+  const waitNoMore = onSignedIn(() => saver.again());
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look();
     if (news.kind !== "revision" || news.changeRequestId === undefined) return;
@@ -367,7 +373,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
       }),
-      ...editingPlugins({ save: () => void saver.flush().catch(() => {}), link: openLink, find: openFind }),
+      ...editingPlugins({
+        save: () => void saver.flush().catch(() => {}),
+        link: openLink,
+        find: openFind,
+        comment(target) {
+          const about = chosen(target.state);
+          if (about) options.oncomment?.(about);
+        },
+      }),
       uploads(),
       finding(),
       refusals(),
@@ -405,6 +419,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     stop() {
       stopped = true;
       deafen();
+      waitNoMore();
       clearTimeout(saying);
       clearInterval(timer);
       controller.abort();

@@ -7,6 +7,7 @@ import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { Base } from "../editor/base.ts";
 import { outdate } from "./resource.svelte.ts";
 import { session } from "./session.svelte.ts";
+import { onSignedIn } from "./signin.ts";
 
 /** An event of the API, with the fields that any kind of them has. */
 export interface News {
@@ -70,10 +71,12 @@ class Live {
     });
     addEventListener("pagehide", () => this.#close());
     addEventListener("pageshow", () => this.#open());
-    addEventListener("online", () => {
+    const again = (): void => {
       this.#failures = 0;
       this.#open();
-    });
+    };
+    addEventListener("online", again);
+    onSignedIn(again);
   }
 
   /** From now on what happens in this space is told as well. */

@@ -4,7 +4,7 @@
  */
 import { createSubscriber } from "svelte/reactivity";
 import { ApiError } from "../../shared/client.ts";
-import { signIn } from "./signin.ts";
+import { sessionEnded } from "./signin.ts";
 
 const FRESH = 5_000;
 const KEPT = 200;
@@ -63,7 +63,7 @@ export class Resource<T> {
       const told = problem instanceof ApiError
         ? problem
         : new ApiError(0, String(problem?.message ?? problem));
-      if (told.status === 401) signIn();
+      if (told.status === 401) sessionEnded();
       this.problem = told;
       this.#asked = 0;
       throw told;
