@@ -269,6 +269,7 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
         pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
+        pytest.param(["a {{ space.vars.b }} c"], 'a <code class="expression">space\\.vars\\.b</code> c', id="expression"),
         pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),
         pytest.param(["one", "<Enter>", "two", "<Alt+ArrowUp>"], "two\n\none", id="move"),
         pytest.param(["one", "<Control+d>", "!"], "one\n\none!", id="duplicate"),
@@ -498,6 +499,42 @@ def test_blocks_are_cut_and_pasted_as_they_are(desk):
         _keys("<End>", "<Enter>", "<Control+v>")(text)
 
     _written(desk, typed, '{% hint style="info" %}\none\n{% endhint %}')
+
+
+def test_variables_and_reusable_contents_are_found_and_inserted(desk):
+    change, text = _new(desk, "One.", "Two.", "Three.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    desk.admin.call("PATCH", f"{content}/variables", {"variables": {"version": "1.2"}})
+    shared = {"title": "Notice", "document": {"markdown": "Shared words.\n"}}
+    desk.admin.call("POST", f"{content}/reusable-contents", shared)
+    _type(text, "One.", " {{vers")
+    page.get_by_role("option", name="space.vars.version", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    text.get_by_text("1.2").wait_for()
+    _type(text, "Two.", "")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/notice", delay=12)
+    page.get_by_role("option", name="Notice", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    text.get_by_text("Shared words.").wait_for()
+    found = desk.until(change, lambda found: "include" in found)
+    assert re.fullmatch(
+        r"# Page\n\nOne\. <code class=\"expression\">space\\\.vars\\\.version</code> ?\n\n"
+        r"Two\.\n\n\{% include \"[^\"]+\" %\}\n\nThree\.\n\n",
+        found,
+    ), found
+    text.get_by_text("Three.").click()
+    page.keyboard.press("Escape")
+    text.get_by_text("Three.").hover()
+    page.get_by_role("button", name="Block menu").click()
+    page.get_by_role("menuitem", name="Make reusable content").click()
+    text.locator(".reusable").nth(1).get_by_text("Three.").last.wait_for()
+    found = desk.until(change, lambda found: found.count("{% include") == 2)
+    assert found.count("{% include") == 2
+    assert "Three" not in found
+    text.page.close()
+    assert desk.said == []
 
 
 def test_the_markdown_of_a_page_is_written_as_it_is(desk):

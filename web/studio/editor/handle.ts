@@ -88,7 +88,7 @@ class Handle {
   #follow(event: MouseEvent): void {
     if (event.buttons) return;
     const box = this.view.dom.getBoundingClientRect();
-    const near = event.clientX > box.left - 80 && event.clientX < box.right + 24 &&
+    const near = event.clientX > box.left - 80 && event.clientX < box.right + 80 &&
       event.clientY > box.top - 8 && event.clientY < box.bottom + 8;
     if (!near) {
       this.#dom.hidden = true;
@@ -114,9 +114,12 @@ class Handle {
         block.top - around.top + (card ? 8 : (line - 28) / 2 + parseFloat(style.paddingBlockStart || "0"))
       }px`,
     );
+    // In the gutter where lines begin.
+    const fromRight = getComputedStyle(this.view.dom).direction === "rtl";
+    this.#dom.classList.toggle("rtl", fromRight);
     this.#dom.style.setProperty(
       "left",
-      `${block.left - around.left - 56 - margin}px`,
+      `${fromRight ? block.right - around.left + 4 + margin : block.left - around.left - 56 - margin}px`,
     );
   }
 
@@ -219,6 +222,10 @@ export function openBlockMenu(
   }
   if (block.node.type.isInGroup("block") && block.node.type !== schema.nodes.if) {
     items.push({ label: words.whoSees, run: run(wrapInCondition) });
+  }
+  const reuse = options.reuse;
+  if (reuse && block.node.type.isInGroup("block") && block.node.type !== schema.nodes.reusable_content) {
+    items.push({ label: words.makeReusable, run: () => reuse(view) });
   }
   items.push({ label: words.delete, keys: "Del", danger: true, run: run(deleteBlock) });
   if (

@@ -41,6 +41,8 @@ export function keyName(keys: string): string {
 export interface ToolbarOptions {
   /** Asks for a comment on what is chosen; without it there is no button. */
   comment?: (about: About) => void;
+  /** Makes a reusable content of the block that is chosen. */
+  reuse?: (view: EditorView) => void;
 }
 
 export function toolbar(options: ToolbarOptions): Plugin {

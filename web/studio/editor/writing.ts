@@ -20,7 +20,9 @@ import { withoutKeys } from "./blocks.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { makeReusable } from "./reusing.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
+import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { chosen } from "./remarks.ts";
 import { rebased, type Unsent } from "./remote.ts";
@@ -40,6 +42,7 @@ export interface WritingOptions {
   space: string;
   change: number;
   loaded: LoadedPage;
+  lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
   oncomment?: (about: About) => void;
@@ -366,6 +369,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         triggers({
           pages: findPages,
           people,
+          shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
@@ -386,7 +390,11 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       finding(),
       refusals(),
       toolbar(tools),
-      blockHandle(tools),
+      blockHandle({
+        ...tools,
+        reuse: (target) =>
+          makeReusable(target, space, change).then(() => options.lookup.forget()).catch(onproblem),
+      }),
     ],
     handle: {
       flush: () => saver.flush(),
