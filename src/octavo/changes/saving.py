@@ -163,7 +163,8 @@ def create_conflicted(
     *,
     subject: str,
 ) -> ChangeRow:
-    """A draft over the head of main in which these conflicts are open; main has what they kept."""
+    """A change request over the head of main in which these conflicts are open; main has what they kept. It is open at
+    once, for people to settle it."""
     change = create(tx, space, subject[:100])
     made = commit(
         tx,
@@ -173,6 +174,7 @@ def create_conflicted(
         author=space.user_id,
         conflicts=encode_conflicts(list(conflicts)),
     )
+    store.set_fields(tx, store.get_change(tx, change.id), status="open")
     tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
     return store.get_change(tx, change.id)
 

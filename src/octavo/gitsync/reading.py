@@ -275,7 +275,9 @@ class _Structure:
         self.reader, self.pages, self.items, self.old, self.new = reader, pages, items, old, new
         self.changed = {change.path: change for change in changes}
         self.by_file = {page.file_path: page for page in pages.values() if page.file_path}
-        self.by_path = {(item.kind, item.path): item for item in items.values() if item.path}
+        self.by_path: dict[tuple[str, str], Item] = {
+            (item.kind, item.path): item for item in items.values() if item.path
+        }
         self._texts: dict[str, tuple[str, str] | None] = {}
         self.kept_as_files: list[str] = []
 
@@ -319,7 +321,7 @@ class _Structure:
             there = self.by_file.get(moved.get(path or "", path or ""))
             if there is not None:
                 body = there.body
-                if path in moved:
+                if path is not None and path in moved:
                     planned = replace(planned, file_path=moved[path])
             elif path and side is self.new and not planned.missing and path in self.changed:
                 read = self.new_text(path)

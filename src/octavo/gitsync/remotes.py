@@ -116,11 +116,11 @@ class Connection:
             return {name: ObjectID(commit.encode())}
 
         with self._client() as client:
+            # Its type says less of what it is told about progress than it does.
+            pack_data: Any = copy.repo.generate_pack_data
 
             def send() -> Any:
-                return client.send_pack(
-                    self._path, update, copy.repo.generate_pack_data, progress=lambda said: None
-                )
+                return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
 
             result = self._told(send)
         wrong = (result.ref_status or {}).get(name)

@@ -90,7 +90,7 @@ class Repository:
 
     def keep(self, commit_id: str) -> None:
         """Says which commit is had, for the next fetch."""
-        self.repo.refs[REF] = commit_id.encode()  # type: ignore[index]
+        self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
 
     def forget(self) -> None:
         """Says that nothing is had: the next fetch brings all of it."""
@@ -218,6 +218,9 @@ class Repository:
 
     def read(self, oid: str) -> bytes:
         return bytes(self._blob(oid).as_raw_string())
+
+    def holds(self, oid: str) -> bool:
+        return ObjectID(oid.encode()) in self.repo.object_store
 
     def _blob(self, oid: str) -> Any:
         found = self._find(oid.encode())

@@ -54,7 +54,15 @@ class Vendor(SSHVendor):
         self._transports: list[paramiko.Transport] = []
 
     def run_command(
-        self, host: str, command: Any, username: str | None = None, port: int | None = None, **more: Any
+        self,
+        host: str,
+        command: bytes,
+        username: str | None = None,
+        port: int | None = None,
+        password: str | None = None,
+        key_filename: str | None = None,
+        ssh_command: str | None = None,
+        protocol_version: int | None = None,
     ) -> Any:
         at = port or 22
         try:

@@ -297,7 +297,7 @@ class _Sync:
                 (p.file_path, p.body) for p in list_pages(tx, state)
             ]
             for kind in ("file", "reusable-content", "source"):
-                pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]  # type: ignore[arg-type]
+                pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
         return {content: entries[path].oid for path, content in pairs if content and path in entries}
 
     def _export_all(self, copy: Repository, head: str | None) -> None:
@@ -523,11 +523,7 @@ class _Sync:
                     found[path] = None
                 continue
             oid = known.get(file.content)
-            if (
-                oid is None
-                or (there is None or there[1] != oid)
-                and oid.encode() not in copy.repo.object_store
-            ):
+            if oid is None or (there is None or there[1] != oid) and not copy.holds(oid):
                 oid = copy.add_file(self._bytes(file))
             oids[file.content] = oid
             if there is None or there[1] != oid:
