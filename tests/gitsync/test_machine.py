@@ -268,6 +268,8 @@ class Machine:
 
     def force(self) -> None:
         """History is rewritten; somebody decides how to go on."""
+        if "first" in self.synced.state():
+            self.sync()  # what was decided a moment ago
         before = self.in_repository()
         files: dict[str, Any] = dict(self.developer.read())
         pages = sorted(self._pages())
@@ -277,6 +279,8 @@ class Machine:
         self.developer.commit(files, parents=[], anew=True)
         self.removed |= before - self.in_repository()
         assert self.sync() == "stopped", self.synced.state()
+
+    def decide(self) -> None:
         first = self.random.choice(["import", "export"])
         if first == "export":
             self.removed |= self.in_repository() - self.in_space()
@@ -287,6 +291,8 @@ class Machine:
         found = run_sync(self.world.context, self.synced.space, "asked", "job")
         self.log.append(f"sync: {found}")
         assert found in ("synced", "stopped"), self.synced.state()
+        if found == "stopped":
+            self.decide()
         return found
 
     def sync_and_die(self) -> None:
@@ -314,7 +320,8 @@ class Machine:
 
     def check(self) -> None:
         for _ in range(3):
-            assert self.sync() == "synced", self.synced.state()
+            while self.sync() == "stopped":
+                pass
         assert self.synced.last()["status"] == "nothing", "both sides agree after quiet"
         repository, space = self.developer.read(), self.synced.exported()
         assert space == repository

@@ -59,6 +59,7 @@ class SyncRow(Struct, frozen=True):
     reason: str | None
     error: str | None
     first: str | None
+    seen: str | None
     failures: int
     holder: str | None
     held_until: int | None

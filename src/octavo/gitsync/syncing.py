@@ -104,10 +104,15 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
             return None
         store.drop_runs(tx, space_id)
         run_id = store.insert_run(tx, space_id, cause)
+    seen: str | None = None
     try:
-        outcome = _Sync(context, row, holder).run()
+        running = _Sync(context, row, holder)
+        try:
+            outcome = running.run()
+        finally:
+            seen = running.head
     except Stopped as stopped:
-        return _ended_badly(context, row, holder, run_id, stopped)
+        return _ended_badly(context, row, holder, run_id, stopped, seen)
     except (NotFound, Forbidden, Unauthorized) as error:
         said = f"whoever connected the space may not sync it any more: {error.message}"
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.RIGHTS, said))
@@ -133,7 +138,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 conflicts=outcome.conflicts,
             )
         store.set_fields(
-            tx, space_id, status="synced", reason=None, error=None, failures=0, holder=None, held_until=None,
+            tx, space_id, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
             synced_at=now(), next_at=now() + after.poll * 1000 if after.poll else None,
         )  # fmt: skip
         if not outcome.did_nothing:
@@ -141,7 +146,9 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     return "synced"
 
 
-def _ended_badly(context: Context, row: SyncRow, holder: str, run_id: str, stopped: Stopped) -> str:
+def _ended_badly(
+    context: Context, row: SyncRow, holder: str, run_id: str, stopped: Stopped, seen: str | None = None
+) -> str:
     waits = stopped.reason in DECIDED
     status: Any = "stopped" if waits else "failed"
     with context.db.write() as tx:
@@ -152,6 +159,10 @@ def _ended_badly(context: Context, row: SyncRow, holder: str, run_id: str, stopp
             tx, row.space_id, status=status, reason=stopped.reason.value, error=stopped.message,
             failures=after.failures + 1, holder=None, held_until=None, next_at=None if waits else now() + pause,
         )  # fmt: skip
+        if waits:
+            # What was decided before was about a branch that is not what it was then.
+            first = None if after.commit_id else after.first
+            store.set_fields(tx, row.space_id, seen=seen or "", first=first)
         if after.failures == 0:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
     return str(status)
@@ -177,6 +188,8 @@ class _Sync:
         self.context, self.row, self.holder = context, row, holder
         self.space_id = row.space_id
         self.outcome = Outcome()
+        self.head: str | None = None
+        """Where the branch was when it was looked at."""
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
@@ -218,7 +231,12 @@ class _Sync:
             with self.context.db.write() as tx:
                 store.set_fields(tx, self.space_id, pushing=None, pushing_revision=None)
             self.row = row = self._fresh()
+        self.head = head
         if row.first == "export":
+            if row.seen is not None and row.seen != (head or ""):
+                raise Stopped(
+                    Reason.REWRITTEN, "the branch was moved again since somebody decided how to go on"
+                )
             self._export_all(copy, head)
             return
         if row.first == "import" and (row.commit_id is None or not copy.has(row.commit_id)):

@@ -3,7 +3,7 @@
 -- revision: what was synced last, on either side; what of the revision the repository has not yet is in git_ahead.
 -- pushing, pushing_revision: the commit on its way, made of a revision. status: waiting, running, synced, failed, stopped.
 -- reason: why not. first: what the first sync does, or the next one after somebody's decision.
--- holder: the job that runs; held_until: when another may take over. Moments in milliseconds.
+-- seen: where the branch was when the sync stopped. holder: the job that runs; held_until: when another may take over. Moments in milliseconds.
 CREATE TABLE git_syncs (
   space_id TEXT PRIMARY KEY REFERENCES spaces(id) ON DELETE CASCADE,
   remote TEXT NOT NULL,
@@ -31,6 +31,7 @@ CREATE TABLE git_syncs (
   reason TEXT,
   error TEXT,
   first TEXT,
+  seen TEXT,
   failures INTEGER NOT NULL DEFAULT 0,
   holder TEXT,
   held_until BIGINT,
