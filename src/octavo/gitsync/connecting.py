@@ -68,6 +68,8 @@ def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) 
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
         status="waiting",
+        # Should the job of the first sync be lost, somebody looks all the same.
+        next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
     )
     store.insert_sync(tx, row)
     audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
