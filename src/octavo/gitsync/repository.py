@@ -222,9 +222,9 @@ class Repository:
 
     def borrow(self, objects: str) -> None:
         """Has the objects of another repository on this machine as well, where they are."""
-        known = [alternate.path for alternate in self.repo.object_store.alternates]
-        if objects not in known:
-            self.repo.object_store.add_alternate_path(objects)
+        store: Any = self.repo.object_store
+        if objects not in [alternate.path for alternate in store.alternates]:
+            store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> Any:
         """The objects of a commit that its parent has not at the same place, for a push: their number, and they."""
@@ -234,7 +234,7 @@ class Repository:
         found[commit.tree] = (self._find(bytes(commit.tree)), None)
         for change in tree_changes(self.repo.object_store, before, commit.tree, include_trees=True):
             entry = change.new
-            if entry is not None and entry.sha is not None and not S_ISGITLINK(entry.mode or 0):
+            if entry is not None and entry.sha and not S_ISGITLINK(entry.mode or 0):
                 found[entry.sha] = (self._find(bytes(entry.sha)), entry.path)
         return pack_objects_to_data(list(found.values()))
 
