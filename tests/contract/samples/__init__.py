@@ -96,7 +96,7 @@ TOLD_ELSEWHERE = {
         "access/test_oidc.py::test_somebody_new_signs_in",
     ),
     "receiveGitHook": Elsewhere(
-        404,
+        400,
         "takes what a hoster signed with the secret of the space's sync",
         "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
     ),
