@@ -129,7 +129,7 @@ class Connection:
         def update(refs: Any) -> Any:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
-                raise Stopped(Reason.MOVED, "the branch was moved meanwhile")
+                raise Stopped(Reason.MOVED, "The branch was moved meanwhile")
             return {name: ObjectID(commit.encode())}
 
         with self._client() as client:
@@ -144,7 +144,7 @@ class Connection:
         wrong = (result.ref_status or {}).get(name)
         if wrong:
             said = wrong if isinstance(wrong, str) else repr(wrong)
-            raise Stopped(Reason.REFUSED, f"the repository refused the commit: {said[:300]}")
+            raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
         copy.keep(commit)
 
     # --- how ------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ class Repository:
             return {}
         tree = self._find(oid)
         if not isinstance(tree, Tree):
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete")
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
         return {
             bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()
         }
@@ -185,7 +185,7 @@ class Repository:
                     here = Entry(entry.mode or 0, bytes(entry.sha or b"").decode())
                     found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
         except KeyError:
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete") from None
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, Entry]]:
@@ -244,7 +244,7 @@ class Repository:
     def _blob(self, oid: str) -> Any:
         found = self._find(oid.encode())
         if not isinstance(found, Blob):
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete")
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
         return found
 
     # --- writing --------------------------------------------------------------------------------------
