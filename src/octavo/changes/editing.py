@@ -552,8 +552,8 @@ class Editor:
         if not any(map(is_empty, old.nodes)):
             new = without_empty(new)
         if old.nodes:
-            carry_sources(old, new)
             carry_keys(old, new)
+            carry_sources(old, new)
         kept = [block.source for block in new.nodes]
         rewrite(new, lambda ref: written.get(_encoded(ref.ref)) or self._as_written(ref, owner.file_path))
         for block, source in zip(new.nodes, kept, strict=True):

@@ -233,7 +233,7 @@ def test_nested_blocks_and_cells():
     page, keys, document = opened()
     items = document.nodes[1].nodes
     page.delete([items[0].key], "delete")
-    assert after(page) == TEXT.replace("- a\n- b", "* b")
+    assert after(page) == TEXT.replace("- a\n- b", "- b")
     page, keys, document = opened()
     page.delete([item.key for item in items], "delete")
     assert "b" not in after(page)

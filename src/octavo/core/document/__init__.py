@@ -97,7 +97,7 @@ from .text import (
     to_text,
     word_count,
 )
-from .writer import write
+from .writing import write
 
 __all__ = [
     "Anchors",
