@@ -143,16 +143,15 @@ def is_kept(before: str, after: str) -> bool:
     pattern = re.escape(after[:low]) + r"[^\]]*\](\(.*?\))"
     found = re.match(pattern, after)
     return found is not None and any(
-        after[: found.start(1)].replace(MARK, "") + label + after[found.end(1) :] == before for label in ("", "[]")
+        after[: found.start(1)].replace(MARK, "") + label + after[found.end(1) :] == before
+        for label in ("", "[]")
     )
 
 
 def difference(before: str, after: str) -> str:
     """What is between what both begin and end with, with a little around it."""
     low = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
-    high = next(
-        (n for n, (a, b) in enumerate(zip(before[::-1], after[::-1], strict=False)) if a != b), 0
-    )
+    high = next((n for n, (a, b) in enumerate(zip(before[::-1], after[::-1], strict=False)) if a != b), 0)
     high = min(high, len(before) - low, len(after) - low)
     start = max(0, low - 30)
     return f"    {before[start : len(before) - high + 20]!r:.400}\n    {after[start : len(after) - high + 20]!r:.400}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import msgspec
@@ -26,6 +26,8 @@ from .writing import write_parts
 
 _DEFINITIONS_MAX = 20_000
 """Characters of definitions that are read beside what changed."""
+_BESIDE_MAX = 8
+"""Blocks that are looked into for what new ones copy."""
 _LOOKS = 16
 """Keys that are looked for one by one, before all are put in order."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -188,6 +190,8 @@ class BlockEdits:
         """What was there and is edited."""
         self._gone: list[Block] = []
         """What was there and is deleted: nothing new is taken for it that does not say the same."""
+        self._beside: list[Block] = []
+        """What is there and holds what a new block says: what was copied keeps its bytes."""
 
     # --- the blocks ----------------------------------------------------------------------------------------
 
@@ -631,9 +635,16 @@ class BlockEdits:
         """New blocks that say what one says that is gone are that one, and keep its bytes and its keys."""
         olds = [old for old in (*self._olds, *self._gone) if old.source is not None]
         news = [slot.node for slot in self._slots() if slot.entry is None and slot.node.source is None]
-        if not olds or not news:
+        if not news:
             return
         digests = Digests(Document(olds), Document(news))
+        said = {digests.of(node) for node in news}
+        copied = (
+            self._text[end - entry.size : end]
+            for entry, end in zip(self._index.entries, self._ends, strict=True)
+            if not said.isdisjoint(entry.digests)
+        )
+        self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}
         for old in reversed(olds):
             sources.setdefault(digests.of(old), []).append(old)
@@ -648,7 +659,7 @@ class BlockEdits:
         slots = self._slots()
         seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
         given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
-        text = "".join(write_parts(given, seams, was=self._were_said()))
+        text = "".join(write_parts(given, seams, was=self._were_said(), gone=[*self._gone, *self._beside]))
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
         nodes = keyed_in([node for node in document.nodes if node.key not in same])
@@ -741,7 +752,14 @@ class BlockEdits:
             self._load(slots[at])
             return slots[at].node
 
-        window = write_parts(Document([slot.node for slot in slots], gaps), seams, get, self._were_said(), self._index.definitions)
+        window = write_parts(
+            Document([slot.node for slot in slots], gaps),
+            seams,
+            get,
+            self._were_said(),
+            self._index.definitions,
+            [*self._gone, *self._beside],
+        )
         if any(
             slot.is_untouched and part != slot.node.source
             for slot, part in zip(slots, window[1::2], strict=False)

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 from msgspec import Struct
 
 from ..alignment import align
 from .keys import Digests
-from .nodes import Block, Document
-from .reader import read
-from .writer import Draft, Notes, write_block
+from .nodes import Block, Document, Inline, Text, walk
+from .reader import read, read_nested
+from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 200_000
 """Characters of a block; an edit of a longer one has it written anew."""
@@ -27,11 +28,13 @@ _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """The edited blocks of one document. ``was``: by key what they were edited from, with their sources;
-    ``definitions``: what is defined between the blocks of the page."""
+    """The blocks of a document that are not as they were read. ``was``: by key what blocks of it were edited from, with
+    their sources; ``gone``: what was there besides and may be in other blocks now; ``definitions``: what is defined
+    between the blocks of the page."""
 
-    def __init__(self, was: Mapping[str, Block], definitions: str) -> None:
-        self._was, self._definitions = was, definitions
+    def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
+        self._was, self._gone, self._definitions = was, gone, definitions
+        self._known: dict[str, str] | None = None
 
     def was(self, block: Block) -> Block | None:
         return self._was.get(block.key or "")
@@ -39,28 +42,106 @@ class Splicing:
     def text(self, block: Block) -> str | None:
         """The source of a block with the edit in it; None where it is to be written anew."""
         was = self.was(block)
-        if was is None or was.source is None or len(was.source) > MAX_SOURCE:
+        if was is not None and (was.source is None or len(was.source) > MAX_SOURCE):
             return None
-        wanted = {_digest([block])}
-        for is_strict in (False, True):
-            drafts = [write_block(it, Draft(was.source, is_strict)) for it in (was, block)]
-            for text in spliced(was.source, *drafts):
-                found = self._read(text)
-                if found in wanted:
-                    return text
-                if len(wanted) == 1:
-                    # What the canonical style cannot say is not wanted, either.
-                    wanted.add(self._read(write_block(block, Notes())) or "")
-                    if found in wanted:
-                        return text
+        digests = Digests(Document([block]), *([Document([was])] if was is not None else []))
+        known = {} if was is not None and _only_says_more(was, block, digests) else self._sources()
+        if was is None and not known:
+            return None
+        wanted = {digests.of(block)}
+        if (same := known.get(digests.of(block))) is not None and self._read(same) in wanted:
+            return same
+        kept = _kept(block, digests, known)
+        tries = (
+            self._spliced(was, block, digests, known, kept) if was is not None else self._styled(block, kept)
+        )
+        canonical: str | None = None
+        for text in tries:
+            found = self._read(text)
+            if found not in wanted and canonical is None:
+                # What the canonical style cannot say is not wanted, either. Footnotes are not part of what it says.
+                canonical = "" if _has_notes(block) else self._read(write_block(block, Notes())) or ""
+                wanted.add(canonical)
+            if found in wanted:
+                return text
         return None
+
+    def _spliced(
+        self, was: Block, block: Block, digests: Digests, known: Mapping[str, str], kept: Mapping[int, str]
+    ) -> Iterator[str]:
+        source = was.source or ""
+        said = {digests.of(node) for node in _blocks_in(block)}
+        both = {digest: text for digest, text in known.items() if digest in said}
+        ways = [{**kept, **_kept(was, digests, both)}, {}] if kept else [{}]
+        for is_strict in (False, True):
+            for way in ways:
+                drafts = [
+                    write_block(it, Styled(source, way, is_draft=True, is_strict=is_strict))
+                    for it in (was, block)
+                ]
+                yield from spliced(source, *drafts)
+        yield from self._styled(block, kept, source)
+
+    def _styled(self, block: Block, kept: Mapping[int, str], source: str = "") -> Iterator[str]:
+        """The block as it would be written in the style of a source, with what it holds of others."""
+        if source or kept:
+            yield write_block(block, Styled(source, kept))
+
+    def _sources(self) -> dict[str, str]:
+        """The sources of blocks that may be in others now, by what they say, and of those in them."""
+        if self._known is None:
+            self._known = {}
+            olds = [old for old in (*self._was.values(), *self._gone) if len(old.source or "") <= MAX_SOURCE]
+            digests = Digests(Document(olds))
+            for old in olds:
+                if old.source is None:
+                    continue
+                self._known.setdefault(digests.of(old), old.source.replace("\r\n", "\n"))
+                if (
+                    not old.nodes
+                    and not old.fragments
+                    or all(isinstance(node, Text | Inline) for node in old.nodes)
+                ):
+                    continue
+                nested = read_nested(self._before(old.source) + old.source)
+                inner = Digests(Document([block for block, _ in nested]))
+                for block, text in nested:
+                    self._known.setdefault(inner.of(block), text)
+        return self._known
+
+    def _before(self, text: str) -> str:
+        return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
         """What a text says, read as one block of the page; None where it is not one. Blank lines with white space in them
         may end it, which are read so only where something follows."""
-        before = self._definitions + "\n\n" if "[" in text and self._definitions else ""
-        found = read(before + text).nodes
-        return _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None
+        found = read(self._before(text) + text).nodes
+        return (
+            _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None
+        )
+
+
+def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, str]:
+    """Of what is in a block the nodes with known sources, by ``id``."""
+    return {id(node): known[digests.of(node)] for node in _blocks_in(top) if digests.of(node) in known}
+
+
+def _only_says_more(was: Block, now: Block, digests: Digests) -> bool:
+    """Whether all blocks in one are where they were, though some say something else."""
+    olds, news = list(_blocks_in(was)), list(_blocks_in(now))
+    said = {digests.of(node) for node in olds}
+    return len(olds) == len(news) and all(
+        digests.of(old) == digests.of(new) or digests.of(new) not in said
+        for old, new in zip(olds, news, strict=True)
+    )
+
+
+def _has_notes(top: Block) -> bool:
+    return any(isinstance(node, Inline) and node.type == "annotation" for node in walk(top))
+
+
+def _blocks_in(top: Block) -> Iterator[Block]:
+    return (node for node in walk(top) if isinstance(node, Block) and node is not top)
 
 
 def _digest(nodes: Sequence[Block]) -> str:
@@ -91,7 +172,7 @@ def _likeness(token: str) -> str:
     """What tokens that can stand for each other have in common."""
     if token.isspace():
         return " "
-    return "*" if token == "_" else token
+    return token.replace("_", "*")
 
 
 class _Hunk(Struct):
@@ -109,12 +190,16 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
         yield source
         return
     here, then, now = _tokens(source), _tokens(before), _tokens(after)
-    places = dict(align([_likeness(t) for t in then.said], [_likeness(t) for t in here.said]))
     hunks = _hunks(then, now)
     ending = "\r\n" if "\r\n" in source else "\n"
     seen: set[str] = set()
-    for left, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        wide = _widened(hunks, then, here, places, left, right) if left or right else hunks
+    known: dict[Any, dict[int, int]] = {}
+    # Least first: what changes by itself, however it is found.
+    for (left, right), find in product(((0, 0), (0, 1), (1, 0), (1, 1)), (_places, _places_by_words)):
+        places = known.get(find)
+        if places is None:
+            places = known[find] = find(then, here)
+        wide = _widened(hunks, then, places, left, right) if left or right else hunks
         edits = [
             (
                 _starts(here, then, places, hunk.low, hunk.high),
@@ -132,6 +217,37 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
                 yield made
 
 
+def _places(then: _Tokens, here: _Tokens) -> dict[int, int]:
+    """Where the tokens of a draft stand in the source."""
+    return dict(align([_likeness(t) for t in then.said], [_likeness(t) for t in here.said]))
+
+
+def _places_by_words(then: _Tokens, here: _Tokens) -> dict[int, int]:
+    """The same for text in which few words are there only once: by words with the word before them, then what is
+    between these."""
+    olds, news = _pairs_of_words(then), _pairs_of_words(here)
+    words = [
+        (olds[a][0], news[b][0]) for a, b in align([pair for _, pair in olds], [pair for _, pair in news])
+    ]
+    places: dict[int, int] = dict(words)
+    i = j = 0
+    for a, b in [*words, (len(then.said), len(here.said))]:
+        between = align([_likeness(t) for t in then.said[i:a]], [_likeness(t) for t in here.said[j:b]])
+        places.update((i + one, j + other) for one, other in between)
+        i, j = a + 1, b + 1
+    return places
+
+
+def _pairs_of_words(tokens: _Tokens) -> list[tuple[int, tuple[str, str]]]:
+    found: list[tuple[int, tuple[str, str]]] = []
+    before = ""
+    for at, token in enumerate(tokens.said):
+        if token.isalnum():
+            found.append((at, (before, token)))
+            before = token
+    return found
+
+
 def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
     hunks: list[_Hunk] = []
     i = j = 0
@@ -142,9 +258,7 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
     return hunks
 
 
-def _widened(
-    hunks: list[_Hunk], then: _Tokens, here: _Tokens, places: dict[int, int], left: int, right: int
-) -> list[_Hunk]:
+def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
     """The hunks with what is around them, on the same line, up to and with the next signs that are others in the
     source: a link by reference whose words are its label is one with its address when its words change."""
     found: list[_Hunk] = []
@@ -152,7 +266,9 @@ def _widened(
     def is_other(at: int) -> bool:
         return places.get(at + 1, -2) != places.get(at, -9) + 1
 
-    for hunk in hunks:
+    firsts = [0, *(hunk.high for hunk in hunks)]
+    lasts = [*(hunk.low for hunk in hunks[1:]), len(then.said)]
+    for hunk, first, last in zip(hunks, firsts, lasts, strict=False):
         low, high = hunk.low, hunk.high
         if left:
             at = low - 1
@@ -160,7 +276,7 @@ def _widened(
                 at -= 1
             while at > 0 and at - 1 not in places:
                 at -= 1
-            low = max(0, at)
+            low = max(first, at)
         if right:
             at = high
             while at < len(then.said) and "\n" not in then.said[at] and not is_other(at):
@@ -168,10 +284,12 @@ def _widened(
             at += 1
             while at < len(then.said) and at not in places:
                 at += 1
-            high = min(at, len(then.said))
+            high = min(at, last)
         wide = _Hunk(low, high, hunk.begin - (hunk.low - low), hunk.end + high - hunk.high)
         if found and wide.low <= found[-1].high:
-            wide = _Hunk(found[-1].low, max(wide.high, found[-1].high), found[-1].begin, max(wide.end, found[-1].end))
+            wide = _Hunk(
+                found[-1].low, max(wide.high, found[-1].high), found[-1].begin, max(wide.end, found[-1].end)
+            )
             found.pop()
         found.append(wide)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -56,9 +56,9 @@ class Notes:
     """The footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
     it; those only edited blocks refer to, and that say something else now, are written anew at the end of the page."""
 
-    is_draft = False
-    is_strict = False
-    bullet, point = "*", "."
+    is_styled = is_draft = is_strict = is_loose = False
+    bullet, behind, point = "*", " ", "."
+    kept: Mapping[int, str] = {}
 
     def __init__(self, document: Document | None = None, texts: Sequence[str | None] = ()) -> None:
         self.fresh: dict[str, str] = {}
@@ -73,13 +73,13 @@ class Notes:
         for block, text in zip(document.nodes, texts, strict=True):
             if text is not None:
                 if "[^" in text or "#user-content-fn-" in text:
-                    self.taken.update(first or second for first, second in _LABEL.findall(text))
+                    self.taken |= labels_in(text)
                 continue
             for node in walk(block):
                 if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
-                    note = node.fragments[0]
-                    if not self._says(note.fragment, write_blocks(note.nodes, Notes())):
-                        self.moved.add(note.fragment)
+                    body = node.fragments[0]
+                    if not self._says(body.fragment, write_blocks(body.nodes, Notes())):
+                        self.moved.add(body.fragment)
         self.moved -= self.taken
         self.taken.update(self.known.keys() - self.moved)
 
@@ -119,26 +119,32 @@ class Notes:
         )
 
 
-class Draft(Notes):
-    """How a block would be written in the style of a source, to see what an edit changes in it: footnotes keep their
-    labels, tables have no padding, and the words are not read back. ``source``: the block as it was."""
+class Styled(Notes):
+    """Has blocks written in the style of a source, with footnotes by the labels that they have. ``source``: where the
+    style is taken from; ``kept``: by ``id`` the nodes that are written with these texts. ``is_draft``: to see what an
+    edit changes, so that tables have no padding and words are not read back; ``is_strict``: with all signs escaped."""
 
-    is_draft = True
-
-    def __init__(self, source: str, is_strict: bool = False) -> None:
+    def __init__(
+        self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
+    ) -> None:
         super().__init__()
-        self.is_strict = is_strict
-        bullet = _BULLET.search(source)
-        self.bullet = bullet[1] if bullet else "*"
-        point = _POINT.search(source)
-        self.point = point[1] if point else "."
+        self.is_styled = True
+        self.kept, self.is_draft, self.is_strict = kept, is_draft, is_strict
+        if bullet := _BULLET.search(source):
+            self.bullet, self.behind = bullet[1], bullet[2]
+        if point := _POINT.search(source):
+            self.point = point[1]
+        self.is_loose = _LOOSE.search(source) is not None
 
     def label(self, fragment: Fragment) -> str:
         return fragment.fragment
 
 
-_BULLET = re.compile(r"(?m)^[ \t>]*([-*+])[ \t]")
+_BULLET = re.compile(r"(?m)^[ \t>]*([-*+])( {1,4})(?=\S)")
 _POINT = re.compile(r"(?m)^[ \t>]*\d{1,9}([.)])[ \t]")
+_LOOSE = re.compile(
+    r"(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t].*(?:\n[ \t>]*[^\s>].*)*(?:\r?\n[ \t>]*)\n[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]"
+)
 _LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -149,6 +155,33 @@ def _definitions(gap: str) -> list[Token]:
         return []
     text = gap.replace("\r\n", "\n").replace("\r", "\n")
     return [token for token in parse_blocks(text, {}) if token.type == "footnote"]
+
+
+def labels_in(source: str) -> set[str]:
+    """The labels of the footnotes that a source refers to."""
+    return {first or second for first, second in _LABEL.findall(source)}
+
+
+def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
+    """What stands between two blocks, with another text of a footnote where it is defined there. ``change``: from the
+    text as it is (None: it stays)."""
+    note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
+    said = change(note.content) if note is not None else None
+    if note is None or said is None or note.map is None:
+        return gap
+    lines, (start, end) = _LINES.findall(gap), note.map
+    olds, news = note.content.split("\n"), said.split("\n")
+    if len(olds) == end - start == len(news) and all(
+        old in line for old, line in zip(olds, lines[start:end], strict=True)
+    ):
+        for at, (old, new) in enumerate(zip(olds, news, strict=True), start):
+            begin = lines[at].rindex(old)
+            lines[at] = lines[at][:begin] + new + lines[at][begin + len(old) :]
+    else:
+        rest = lines[end - 1][len(lines[end - 1].rstrip("\r\n")) :]
+        ending = rest or "\n"
+        lines[start:end] = [f"[^{label}]: " + re.sub(r"\n(?=[^\n])", ending + "    ", said) + rest]
+    return "".join(lines)
 
 
 def write_blocks(nodes: Sequence[Any], notes: Notes | None = None) -> str:
@@ -167,6 +200,8 @@ def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> st
     """One block in canonical style, without line breaks around it. ``avoid``: the item sign of the list right
     before it."""
     notes = notes or Notes()
+    if (kept := notes.kept.get(id(block))) is not None:
+        return kept
     if block.type.startswith("list-") and block.type != "list-item":
         return _list(block, notes, avoid)
     return _WRITERS[block.type](block, notes)
@@ -541,19 +576,22 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
         point = ")" if point == "." else "."
     number = block.data.get("start", 1)
     lines: list[str] = []
-    loose = any(_loose(item) for item in block.nodes)
+    loose = notes.is_loose or any(_loose(item) for item in block.nodes)
+    ends: list[str] = []
     for item in block.nodes:
         if block.type == "list-ordered":
             marker = f"{int(number)}{point} "
             number += 1
         else:
-            marker = f"{bullet} "
+            marker = f"{bullet}{notes.behind}"
         indent = " " * len(marker)
         if "checked" in item.data:  # type: ignore[union-attr]
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
         lines.append(marker.rstrip() if not body else marker + _indent(body, indent))
-    return ("\n\n" if loose else "\n").join(lines)
+        # In the style of a source only the items that need blank lines have them.
+        ends.append("\n\n" if loose and (notes.is_loose or not notes.is_styled or _loose(item)) else "\n")
+    return "".join(line + end for line, end in zip(lines, ends, strict=True)).rstrip("\n")
 
 
 def _loose(item: Any) -> bool:
