@@ -88,8 +88,9 @@ def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
                 document.move([key], place, "")
             elif key is not None:
                 document.delete([key], "")
-        except EditError:
-            pass
+        except EditError as error:
+            # What was refused for what a block would hold is not gone on with.
+            assume(error.field != "document")
         named |= {name for name in (key, other) if name}
     return named
 
@@ -227,6 +228,15 @@ def test_lists_that_come_together_stay_two():
     whole = BlockEdits("- a\n\nx\n\n- b\n", index_blocks(document), document)
     whole.delete([keys[1]], "delete")
     assert after(whole) == "- a\n\n<!-- -->\n\n- b\n"
+
+
+def test_a_title_takes_no_list():
+    text = "<details>\n\n<summary>One</summary>\n\nBody\n\n</details>\n"
+    document = keyed(text)
+    title = document.nodes[0].fragments[0].nodes[0]
+    edits = BlockEdits(text, index_blocks(document))
+    with pytest.raises(EditError, match="one paragraph"):
+        edits.set(title.key, read("- a\n- b"), "block")
 
 
 def test_nested_blocks_and_cells():

@@ -601,7 +601,7 @@ class BlockEdits:
 
     def _check(self, found: _Found) -> None:
         """What the block that holds these demands of them."""
-        for node in (found.node, found.parent, *reversed(found.above)):
+        for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
                     check_block(node, "")
