@@ -21,8 +21,10 @@ from .nodes import Block, Document, Inline, Text, walk
 from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
-MAX_SOURCE = 200_000
+MAX_SOURCE = 100_000
 """Characters of a block; an edit of a longer one has it written anew."""
+_READ_MAX, _READ_SHARE = 200_000, 4
+"""Characters that are read to find where an edit goes, and how many times the source may be read if that is more."""
 
 _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
@@ -56,7 +58,11 @@ class Splicing:
             self._spliced(was, block, digests, known, kept) if was is not None else self._styled(block, kept)
         )
         canonical: str | None = None
+        left = max(_READ_MAX, _READ_SHARE * len(was.source or "") if was is not None else 0)
         for text in tries:
+            left -= len(text)
+            if left < 0:
+                break
             found = self._read(text)
             if found not in wanted and canonical is None:
                 # What the canonical style cannot say is not wanted, either. Footnotes are not part of what it says.
@@ -272,17 +278,17 @@ def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: in
         low, high = hunk.low, hunk.high
         if left:
             at = low - 1
-            while at > 0 and "\n" not in then.said[at] and not is_other(at - 1):
+            while at > first and "\n" not in then.said[at] and not is_other(at - 1):
                 at -= 1
-            while at > 0 and at - 1 not in places:
+            while at > first and at - 1 not in places:
                 at -= 1
             low = max(first, at)
         if right:
             at = high
-            while at < len(then.said) and "\n" not in then.said[at] and not is_other(at):
+            while at < last and "\n" not in then.said[at] and not is_other(at):
                 at += 1
             at += 1
-            while at < len(then.said) and at not in places:
+            while at < last and at not in places:
                 at += 1
             high = min(at, last)
         wide = _Hunk(low, high, hunk.begin - (hunk.low - low), hunk.end + high - hunk.high)

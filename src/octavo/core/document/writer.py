@@ -58,13 +58,13 @@ class Notes:
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
-    kept: Mapping[int, str] = {}
 
     def __init__(self, document: Document | None = None, texts: Sequence[str | None] = ()) -> None:
         self.fresh: dict[str, str] = {}
         self.taken: set[str] = set()
         self.known: dict[str, str] = {}
         self.moved: set[str] = set()
+        self.kept: Mapping[int, str] = {}
         if document is None or all(text is not None for text in texts):
             return
         for gap in document.gaps:
@@ -134,7 +134,7 @@ class Styled(Notes):
             self.bullet, self.behind = bullet[1], bullet[2]
         if point := _POINT.search(source):
             self.point = point[1]
-        self.is_loose = _LOOSE.search(source) is not None
+        self.is_loose = _is_loose(source)
 
     def label(self, fragment: Fragment) -> str:
         return fragment.fragment
@@ -142,9 +142,26 @@ class Styled(Notes):
 
 _BULLET = re.compile(r"(?m)^[ \t>]*([-*+])( {1,4})(?=\S)")
 _POINT = re.compile(r"(?m)^[ \t>]*\d{1,9}([.)])[ \t]")
-_LOOSE = re.compile(
-    r"(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t].*(?:\n[ \t>]*[^\s>].*)*(?:\r?\n[ \t>]*)\n[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]"
-)
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+
+
+def _is_loose(source: str) -> bool:
+    """Whether blank lines are between items of a list in a source."""
+    in_list = is_behind_blank = False
+    for line in source.splitlines():
+        if not line.strip(" \t>"):
+            is_behind_blank = True
+            continue
+        if _ITEM.match(line):
+            if in_list and is_behind_blank:
+                return True
+            in_list = True
+        elif is_behind_blank and not line.startswith((" ", "\t")):
+            in_list = False
+        is_behind_blank = False
+    return False
+
+
 _LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
