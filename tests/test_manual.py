@@ -185,7 +185,7 @@ def test_examples_name_the_api_and_the_token_in_one_way() -> None:
                 elif not re.search(r'"\$OCTAVO/v1[/$]', call):
                     wrong.append(f"{page.name}: begin the address with $OCTAVO: {call}")
                 elif "uthorization" in call and not re.search(
-                    r'-H "Authorization: Bearer \$(?:TOKEN|SESSION)"', call
+                    r'-H "Authorization: Bearer \$(?:[A-Z]+_)?(?:TOKEN|SESSION)"', call
                 ):
                     wrong.append(f"{page.name}: the token is $TOKEN: {call}")
     assert not wrong, "\n".join(wrong)
