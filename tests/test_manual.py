@@ -182,7 +182,7 @@ def test_examples_name_the_api_and_the_token_in_one_way() -> None:
             for call in re.findall(r"\bcurl .*(?:\\\n.*)*", text):
                 if language != "sh":
                     wrong.append(f"{page.name}: not marked as sh, so nobody runs it: {call}")
-                elif not re.search(r'"\$OCTAVO/v1[/$]', call):
+                elif not re.search(r'"\$(?:OCTAVO/v1[/$]|[A-Z]+_URL")', call):
                     wrong.append(f"{page.name}: begin the address with $OCTAVO: {call}")
                 elif "uthorization" in call and not re.search(
                     r'-H "Authorization: Bearer \$(?:[A-Z]+_)?(?:TOKEN|SESSION)"', call
