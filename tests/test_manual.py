@@ -53,6 +53,7 @@ curl "$OCTAVO/v1/invitations" \
   -d '{"secret": "'$SECRET'", "displayName": "Ada", "password": "two kettles on the hob"}'
 SESSION=$(curl "$OCTAVO/v1/sign-in" \
   -d '{"email": "mia@example.com", "password": "two kettles on the hob"}' | jq -r .token)""",
+    "content/git-sync.md": "GITHUB_TOKEN=secret",
     "integrations/installing.md": """
 NAME=manual
 curl "$OCTAVO/v1/integrations/$NAME" -H "Authorization: Bearer $TOKEN" -d '{"title": "Manual",
