@@ -61,6 +61,7 @@ from .files import (
     store_file,
 )
 from .files import PURPOSE as FILE_PURPOSE
+from .images import HEAD as IMAGE_HEAD
 from .images import dimensions
 from .keys import (
     KeptKeys,
@@ -134,6 +135,7 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
+    "IMAGE_HEAD",
     "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
     "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
     "Layer", "MAX_FILE", "NotYet", "PreparedCommit", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
