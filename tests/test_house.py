@@ -32,6 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("references",),
     ("pages",),
     ("changes", "comments", "search", "models"),
+    ("notifications",),
     ("events",),
     ("uploads",),
     ("printing", "fonts"),

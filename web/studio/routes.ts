@@ -37,8 +37,9 @@ export function screenOf(place: Place): Load {
     case "change":
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
-      return () => import("./screens/ChangeScreen.svelte");
+      return () => import("./screens/TalkScreen.svelte");
     case "inbox":
+      return () => import("./screens/InboxScreen.svelte");
     case "account":
     case "collection":
     case "site":
