@@ -25,6 +25,7 @@ def screens(app):
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
+        "inbox": "/~/inbox",
         "page": f"/s/{space}/guides/install",
         "edit": f"/s/{space}/~/changes/1/guides/install",
         "changes": f"/s/{space}/~/changes",
@@ -35,7 +36,7 @@ def screens(app):
     }
 
 
-SCREENS = ("work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere")
+SCREENS = ("work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
