@@ -22,6 +22,8 @@ def screens(app):
         app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
         if status:
             app.call("PATCH", f"{changes}/{number}", {"status": status})
+    collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
+    app.create_space("Runbooks", parent=collection)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
@@ -33,10 +35,18 @@ def screens(app):
         "history": f"/s/{space}/~/history",
         "empty-changes": f"/o/{empty}/~/changes",
         "nowhere": "/~/else",
+        "space-settings": f"/s/{space}/~/settings",
+        "space-members": f"/s/{space}/~/settings/members",
+        "space-merging": f"/s/{space}/~/settings/merging",
+        "space-export": f"/s/{space}/~/settings/export",
+        "collection": f"/c/{collection}",
     }
 
 
-SCREENS = ("work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere")
+SCREENS = (
+    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
+    "space-members", "space-merging", "space-export", "collection",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -25,7 +25,7 @@ const SPACE: Record<string, Load> = {
   variables: later,
   links: later,
   import: later,
-  settings: later,
+  settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
 export function screenOf(place: Place): Load {
@@ -38,10 +38,11 @@ export function screenOf(place: Place): Load {
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
       return () => import("./screens/TalkScreen.svelte");
+    case "collection":
+      return () => import("./screens/CollectionScreen.svelte");
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
     case "account":
-    case "collection":
     case "site":
       return later;
     case "first":

@@ -11,15 +11,21 @@ const POLL = 60_000;
 class Inbox {
   /** Counts what was told, so that lists know when to look again. */
   told = $state(0);
+  /** Nothing is asked before it is known who is here. */
+  #started = $state(false);
   #channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : undefined;
-  #counts = resource("inbox/counts", () => ask(api.GET("/user/notifications/counts")));
+
+  get #counts() {
+    return resource("inbox/counts", () => ask(api.GET("/user/notifications/counts")));
+  }
 
   get unread(): number {
-    return this.#counts.value?.unread ?? 0;
+    return this.#started ? this.#counts.value?.unread ?? 0 : 0;
   }
 
   /** Listens from now on. One tab of a browser holds the stream and tells the others: a browser has few connections. */
   start(): void {
+    this.#started = true;
     this.#channel?.addEventListener("message", () => this.#look());
     if (!navigator.locks) {
       setInterval(() => this.#look(), POLL);
