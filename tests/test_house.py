@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("pages",),
     ("uploads",),
     ("changes", "comments", "search", "models"),
+    ("notifications",),
     ("events",),
     ("printing", "fonts"),
     ("transfer", "openapi", "gitsync", "translations"),

@@ -31,6 +31,7 @@ def screens(app):
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
+        "inbox": "/~/inbox",
         "page": f"/s/{space}/guides/install",
         "edit": f"/s/{space}/~/changes/1/guides/install",
         "changes": f"/s/{space}/~/changes",
@@ -54,7 +55,7 @@ def screens(app):
 
 
 SCREENS = (
-    "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
+    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
     "space-members", "space-merging", "space-export", "collection", "settings", "tokens", "audit",
     "specification", "webhook", "conversations", "integrations",
 )  # fmt: skip

@@ -37,10 +37,11 @@ export function screenOf(place: Place): Load {
     case "change":
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
-      return () => import("./screens/ChangeScreen.svelte");
+      return () => import("./screens/TalkScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
     case "inbox":
+      return () => import("./screens/InboxScreen.svelte");
     case "account":
     case "site":
       return later;
