@@ -38,13 +38,14 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
     }
 
 
 SCREENS = (
     "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection",
+    "space-members", "space-merging", "space-export", "import", "collection",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
@@ -133,4 +134,30 @@ def test_a_collection_is_named_and_deleted(app):
     page.get_by_role("button", name="Delete the collection").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the collection").click()
     expect(page.get_by_role("navigation", name="Main").get_by_role("link", name="Runbooks")).to_have_count(0)
+    page.context.close()
+
+
+def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_path):
+    space = app.fill_space("Imported", ["Start"])
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as packed:
+        packed.writestr("README.md", "# Home\n\n![Gone](images/gone.png)\n")
+        packed.writestr("guide.md", '# Guide\n\n{% include "includes/gone.md" %}\n')
+    page = app.open(f"/s/{space}/~/import")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("main").get_by_role("alert")).to_have_text("Choose at least one file.")
+    page.get_by_label("Files", exact=True).set_input_files(tmp_path / "docs.zip")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.wait_for_url(f"**/s/{space}/~/import/*")
+    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible(timeout=30_000)
+    missing = page.get_by_role("button", name=re.compile("^Files that are not there"))
+    expect(missing).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("button", name="By file").click()
+    page.get_by_role("button", name="guide.md").click()
+    expect(page.get_by_role("link", name="Open change request")).to_have_count(1)
+    page.get_by_role("link", name="Open the page of guide.md").click()
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Guide")
+    page.goto(f"{app.url}/s/{space}/~/import")
+    runs = page.get_by_role("list", name="Imports until now")
+    expect(runs.get_by_role("listitem")).to_contain_text("2 pages")
+    assert app.titles(space) == ["Start"]
     page.context.close()

@@ -24,7 +24,7 @@ const SPACE: Record<string, Load> = {
   reusable: later,
   variables: later,
   links: later,
-  import: later,
+  import: () => import("./screens/ImportScreen.svelte"),
   settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
