@@ -38,6 +38,10 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "files": f"/s/{space}/~/files",
+        "variables": f"/s/{space}/~/variables",
+        "reusable": f"/s/{space}/~/reusable",
+        "links": f"/s/{space}/~/links/all",
         "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
     }
@@ -45,7 +49,8 @@ def screens(app):
 
 SCREENS = (
     "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "import", "collection",
+    "space-members", "space-merging", "space-export", "import", "files", "variables",
+    "reusable", "links", "collection",
 )  # fmt: skip
 
 
