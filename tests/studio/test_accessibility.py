@@ -43,6 +43,11 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "files": f"/s/{space}/~/files",
+        "variables": f"/s/{space}/~/variables",
+        "reusable": f"/s/{space}/~/reusable",
+        "links": f"/s/{space}/~/links/all",
+        "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
         "settings": f"/o/{app.organization}/~/settings",
         "tokens": f"/o/{app.organization}/~/tokens",
@@ -56,7 +61,7 @@ def screens(app):
 
 SCREENS = (
     "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection", "settings", "tokens", "audit",
+    "space-members", "space-merging", "space-export", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
     "specification", "webhook", "conversations", "integrations",
 )  # fmt: skip
 

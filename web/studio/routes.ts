@@ -20,11 +20,11 @@ const settings: Load = () => import("./screens/SettingsScreen.svelte");
 const SPACE: Record<string, Load> = {
   changes,
   history: () => import("./screens/HistoryScreen.svelte"),
-  files: later,
-  reusable: later,
-  variables: later,
-  links: later,
-  import: later,
+  files: () => import("./screens/FilesScreen.svelte"),
+  reusable: () => import("./screens/ReusableScreen.svelte"),
+  variables: () => import("./screens/VariablesScreen.svelte"),
+  links: () => import("./screens/LinksScreen.svelte"),
+  import: () => import("./screens/ImportScreen.svelte"),
   settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
