@@ -29,10 +29,6 @@ class Remote(Struct, frozen=True):
     url: str
 
     @property
-    def shown(self) -> str:
-        return self.url
-
-    @property
     def name(self) -> str:
         """The owner and name of the repository, as hosters show them."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from dulwich.objects import Blob
+from dulwich.repo import Repo
 from msgspec import UNSET
 
 from ..access import SpaceAccess
-from ..content import get_body, main_state
+from ..content import body_hash, get_body, main_state
 from ..errors import BadRequest, Unavailable
 from ..kit import deadlines
 from ..kit.context import Context
@@ -60,10 +62,6 @@ def preview_again(context: Context, space: SpaceAccess, row: SyncRow) -> GitPrev
 def _look(
     context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
 ) -> GitPreview:
-    from pathlib import Path
-
-    from dulwich.repo import Repo
-
     try:
         with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where:
             heads = connection.heads()
@@ -106,10 +104,7 @@ def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
     """What Git would call each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
-    texts = {body: body for body in writing.bodies}
-    from ..content import body_hash
-
-    made = {body_hash(text): text for text in texts}
+    made = {body_hash(text): text for text in writing.bodies}
     found: dict[str, str] = {}
     for path, file in writing.files.items():
         deadlines.check()

@@ -24,6 +24,7 @@ from dulwich.file import FileLocked
 from dulwich.objects import ObjectID
 from dulwich.repo import Repo
 
+from ..core.addresses import write_authority
 from ..kit import deadlines
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.git_http import GitRefused, GuardedPool
@@ -33,7 +34,6 @@ from .reasons import Reason, Stopped
 from .repository import Repository
 
 MOST_RECEIVED = 4 * 1024**3
-ZERO = b"0" * 40
 T = TypeVar("T")
 
 
@@ -192,12 +192,10 @@ class Connection:
 
     def _address(self, host: str, port: int) -> str:
         """Where an ssh server is, by the one rule for outgoing requests."""
-        from ..core.addresses import write_authority
-
         return self._http_address(f"https://{write_authority(host, port)}/")
 
     def _told(self, ask: Callable[[], T]) -> T:
-        where = self.remote.shown
+        where = self.remote.url
         try:
             return ask()
         except NotGitRepository:

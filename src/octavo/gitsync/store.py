@@ -26,7 +26,7 @@ Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
 MOST_RUNS = 200
 """Runs that are kept of a space."""
 MOST_PROBLEMS = 500
-HOLD = 180_000
+HOLD = 900_000
 """Milliseconds after which a run that says nothing is taken for dead."""
 
 

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ..access import Can, SpaceAccess, act_for, space_access
-from ..changes import Sides, create_conflicted, into_main
+from ..changes import Sides, create_conflicted, create_with, into_main
 from ..content import (
     BranchMoved,
     Changes,
@@ -37,6 +37,7 @@ from ..content import (
     main_state,
     note_commit,
     prepare_main,
+    put_keys,
     revise_main,
     revision_state,
     store_bodies,
@@ -411,8 +412,6 @@ class _Sync:
         )
 
     def _propose(self, main: State, merged: Any, head: str) -> None:
-        from ..changes import create_with
-
         subject = f"{self.row.branch}: {head[:12]}"
         change = create_with(self.context, self.space, main, merged, subject=subject)
         self.outcome.change_id = change.id
@@ -457,8 +456,6 @@ class _Sync:
                 git=about,
             )
             if keys:
-                from ..content import put_keys
-
                 put_keys(tx, keys)
             if conflicts:
                 change = create_conflicted(
