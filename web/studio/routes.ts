@@ -41,8 +41,9 @@ export function screenOf(place: Place): Load {
     case "inbox":
     case "account":
     case "collection":
-    case "site":
       return later;
+    case "site":
+      return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":

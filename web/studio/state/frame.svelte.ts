@@ -6,6 +6,8 @@ class Frame {
   /** What the palette begins with: `>` for actions. */
   query = $state("");
   keys = $state(false);
+  /** The dialog that makes a site, with the spaces that are chosen in it. */
+  site: string[] | undefined = $state.raw();
 
   /** Also what was asked for and is not there yet: its script may still be on its way. */
   close(): void {
