@@ -22,6 +22,9 @@ def screens(app):
         app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
         if status:
             app.call("PATCH", f"{changes}/{number}", {"status": status})
+    sites = f"/orgs/{app.organization}/sites"
+    site = app.call("POST", sites, {"title": "Screens", "spaces": [space]})["id"]
+    app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
@@ -32,10 +35,19 @@ def screens(app):
         "history": f"/s/{space}/~/history",
         "empty-changes": f"/o/{empty}/~/changes",
         "nowhere": "/~/else",
+        **{
+            f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
+            for view in SITE
+        },
     }
 
 
-SCREENS = ("work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere")
+SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
+
+
+SCREENS = ("work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere") + tuple(
+    f"site-{view or 'overview'}" for view in SITE
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -11,7 +11,7 @@ from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
 from .customization.editing import find_customization, get_customization
 from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
-from .previewing import PREVIEW, read_preview
+from .previewing import PREVIEW, PREVIEWED, read_preview
 from .profile_wire import IntegrationScript
 from .publishing import may_open, require_opening
 from .redirects.leading import find_lead, list_space_redirects
@@ -53,8 +53,8 @@ from .wire import PROXIED, Site, own_url, present_site, proxied_path, published_
 
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "PROXIED", "SectionRow", "Sight", "Signed", "Site", "SiteRow",
-    "Other", "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "create_site",
+    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "PREVIEWED", "PROXIED", "SectionRow", "Sight", "Signed", "Site",
+    "SiteRow", "Other", "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "create_site",
     "describe_site", "entering", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key",
     "find_site", "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
     "find_site_by_hostname", "find_site_by_proxy", "find_site_of_space", "find_version", "get_customization", "get_site",
