@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -25,9 +24,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
-EXAMPLES = "OCTAVO"
-"""What examples with curl call the address of the API."""
-
 load_packages()
 
 
@@ -178,41 +174,6 @@ def test_operations_of_the_manual_are_there_with_their_parameters() -> None:
 
 
 # --- examples -----------------------------------------------------------------------------------------
-
-
-def _curls() -> Iterator[tuple[str, str, str, str | None]]:
-    """The calls of examples: where, method, path, body."""
-    for page, text in _texts():
-        for block in FENCED.finditer(text):
-            for command in re.split(r"\n(?=curl )|\n\n", block[2].replace("\\\n", " ")):
-                if not command.startswith("curl "):
-                    continue
-                words = shlex.split(command)
-                url = next((word for word in words if f"${EXAMPLES}/v1/" in word), None)
-                if url is None:
-                    continue
-                body = words[words.index("-d") + 1] if "-d" in words else None
-                method = words[words.index("-X") + 1] if "-X" in words else "POST" if body else "GET"
-                yield _where(page, text, block.start()), method, url.partition("/v1")[2], body
-
-
-def test_examples_call_operations_with_bodies_they_take() -> None:
-    wrong, seen = [], 0
-    for where, method, path, body in _curls():
-        seen += 1
-        operations = _finds(path.partition("?")[0], False, method)
-        if not operations:
-            wrong.append(f"{where}: {method} {path}: no such operation")
-            continue
-        if body is None:
-            continue
-        try:
-            given: Any = msgspec.json.decode(body)
-            msgspec.convert(given, operations[0].body)
-        except msgspec.MsgspecError as error:
-            wrong.append(f"{where}: {method} {path}: {error}")
-    assert seen >= 4
-    assert not wrong, "\n".join(wrong)
 
 
 def test_json_in_the_manual_is_json() -> None:

@@ -230,7 +230,7 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.archives import import_organization, is_organization
     from .admin.docs_sites import bring_source
     from .admin.import_export import Brought, bring, read_known
-    from .admin.naming import find_named
+    from .admin.naming import find_named, the_organization
 
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
@@ -238,8 +238,6 @@ def _import(options: argparse.Namespace) -> int:
             moved = import_organization(context, Path(options.source), progress)
         print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
         return DONE
-    if options.org is None and options.space is None:
-        raise Failure("--org: say which organization the new space belongs to, or with --space which space")
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: names a space, so --site and --new-site mean nothing")
     given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
@@ -247,6 +245,7 @@ def _import(options: argparse.Namespace) -> int:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
         given["organization_id"] = options.org and _organization(context, options.org)
         if options.space is None:
+            given["organization_id"] = given["organization_id"] or the_organization(context)
             given |= {"site": options.site, "new_site": options.new_site}
             brought = bring_source(context, options.source, **given)
         else:
@@ -818,7 +817,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "source", help="folder, .zip, git URL with #ref and //subfolder, or an exported organization"
     )
-    made.add_argument("--org", help="organization a new space belongs to: its id, host name or title")
+    made.add_argument(
+        "--org",
+        help="organization a new space belongs to, where there are several: its id, host name or title",
+    )
     made.add_argument("--space", help="existing space to import into: its id, address or title")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")

@@ -140,3 +140,5 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
         code, _, err = octavo(*command, "--org", "nothing")
         assert code == 1
         assert "There is no organization 'nothing'; there are:" in err and id in err
+    code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
+    assert code == 1 and "--org: say which organization" in err and id in err

@@ -156,6 +156,78 @@ def test_fields_places_and_deletions_in_conflict(space):
     assert space.world.get("reader", f"{space.path}/content")["variables"] == {"v": "theirs"}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choice": "ours"},
+        {"choice": "theirs"},
+        {"choice": "base"},
+        {"choice": "edited", "value": "Both."},
+        {"choice": "edited", "value": ""},
+    ],
+)
+def test_a_settled_conflict_is_opened_again(space, body):
+    change, conflict = in_conflict(space)
+    open_then, text = space.conflicts(change), space.text("A", change)
+    space.resolve(change, conflict, **body)
+    (settled,) = space.settled(change)
+    assert settled["settled"]["choice"] == body["choice"] and settled["settled"].get("value") == body.get(
+        "value"
+    )
+    assert settled["settled"]["by"]["id"] == space.world.users["editor"] and space.conflicts(change) == []
+    # Work elsewhere on the page stays.
+    space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening.\n"))
+    assert space.reopen(change, conflict).json()["conflicts"] == 1
+    assert space.conflicts(change) == open_then and space.settled(change) == []
+    assert space.text("A", change) == text.replace("# A\n", "# A\n\nAn opening.\n")
+    refused(space.reopen(change, conflict), 404)
+    space.resolve(change, conflict, choice="theirs")
+    assert space.merge(change)["result"] == "merge"
+    assert "Theirs paragraph of A." in space.text("A") and "An opening." in space.text("A")
+    refused(space.reopen(change, conflict), 409, "merged")
+
+
+def test_what_was_edited_since_it_was_settled_stays(space):
+    change, conflict = in_conflict(space)
+    for body in ({"choice": "ours"}, {"choice": "theirs"}):
+        space.resolve(change, conflict, **body)
+        text = space.text("A", change)
+        space.write(change, "A", text.replace(" paragraph of A", " words of A", 1))
+        before = space.world.digest()
+        refused(space.reopen(change, conflict), 409, "edited since")
+        assert space.world.digest() == before
+        space.write(change, "A", text)
+        assert space.reopen(change, conflict).is_success
+
+
+def test_conflicts_are_opened_again_in_their_order(space):
+    change = space.create()
+    space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
+    space.edit(change, update(space.pages["C"], into=space.pages["A"]))
+    space.edit(change, {"operation": "delete_page", "page": space.pages["B"]})
+    space.edit(change, {"operation": "set_variables", "variables": {"v": "ours"}})
+    space.edit_main(update(space.pages["A"], title="Theirs", description="Theirs", slug="theirs"))
+    space.edit_main(update(space.pages["C"], into=None), update(space.pages["B"], description="Kept"))
+    space.edit_main({"operation": "set_variables", "variables": {"v": "theirs"}})
+    assert space.update(change)["result"] == "conflicts"
+    then = space.conflicts(change)
+    state = space.world.get("reader", f"{space.url(change)}")
+    text, tree = space.text("A", change), space.tree(change)
+    keys = [one["id"] for one in then]
+    assert len(keys) >= 6
+    for key in keys[::2] + keys[1::2]:
+        space.resolve(change, key, choice="theirs")
+        shown = space.world.get(
+            "reader", f"{space.path}/change-requests/{change}/conflicts", params={"status": "all"}
+        )
+        assert [one["id"] for one in shown["items"]] == keys
+    for number, key in enumerate(keys[1::2] + keys[::2], 1):
+        assert space.reopen(change, key).json()["conflicts"] == number
+    assert space.conflicts(change) == then
+    assert (space.text("A", change), space.tree(change)) == (text, tree)
+    assert space.world.get("reader", f"{space.url(change)}")["variables"] == state["variables"]
+
+
 def test_an_edit_beats_a_deletion_until_it_is_decided(space):
     change = space.create()
     space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})

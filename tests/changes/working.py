@@ -78,6 +78,14 @@ class Space:
         assert answer.is_success, answer.text
         return answer.json()
 
+    def reopen(self, change: str, conflict: str) -> httpx.Response:
+        path = f"{self.path}/change-requests/{change}/conflicts/{conflict}/reopen"
+        return self.world.call("editor", "POST", path)
+
+    def settled(self, change: str) -> list[Any]:
+        path = f"{self.path}/change-requests/{change}/conflicts"
+        return self.world.get("reader", path, params={"status": "settled"})["items"]
+
     def page(self, title: str, change: str | None = None, format: str = "markdown") -> Any:
         page_id = self.pages.get(title, title)
         return self.world.get("reader", f"{self.url(change)}/page/{page_id}", params={"format": format})

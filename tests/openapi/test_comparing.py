@@ -153,4 +153,4 @@ def test_the_command_ends_with_what_it_found(tmp_path: Path, capsys: pytest.Capt
     assert msgspec.json.decode(capsys.readouterr().out)[0]["operation"] == "GET /stores"
     assert _run(str(PETS), str(wrong)) == 2
     assert "wrong.yaml:1: #:" in capsys.readouterr().err
-    assert _run(str(PETS), str(tmp_path / "nothing")) == 1
+    assert _run(str(PETS), str(tmp_path / "nothing")) == 2

@@ -33,6 +33,7 @@ GUESTS = [
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
     "readSiteFile", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
+    "leadToEmbedded",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {"noteSeen", "readTryForm", "tryOperation", "readBlock", "pressBlock"}
@@ -108,6 +109,7 @@ class Case:
             "~embed/script.js",
             "~embed/",
             "~embed/llms.txt",
+            "~gitbook/embed",
         ):
             yield path, None, None
         drawn = Answer(self.site, Guest({}, {}))

@@ -25,6 +25,8 @@ def screens(app):
     sites = f"/orgs/{app.organization}/sites"
     site = app.call("POST", sites, {"title": "Screens", "spaces": [space]})["id"]
     app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
+    collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
+    app.create_space("Runbooks", parent=collection)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
@@ -35,6 +37,11 @@ def screens(app):
         "history": f"/s/{space}/~/history",
         "empty-changes": f"/o/{empty}/~/changes",
         "nowhere": "/~/else",
+        "space-settings": f"/s/{space}/~/settings",
+        "space-members": f"/s/{space}/~/settings/members",
+        "space-merging": f"/s/{space}/~/settings/merging",
+        "space-export": f"/s/{space}/~/settings/export",
+        "collection": f"/c/{collection}",
         **{
             f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
             for view in SITE
@@ -44,10 +51,11 @@ def screens(app):
 
 SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
 
-
-SCREENS = ("work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere") + tuple(
-    f"site-{view or 'overview'}" for view in SITE
-)
+SCREENS = (
+    "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
+    "space-members", "space-merging", "space-export", "collection",
+    *(f"site-{view or 'overview'}" for view in SITE),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -118,8 +118,14 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     description = shown.get_by_role("region", name=re.compile("Description of the page"))
     description.get_by_role("button", name="Take theirs").click()
     expect(description).to_contain_text("You took theirs")
+    expect(shown.get_by_role("button", name="Merge · 3 left")).to_be_visible()
+    # The server knows at once, and so does another browser.
+    assert app.call("GET", f"{change}/conflicts")["count"] == 3
+    shown.reload()
+    expect(description).to_contain_text("You took theirs")
     description.get_by_role("button", name="Undo").click()
     expect(shown.get_by_role("button", name="Merge · 4 left")).to_be_visible()
+    expect(description.get_by_role("button", name="Take yours")).to_be_visible()
     description.get_by_role("button", name="Edit the result").click()
     description.get_by_role("textbox", name="The result").fill("Words of both.")
     description.get_by_role("button", name="Take this").click()

@@ -10,7 +10,7 @@ export type Place =
   | { screen: "account" }
   | { screen: "first" }
   | { screen: "organization"; organization: string; view: string; rest: string[] }
-  | { screen: "collection"; collection: string }
+  | { screen: "collection"; collection: string; view: string }
   | { screen: "site"; organization: string; site: string; view: string }
   | { screen: "page"; space: string; base: Base; path: string }
   | { screen: "change"; space: string; number: number; view: Exclude<ChangeView, "edit">; path: string }
@@ -29,7 +29,7 @@ export const address = {
   organization: (id: string, view = "") => `/o/${id}${view && `/~/${view}`}`,
   site: (organization: string, site: string, view = "") =>
     `/o/${organization}/sites/${site}${view && `/~/${view}`}`,
-  collection: (id: string) => `/c/${id}`,
+  collection: (id: string, view = "") => `/c/${id}${view && `/~/${view}`}`,
   space: (id: string, view = "") => `/s/${id}${view && `/~/${view}`}`,
   page(space: string, path: string, base: Base = MAIN): string {
     const view = base.kind === "change"
@@ -57,7 +57,9 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "inbox") return { screen: "inbox" };
   if (kind === "~" && id === "account") return { screen: "account" };
   if (kind === "~" && id === "first") return { screen: "first" };
-  if (kind === "c" && id) return { screen: "collection", collection: id };
+  if (kind === "c" && id) {
+    return { screen: "collection", collection: id, view: rest[0] === "~" ? rest[1] ?? "" : "" };
+  }
   if (kind === "o" && id) {
     if (rest[0] === "sites" && rest[1]) {
       return { screen: "site", organization: id, site: rest[1], view: rest[2] === "~" ? rest[3] ?? "" : "" };

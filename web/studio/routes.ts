@@ -25,7 +25,7 @@ const SPACE: Record<string, Load> = {
   variables: later,
   links: later,
   import: later,
-  settings: later,
+  settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
 export function screenOf(place: Place): Load {
@@ -38,9 +38,10 @@ export function screenOf(place: Place): Load {
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
       return () => import("./screens/ChangeScreen.svelte");
+    case "collection":
+      return () => import("./screens/CollectionScreen.svelte");
     case "inbox":
     case "account":
-    case "collection":
       return later;
     case "site":
       return () => import("./screens/SiteScreen.svelte");

@@ -52,6 +52,16 @@ def find_named(
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 
+def the_organization(context: Context) -> str:
+    """The id of the only organization. Raises BadRequest, with a list of them, where there are several or none."""
+    with context.db.read() as tx:
+        named = _list(tx, context, "organization", None)
+    if len(named) != 1:
+        there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
+        raise BadRequest(f"--org: say which organization the new space belongs to{there}")
+    return named[0].id
+
+
 def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | None) -> list[Named]:
     if kind == "organization":
         rows = tx.all("SELECT id, title, hostname FROM organizations ORDER BY id")

@@ -176,6 +176,17 @@ def onto(tx: Transaction, base: State, head: State, edited: Edited) -> Merged:
     return replace(made, conflicts=[replace(conflict, origin="edit") for conflict in made.conflicts])
 
 
+def without(tx: Transaction, before: State, after: State, head: State) -> Merged:
+    """``head`` without what made ``after`` of ``before``, which are earlier states of the same change request over the
+    same main. A conflict in it: that was changed again since."""
+    done, since = _between(tx, before, after), _between(tx, after, head)
+    sides = _sides(tx, after, (head, since), (before, done))
+    found = _merge(tx, sides.base, sides.change, sides.main, head)
+    pages = {**sides.base.pages, **sides.change.pages}
+    items = {**sides.base.items, **sides.change.items}
+    return _written(tx, found, Versions(pages, items), head, (sides.change, sides.main))
+
+
 def _between(tx: Transaction, base: State, head: State) -> Touched:
     """What may differ between two states of which one became the other: of main, of one change request, or one of
     main and a change request over main."""

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from ..access import User
 from ..content import get_body
 from ..core.merge import Conflict
 from ..core.pages import Cover, Layout
 from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
+from ..kit.pagination import PageQuery
+from .store import Settled
+
+Choice = Literal["ours", "theirs", "base", "edited"]
+
+
+class Settlement(Struct):
+    """``value``: what was taken, with the choice ``edited``."""
+
+    choice: Choice
+    by: User
+    at: str
+    value: Any | UnsetType = UNSET
+
+
+class ConflictsQuery(PageQuery):
+    """``status``: ``settled`` are those that can be opened again, ``all`` both, in the order of the conflicts."""
+
+    status: Literal["open", "settled", "all"] = "open"
 
 
 class OpenConflict(Struct, rename="camel"):
@@ -24,7 +45,8 @@ class OpenConflict(Struct, rename="camel"):
     ``field`` is the name the page or file has it by (``noIndex``, ``layout.width``), ``place`` for where a page is
     in the tree (the value is ``{parent}``: the id of a page, null for the top), ``file`` for what describes the bytes
     of a file, ``body`` for a part of a text (the value is Markdown). With ``kind`` ``deleted`` the values are the
-    whole page, with its text, or the whole file, reusable content or variable.
+    whole page, with its text, or the whole file, reusable content or variable. ``settled``: how somebody settled it; it
+    is not open then.
     """
 
     id: str
@@ -39,6 +61,7 @@ class OpenConflict(Struct, rename="camel"):
     object: Literal["change-request-conflict"] = "change-request-conflict"
     field: str | UnsetType = UNSET
     title: str | UnsetType = UNSET
+    settled: Settlement | UnsetType = UNSET
 
 
 class ResolveConflict(Struct):
@@ -46,7 +69,7 @@ class ResolveConflict(Struct):
     ``at``, the index among the pages there. A conflict about a deletion takes null alone, and one about the bytes
     of a file none: editing the page or file settles these."""
 
-    choice: Literal["ours", "theirs", "base", "edited"]
+    choice: Choice
     value: Any | UnsetType = UNSET
 
 
@@ -87,7 +110,9 @@ def field_name(conflict: Conflict) -> str | None:
     return f"{_camel(name)}{dot}{_element(name, element) if dot else ''}"
 
 
-def present_conflict(tx: Transaction, conflict: Conflict, title: str | None) -> OpenConflict:
+def present_conflict(
+    tx: Transaction, conflict: Conflict, title: str | None, settled: Settlement | UnsetType = UNSET
+) -> OpenConflict:
     sides = (present_value(tx, conflict, value) for value in (conflict.base, conflict.ours, conflict.theirs))
     base, ours, theirs = sides
     return OpenConflict(
@@ -102,7 +127,13 @@ def present_conflict(tx: Transaction, conflict: Conflict, title: str | None) -> 
         origin=conflict.origin,
         field=field_name(conflict) or UNSET,
         title=title if title is not None else UNSET,
+        settled=settled,
     )
+
+
+def present_settlement(settled: Settled, people: Mapping[str, User]) -> Settlement:
+    value = UNSET if settled.value is None else msgspec.json.decode(settled.value)
+    return Settlement(settled.choice, people[settled.settled_by], iso(settled.settled_at), value)
 
 
 def present_value(tx: Transaction, conflict: Conflict, value: Any) -> Any:

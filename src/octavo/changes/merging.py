@@ -64,6 +64,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         )
         put_keys(tx, merged.keys)
         store.set_fields(tx, change, status="merged", revision_merged=made.revision_id)
+        store.forget_settled(tx, change.id)
         tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
     return Result(made.revision_id, False)
 
@@ -108,6 +109,7 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         )
         put_keys(tx, merged.keys)
         store.set_fields(tx, change, revision_merged_ancestor=change.main_revision)
+        store.forget_settled(tx, change.id)
         open_ones = len(merged.conflicts)
         tell(tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones)
     return Result(made.revision_id, bool(merged.conflicts))

@@ -1,26 +1,34 @@
-"""Settling a conflict of a change request: with one side, with how it was before, or with something else."""
+"""Settling a conflict of a change request (with one side, with how it was before, or with something else) and opening
+it again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ..content import Item
+from ..content import Changes, Item, State, find_items, find_pages, revision_state
 from ..core.document import with_head
 from ..core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
 from ..core.pages import Layout, Page
 from ..errors import BadRequest, NotFound
 from ..errors import Conflict as Conflicting
+from ..kit.clock import now
 from ..kit.context import Context
+from ..kit.db import Transaction
 from . import store
+from .comparing import without
 from .conflict_wire import read_edited
 from .content_wire import PageFields, UpdatePage
+from .editing import Edited as EditedContent
 from .editing import Editor
 from .entering import ChangeAccess
 from .saving import again, require_editable, write_edit
+from .store import encode_conflicts
+from .touching import still_open
 
 
 def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:
@@ -36,13 +44,97 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
             if wanted is None:
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
+            position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
             editor = Editor(tx, change.state, iter(()), change.below)
             taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
             others = _Settling(editor, wanted, taken).settle(others)
             edited = editor.finish()
-        return write_edit(context, access, change, edited, others).revision_id
+        left = {other.key for other in others}
+        closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
+
+        def note(tx: Transaction, made: State) -> None:
+            value = msgspec.json.encode(choice.value).decode() if isinstance(choice, Edited) else None
+            store.put_settled(
+                tx,
+                change.id,
+                store.Settled(
+                    position=position,
+                    conflicts=encode_conflicts(closed) or "[]",
+                    choice="edited" if isinstance(choice, Edited) else choice,
+                    value=value,
+                    revision_before=change.revision,
+                    revision=made.revision_id,
+                    settled_by=access.user_id,
+                    settled_at=now(),
+                ),
+            )
+
+        return write_edit(context, access, change, edited, others, note).revision_id
 
     return again(attempt)
+
+
+def reopen(context: Context, access: ChangeAccess, key: str) -> str:
+    """Opens a settled conflict again, with the version in the change request that was kept until it was settled, and
+    gives the revision that this makes. Raises NotFound for one that is not settled, Conflict where what it is about
+    was edited since."""
+
+    def attempt() -> str:
+        with context.db.read() as tx:
+            change = store.get_change(tx, access.change_id)
+            require_editable(change)
+            all_settled = store.list_settled(tx, change.id)
+            settled = next((one for one in all_settled if one.were_open[0].key == key), None)
+            if settled is None:
+                raise NotFound(f"There is no settled conflict {key!r} in this change request.")
+            before = revision_state(tx, change.space_id, settled.revision_before)
+            after = revision_state(tx, change.space_id, settled.revision)
+            merged = without(tx, before, after, change.state)
+            edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
+            again_open = _as_before(tx, before, change.state, settled.were_open, edited)
+            if merged.conflicts or again_open is None:
+                raise Conflicting("What this conflict is about was edited since; edit it as it should be.")
+            kept = still_open(tx, change.state, change.open_conflicts, edited)
+            others = [one for one in all_settled if one is not settled]
+            at = max(0, settled.position - sum(one.position <= settled.position for one in others))
+            conflicts = [*kept[:at], *again_open, *kept[at:]]
+        return write_edit(
+            context,
+            access,
+            change,
+            edited,
+            conflicts,
+            lambda tx, made: store.forget_settled(tx, change.id, key),
+        ).revision_id
+
+    return again(attempt)
+
+
+def _position(index: int, settled: Iterable[store.Settled]) -> int:
+    """The place among all conflicts of the open one with this index."""
+    for one in settled:
+        if one.position <= index:
+            index += 1
+    return index
+
+
+def _as_before(
+    tx: Transaction, before: State, head: State, conflicts: list[Conflict], edited: EditedContent
+) -> list[Conflict] | None:
+    """Conflicts that were open in ``before``, where they are after the edit of ``head``. None: what one is about is
+    not any more as it was."""
+    pages = {one.id for one in conflicts if one.target == "page"}
+    items = {one.id for one in conflicts if one.target != "page"}
+    then = Changes(
+        {**dict.fromkeys(pages), **find_pages(tx, head, pages)},
+        {**dict.fromkeys(items), **find_items(tx, head, items)},
+    )
+    for id in pages & edited.changes.pages.keys():
+        then.pages[id] = edited.changes.pages[id]
+    for id in items & edited.changes.items.keys():
+        then.items[id] = edited.changes.items[id]
+    found = still_open(tx, before, conflicts, replace(edited, changes=then))
+    return found if len(found) == len(conflicts) else None
 
 
 class _Settling:

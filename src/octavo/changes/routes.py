@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, SpaceAccess
+from ..access import Can, OrgAccess, SpaceAccess, present_people
 from ..content import find_items, find_pages, main_state
 from ..core.merge import Conflict, Edited
 from ..errors import BadRequest
 from ..kit.operation import Area, Call
-from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_token, present_slice
+from ..kit.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from . import content_routes, history_routes, merging, review_routes, saving, space_routes, store
-from .conflict_wire import OpenConflict, ResolveAnswer, ResolveConflict, present_conflict
+from .conflict_wire import (
+    ConflictsQuery,
+    OpenConflict,
+    ResolveAnswer,
+    ResolveConflict,
+    present_conflict,
+    present_settlement,
+)
 from .copying import adopt
 from .differences import present_differences, present_page_changes, states_of_change
 from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, TextChangesQuery
 from .entering import ChangeAccess, change_access
-from .resolving import settle
+from .resolving import reopen, settle
 from .store import ChangeFilter
 from .templates import routes as template_routes
 from .templates.catalog import get_material
@@ -223,18 +230,35 @@ def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: Text
     errors=(404,),
     extension=True,
 )
-def list_conflicts(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[OpenConflict]:
+def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
     """What a change request and main both changed and somebody has to decide, until then with the version
-    ``kept``."""
+    ``kept``. With the ``status`` ``settled`` or ``all`` also what was decided since the change request was last brought
+    up to date, which can be opened again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        found = row.open_conflicts
+        found = row.open_conflicts if query.status != "settled" else []
+        decided = store.list_settled(tx, row.id) if query.status != "open" else []
+        settled = {}
+        for one in decided:
+            conflict = one.were_open[0]
+            settled[conflict.key] = one
+            found.insert(one.position, conflict)
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
         pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
         items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
         titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
-        presented = [present_conflict(tx, conflict, titles.get(conflict.id)) for conflict in shown]
+        here = {conflict.key: settled[conflict.key] for conflict in shown if conflict.key in settled}
+        people = present_people(call, tx, [one.settled_by for one in here.values()])
+        presented = [
+            present_conflict(
+                tx,
+                conflict,
+                titles.get(conflict.id),
+                present_settlement(here[conflict.key], people) if conflict.key in here else UNSET,
+            )
+            for conflict in shown
+        ]
     rest = start + query.limit < len(found) and query.limit > 0
     token = encode_token(shown[-1].key) if rest else None
     return present_slice(Slice(presented, len(found), token), lambda conflict: conflict)
@@ -268,5 +292,22 @@ def resolve_conflict(
         raise BadRequest("value: expected with the choice `edited`, and with no other.")
     choice = Edited(body.value) if body.choice == "edited" else body.choice
     revision = settle(call.context, change, conflict_id, choice)
+    with call.db.read() as tx:
+        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+
+
+@operation(
+    "reopenConflictInChangeRequest",
+    "POST",
+    f"{_CHANGE}/conflicts/{{conflictId}}/reopen",
+    needs=Can.EDIT,
+    returns=ResolveAnswer,
+    errors=(404, 409),
+    extension=True,
+)
+def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
+    """Takes back how a conflict was settled: it is open again, with the version ``kept`` in its place. 409 where that
+    was edited since."""
+    revision = reopen(call.context, change, conflict_id)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

@@ -395,6 +395,56 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
     return [ReviewRow(*row) for row in rows]
 
 
+# --- conflicts that were settled ----------------------------------------------------------------------
+
+
+class Settled(Struct, frozen=True):
+    """``position``: among all conflicts of the change request, open and settled. ``conflicts``: JSON, the conflict as
+    it was open, then those that were settled with it. ``value``: JSON."""
+
+    position: int
+    conflicts: str
+    choice: Any
+    value: str | None
+    revision_before: str
+    revision: str
+    settled_by: str
+    settled_at: int
+
+    @property
+    def were_open(self) -> list[Conflict]:
+        return msgspec.json.decode(self.conflicts, type=list[Conflict])
+
+
+_SETTLED = ", ".join(Settled.__struct_fields__)
+
+
+def put_settled(tx: Transaction, change_id: str, settled: Settled) -> None:
+    names = ", ".join(f":{name}" for name in Settled.__struct_fields__)
+    tx.run(
+        f"INSERT INTO change_settlements (change_id, conflict_id, {_SETTLED}) VALUES (:change, :conflict, {names})",
+        change=change_id,
+        conflict=settled.were_open[0].key,
+        **msgspec.structs.asdict(settled),
+    )
+
+
+def list_settled(tx: Transaction, change_id: str) -> list[Settled]:
+    """In the order of the conflicts."""
+    rows = tx.all(
+        f"SELECT {_SETTLED} FROM change_settlements WHERE change_id = :change ORDER BY position, settled_at",
+        change=change_id,
+    )
+    return [Settled(*row) for row in rows]
+
+
+def forget_settled(tx: Transaction, change_id: str, conflict_id: str | None = None) -> None:
+    """One of them, or all."""
+    one = "" if conflict_id is None else " AND conflict_id = :conflict"
+    parameters = {} if conflict_id is None else {"conflict": conflict_id}
+    tx.run(f"DELETE FROM change_settlements WHERE change_id = :change{one}", change=change_id, **parameters)
+
+
 def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Takes back requests to review that people got who are no members of the organization."""
     tx.run(

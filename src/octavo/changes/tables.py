@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
+from ..core.merge import Conflict
 from ..kit.tables import Count, Table, declare, person, row
 from ..spaces import on_transfer
+from .conflict_wire import Choice
 from .review_wire import ReviewStatus
 from .store import withdraw_requests
 from .wire import Status
@@ -48,6 +50,13 @@ declare(
         of_space=_OF_CHANGES,
         columns=(person("reviewer"), person("requested_by"), row("revision", "revisions")),
         values={"status": get_args(ReviewStatus)},
+    ),
+    Table(
+        name="change_settlements",
+        of_space=_OF_CHANGES,
+        columns=(person("settled_by"), row("revision_before", "revisions"), row("revision", "revisions")),
+        values={"choice": get_args(Choice)},
+        json={"conflicts": list[Conflict], "value": object},
     ),
 )
 on_transfer(withdraw_requests)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from ..access import Can, OrgAccess
-from ..kit.operation import Area, Call
+from ..content import ReadState
+from ..core.pages import slugify
+from ..kit.operation import Area, Call, Stream
 from ..kit.pagination import Listing, present_slice
-from . import starting, store
+from ..spaces import get_space
+from . import archiving, starting, store
 from .entering import RunAccess
 from .wire import ImportRun, ImportRunsQuery, StartImport, present_run, run_location
 
@@ -70,3 +75,26 @@ def get_import(call: Call, run: RunAccess) -> ImportRun:
     """How far a run is, what it made, and its list of problems."""
     with call.db.read() as tx:
         return present_run(call, store.get_run(tx, run.run_id))
+
+
+@operation(
+    "getSpaceArchive",
+    "GET",
+    "/spaces/{spaceId}/archive",
+    needs=Can.VIEW,
+    returns=bytes,
+    errors=(503,),
+    media_type="application/zip",
+    yields=("content:read",),
+    extension=True,
+)
+def get_archive(call: Call, read: ReadState) -> Stream:
+    """What a space holds now as a .zip: pages as Markdown, reusable contents, variables, images and files; pages that
+    nobody edited are the bytes that came in. Imported again, it gives the same space."""
+    state = read.state
+    with call.db.read() as tx:
+        title = get_space(tx, state.space_id).title
+    owner = (read.organization_id, call.actor.user_id)
+    name = f"attachment; filename*=UTF-8''{quote(slugify(title[:60]))}.zip"
+    chunks = archiving.archive(call.context, owner, state)
+    return Stream(chunks, "application/zip", {"content-disposition": name, "cache-control": "no-store"})

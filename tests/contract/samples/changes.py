@@ -15,6 +15,12 @@ def _page(place):
 
 _CONFLICT = {"changeRequestId": "conflictingChangeRequestId"}
 
+
+def _settle(world, place):
+    path = "/spaces/{spaceId}/change-requests/{conflictingChangeRequestId}/conflicts/{conflictId}/resolve"
+    world.call(place.admin, "POST", place.path(path), json={"choice": "theirs"})
+
+
 SAMPLES = {
     "listChangeRequestsForSpace": Sample(),
     "listChangeRequestsForOrganization": Sample(),
@@ -30,6 +36,7 @@ SAMPLES = {
     "getPageChangesInChangeRequest": Sample(),
     "listConflictsInChangeRequest": Sample(path=_CONFLICT),
     "resolveConflictInChangeRequest": Sample(path=_CONFLICT, body={"choice": "theirs"}),
+    "reopenConflictInChangeRequest": Sample(path=_CONFLICT, before=_settle),
     "getRequestedReviewersByChangeRequestId": Sample(),
     "requestReviewersForChangeRequest": Sample(body=lambda place: {"users": [place["userId"]]}),
     "removeRequestedReviewerFromChangeRequest": Sample(),

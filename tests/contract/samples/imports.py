@@ -25,4 +25,5 @@ SAMPLES = {
     "cancelImportRun": Sample(),
     "listImportRuns": Sample(),
     "getImportRun": Sample(),
+    "getSpaceArchive": Sample(),
 }

@@ -11,22 +11,44 @@ import { session } from "../state/session.svelte.ts";
 interface NewSpace {
   title?: string;
   template?: string;
+  /** The collection that it is made in. */
+  parent?: string;
 }
 
 /** Makes a space, opens it, and gives its id. */
 export async function createSpace(
-  { title = t("New space"), template }: NewSpace = {},
+  { title = t("New space"), template, parent }: NewSpace = {},
 ): Promise<string | undefined> {
   const organization = session.organization;
   if (!organization) return;
   try {
     const made = await ask(api.POST("/orgs/{organizationId}/spaces", {
       params: { path: { organizationId: organization.id } },
-      body: { title, ...(template ? { template: { id: template } } : {}) },
+      body: {
+        title,
+        ...(template ? { template: { id: template } } : {}),
+        ...(parent ? { parent } : {}),
+      },
     }));
     refresh(`org/${organization.id}/spaces`);
     await router.go(address.space(made.id));
     return made.id;
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
+/** Makes a collection and opens its settings, where it gets its name. */
+export async function createCollection({ parent }: { parent?: string } = {}): Promise<void> {
+  const organization = session.organization;
+  if (!organization) return;
+  try {
+    const made = await ask(api.POST("/orgs/{organizationId}/collections", {
+      params: { path: { organizationId: organization.id } },
+      body: { title: t("New collection"), ...(parent ? { parent } : {}) },
+    }));
+    refresh(`org/${organization.id}/collections`);
+    await router.go(address.collection(made.id, "settings"));
   } catch (problem) {
     notices.fail(problem);
   }

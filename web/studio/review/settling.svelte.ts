@@ -1,5 +1,5 @@
-/** Conflicts of a change request and what somebody chose for each. Choices stay in this browser, where each can be taken
- * back, until they are sent: when the change request is merged, or when its conflicts are left. */
+/** Conflicts of a change request and how each was settled. What somebody chooses is shown at once and sent at once; the
+ * server opens a settled conflict again. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { refresh, type Resource, resource } from "../state/resource.svelte.ts";
@@ -11,8 +11,6 @@ export interface Choice {
   choice: Side | "edited";
   /** With `edited`: what is taken instead. */
   value?: unknown;
-  /** Both sides, one after the other. */
-  both?: boolean;
 }
 
 export const conflictsOf = (space: string, number: number): Resource<OpenConflict[]> =>
@@ -23,7 +21,7 @@ export const conflictsOf = (space: string, number: number): Resource<OpenConflic
       const answer = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts", {
         params: {
           path: { spaceId: space, changeRequestId: String(number) },
-          query: { limit: 1000, ...(page ? { page } : {}) },
+          query: { status: "all", limit: 1000, ...(page ? { page } : {}) },
         },
       }));
       found.push(...answer.items);
@@ -33,68 +31,78 @@ export const conflictsOf = (space: string, number: number): Resource<OpenConflic
   });
 
 export class Settling {
-  #choices: Record<string, Choice> = $state({});
+  /** What is on its way to the server; `null`: the conflict is opened again. */
+  #sent: Record<string, Choice | null> = $state({});
   /** What the server said against a choice. */
   refused: Record<string, string> = $state({});
   /** The conflict that is looked at. */
   current: string | undefined = $state();
   #last: string[] = [];
-  #key: string;
+  #queue: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
-  constructor(readonly space: string, readonly number: number) {
-    this.#key = `octavo-settling/${space}/${number}`;
-    try {
-      this.#choices = JSON.parse(localStorage.getItem(this.#key) ?? "{}");
-    } catch {
-      localStorage.removeItem(this.#key);
-    }
-  }
+  constructor(readonly space: string, readonly number: number) {}
 
   of(conflict: OpenConflict): Choice | undefined {
-    return this.#choices[conflict.id];
+    const sent = this.#sent[conflict.id];
+    return sent === undefined ? conflict.settled : sent ?? undefined;
   }
 
   choose(conflict: OpenConflict, choice: Choice): void {
-    this.#choices[conflict.id] = choice;
-    delete this.refused[conflict.id];
     this.#last.push(conflict.id);
-    this.#keep();
+    const { choice: side, value } = choice;
+    this.#send(
+      conflict.id,
+      choice,
+      (path) =>
+        ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/resolve", {
+          params: { path },
+          body: { choice: side, ...(side === "edited" ? { value } : {}) } as Schemas["ResolveConflict"],
+        })),
+    );
   }
 
+  /** Opens the conflict again that was settled, by default the last one; gives its id. */
   undo(id: string | undefined = this.#last.pop()): string | undefined {
     if (id === undefined) return undefined;
     this.#last = this.#last.filter((one) => one !== id);
-    delete this.#choices[id];
-    this.#keep();
+    this.#send(
+      id,
+      null,
+      (path) =>
+        ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/reopen", {
+          params: { path },
+        })),
+    );
     return id;
   }
 
-  #keep(): void {
-    if (Object.keys(this.#choices).length) localStorage.setItem(this.#key, JSON.stringify(this.#choices));
-    else localStorage.removeItem(this.#key);
+  /** Waits until the server has all that was chosen. */
+  async idle(): Promise<void> {
+    await this.#queue;
   }
 
-  /** Sends the choices, one after the other. Throws what the first refused one was refused with; it is open again. */
-  async send(): Promise<void> {
-    const conflicts = await conflictsOf(this.space, this.number).refresh({ force: true });
-    const wanted = conflicts.filter((one) => this.#choices[one.id]);
-    for (const { id } of wanted) {
-      const { choice, value } = this.#choices[id]!;
-      try {
-        await ask(
-          api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/resolve", {
-            params: { path: { spaceId: this.space, changeRequestId: String(this.number), conflictId: id } },
-            body: { choice, ...(choice === "edited" ? { value } : {}) } as Schemas["ResolveConflict"],
-          }),
-        );
-      } catch (problem) {
+  /** One after the other: each makes a revision of the one before. */
+  #send(
+    id: string,
+    shown: Choice | null,
+    send: (path: { spaceId: string; changeRequestId: string; conflictId: string }) => Promise<unknown>,
+  ): void {
+    this.#sent[id] = shown;
+    delete this.refused[id];
+    const mine = this.#sent[id];
+    this.#waiting++;
+    this.#queue = this.#queue
+      .then(() => send({ spaceId: this.space, changeRequestId: String(this.number), conflictId: id }))
+      .catch((problem) => {
         this.refused[id] = (problem as Error).message;
-        this.undo(id);
-        throw problem;
-      }
-      this.undo(id);
-    }
-    if (wanted.length) await refresh(`space/${this.space}/changes/${this.number}`);
+        if (this.#sent[id] === mine) delete this.#sent[id];
+      })
+      .then(async () => {
+        if (--this.#waiting) return;
+        await refresh(`space/${this.space}/changes/${this.number}`);
+        if (!this.#waiting) this.#sent = {};
+      });
   }
 }
 

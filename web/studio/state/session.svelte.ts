@@ -75,3 +75,9 @@ export const spaceOf = (space: string) =>
     `space/${space}/`,
     () => ask(api.GET("/spaces/{spaceId}", { params: { path: { spaceId: space } } })),
   );
+
+export const collectionOf = (collection: string) =>
+  resource(
+    `collection/${collection}/`,
+    () => ask(api.GET("/collections/{collectionId}", { params: { path: { collectionId: collection } } })),
+  );

@@ -246,12 +246,18 @@
       return link;
     };
     // What may be asked, ask.js takes from here.
+    const asks = (link, query) => {
+      link.href = finder.dataset.ask + "?q=" + encodeURIComponent(query);
+      link.dataset.query = query;
+      one("b", link).textContent = finder.dataset.askThis.replace("{query}", query);
+      return link;
+    };
     const askRow = (query) => {
       if (!finder.dataset.ask) return [];
-      const link = row(finder.dataset.ask + "?q=" + encodeURIComponent(query), finder.dataset.askThis.replace("{query}", query));
+      const link = row("", "");
       link.className = "ask";
-      Object.assign(link.dataset, { action: "ask", query });
-      return [link];
+      link.dataset.action = "ask";
+      return [asks(link, query)];
     };
     const show = (nodes, said = "", start = 0) => {
       found.replaceChildren(...nodes);
@@ -270,11 +276,11 @@
         row(hit.href, hit.title, (hit.crumbs || []).join(" › "), hit.excerpt),
         ...(hit.sections || []).map((s) => row(s.href, s.title, null, s.excerpt, true)),
       ]);
-      const asks = askRow(answer.query), start = /[?？؟]$/.test(answer.query) ? 0 : asks.length;
-      if (nodes.length) return show([...asks, ...nodes], finder.dataset.count.replace("{count}", answer.hits.length), start);
+      const first = askRow(answer.query), start = /[?？؟]$/.test(answer.query) ? 0 : first.length;
+      if (nodes.length) return show([...first, ...nodes], finder.dataset.count.replace("{count}", answer.hits.length), start);
       const none = finder.dataset.none.replace("{query}", answer.query);
       const near = (answer.suggestions || []).map(wordRow);
-      show([...asks, make("p", {}, near.length ? none + ". " + finder.dataset.near + ":" : none), ...near], none);
+      show([...first, make("p", {}, near.length ? none + ". " + finder.dataset.near + ":" : none), ...near], none);
     };
     const ask = async () => {
       const query = wanted = input.value.trim();
@@ -293,6 +299,9 @@
       ask();
     };
     input.addEventListener("input", () => {
+      // Results come a moment later, but what would be asked is always what stands in the field.
+      const asking = one(".ask", found), query = input.value.trim();
+      if (asking && query) asks(asking, query);
       clearTimeout(timer);
       timer = setTimeout(ask, answers.has(input.value.trim()) ? 0 : 40);
     });

@@ -1,0 +1,9 @@
+/** Emoji of spaces: the API writes them as hexadecimal code points joined by hyphens. */
+/** What the server says for a space that has no emoji. */
+export const PLAIN = "1f4d8";
+
+export const signOf = (code: string | undefined): string =>
+  code && code !== PLAIN ? String.fromCodePoint(...code.split("-").map((point) => parseInt(point, 16))) : "";
+
+export const codeOf = (sign: string): string =>
+  [...sign].map((point) => point.codePointAt(0)!.toString(16)).join("-");
