@@ -305,6 +305,7 @@ SHARED = {
 """What is kept for all applications of the process, because it says nothing of any."""
 
 REGISTRIES = {
+    "printing/looks.py:_finders",
     "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
     "access/tokens.py:_find_visitor", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",

@@ -82,7 +82,7 @@ def test_every_value_that_means_nothing_is_reported() -> None:
         ("unknown_key", 3), ("bad_value", 2),
         ("bad_value", 5), ("bad_value", 5), ("unknown_key", 5), ("unknown_key", 5), ("bad_value", 5), ("bad_value", 5),
         ("bad_value", 6), ("unknown_key", 6), ("bad_path", 6), ("bad_value", 6),
-        ("unknown_key", 7), ("unknown_key", 7), ("unknown_key", 7), ("bad_value", 7),
+        ("unknown_key", 7), ("unknown_key", 7), ("bad_value", 7),
         ("bad_value", 8),
     ]  # fmt: skip
     group = next(entry for entry in config.structure if entry.type == "section-group")
@@ -180,3 +180,22 @@ def test_whatever_is_read_is_a_structure(value: Any) -> None:
     config = read(write_yaml({"site": {"title": "Docs", "structure": value}}))
     again = read(write_docs(DocsConfig(title="Docs", structure=config.structure)))
     assert outline(again.structure) == outline(config.structure) and not again.problems
+
+
+def test_titles_in_further_languages_are_kept() -> None:
+    config = of(
+        "{type: section, key: a, title: Guides, localizedTitle: {de: Anleitungen, pt-BR: Guias},"
+        " localizedDescription: {de: Wie es geht}, children: [{key: v, title: V, localizedTitle: {de: W}}]}",
+        "{type: section-group, key: g, title: More, localizedTitle: {de: Mehr}, localizedDescription: {de: x}}",
+        "{type: section, key: b, title: BB, localizedTitle: {de: 7, '': x, fr: ' ', es: Sí}, localizedDescription: x}",
+    )
+    found = {entry.key: entry.localized for entry in walk_docs(config.structure)}
+    assert found == {
+        "a": {"title": {"de": "Anleitungen", "pt-BR": "Guias"}, "description": {"de": "Wie es geht"}},
+        "v": {"title": {"de": "W"}},
+        "g": {"title": {"de": "Mehr"}},
+        "b": {"title": {"es": "Sí"}},
+    }
+    assert [p.code for p in config.problems] == ["unknown_key", *["bad_value"] * 4]
+    again = read(write_docs(config))
+    assert not again.problems and {e.key: e.localized for e in walk_docs(again.structure)} == found

@@ -302,11 +302,11 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
         return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
 
     first, second, third = shown("post /a"), shown("post /b"), shown("post /c")
-    ids = re.findall('<details class="expandable" id="(in-[^"]*)"', first)
+    ids = re.findall('<details class="openapi-fold" id="(in-[^"]*)"', first)
     assert ids == ["in-pets-node", "in-pets-node-1"] and "two" not in first.split("Responses")[0]
-    assert "What is in node" not in second
+    assert "openapi-fold" not in second
     assert re.findall('href="#(in-[^"]*)"', second) == ids
-    assert third.count("What is in node") == 2 and "#in-" not in third
+    assert third.count("2 fields") == 2 and "#in-" not in third
     # One that is cut short is nothing to link to.
     node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
     drawer = Drawer(description, folded=True, spec="pets")
@@ -328,7 +328,7 @@ def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
     processed(world, "pets", {"text": json.dumps(description)})
     page = site().get("nodes").text
     (anchor,) = re.findall('href="#(in-[^"]*)"', page)
-    assert page.count("What is in node") == page.count(f'<details class="expandable" id="{anchor}"') == 1
+    assert page.count("2 fields") == page.count(f'<details class="openapi-fold" id="{anchor}"') == 1
 
 
 def test_a_schema_that_says_nothing_allows_any_value() -> None:
@@ -364,8 +364,9 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
         ).body
     )
     text = re.sub(r"<[^>]*>", "", body)
-    assert text.count("What it is, on two lines.") == 1
-    assert "At all." in text
+    assert text.count("What it is, on two lines") == 1
+    # What is more than a sentence stands below what the status is called.
+    assert text.index("404") < text.index("Not Found") < text.index("Not there") < text.index("At all.")
     assert '"a": [\n    1,\n    2\n  ],\n  "b": "\u00e9"' in text
     assert "-d" not in text and "Content-Type" not in text
 

@@ -16,12 +16,14 @@ from octavo.core.document import Reference, read, rewrite, split_page
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
+from octavo.fonts import FONTS, printed_files, read_font
 from octavo.kit import apart
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
-from octavo.printing.order import Chapter, Order, Place, StoredFile, write_document
+from octavo.printing.order import Chapter, Face, Look, Order, Place, StoredFile, write_document
 from octavo.printing.print_job import compile_order
+from octavo.printing.words import words_of
 
 
 def png(width: int = 4, height: int = 4) -> bytes:
@@ -265,3 +267,68 @@ def test_prints_of_several_pages_have_contents_with_page_numbers_and_bookmarks(t
     }
     for title, number in pages.items():
         assert re.search(rf"{title}[\s.]*{number}\b", contents), contents
+
+
+def fonts_of(made: Path) -> set[str]:
+    """The names of all fonts in a PDF, without the mark of a part of one."""
+    found = set[str]()
+    for page in PdfReader(made).pages:
+        for font in page["/Resources"].get("/Font", {}).values():  # type: ignore[union-attr]
+            found.add(str(font.get_object()["/BaseFont"]).partition("+")[2])
+    return found
+
+
+def faces_of(folder: Path, name: str, kind: str) -> list[Face]:
+    faces = []
+    for number, (file, weights, group, italic) in enumerate(printed_files(FONTS[name])):
+        (folder / f"{kind}{number}.font").write_bytes(read_font(file))
+        face = Face(
+            file=f"{kind}{number}.font", family=f"{kind} {group}", weights=list(weights), italic=italic
+        )
+        faces.append(face)
+    return faces
+
+
+def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
+    (tmp_path / "logo.png").write_bytes(png(40, 10))
+    look = Look(
+        site="Kettle",
+        address="https://docs.example.com/",
+        logo="logo.png",
+        colours={"accent": (0.5, 0.1, 150.0)},
+        text=faces_of(tmp_path, "RobotoSlab", "text"),
+        mono=faces_of(tmp_path, "JetBrainsMono", "mono"),
+    )
+    text = "# One\n\nWords, **bold** ones, ώρα, 水.\n\n```\ncode ✓\n```\n"
+    order = order_of(tmp_path, {"one": text}, look=look, about="How to boil water.")
+    assert compile_order(order, tmp_path).plain == []
+    made = tmp_path / "print.pdf"
+    fonts = fonts_of(made)
+    assert {"text-0-400", "text-0-700", "text-3-400", "mono-0-400"} <= fonts
+    # What the site's fonts lack is set in those that every print has.
+    assert any("DejaVu" in font for font in fonts)
+    # Scripts that the text does not use are not made.
+    assert not any(font.startswith(("text-1", "text-2")) for font in fonts)
+    cover = PdfReader(made).pages[0]
+    assert "How to boil water." in cover.extract_text() and "docs.example.com" in cover.extract_text()
+    assert len(cover.images) == 1
+
+
+def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -> None:
+    broken = read_font("inter-latin-wght-normal.woff2")[:20_000]
+    (tmp_path / "a.font").write_bytes(broken)
+    (tmp_path / "b.font").write_bytes(b"")
+    faces = [Face(file=name, family="text 0", weights=[400]) for name in ("a.font", "b.font")]
+    order = order_of(tmp_path, {"one": "# One\n\nWords.\n"}, look=Look(text=faces, logo=None))
+    assert compile_order(order, tmp_path).plain == []
+    assert any("Libertinus" in font for font in fonts_of(tmp_path / "print.pdf"))
+
+
+def test_words_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> None:
+    language, words = words_of("de-AT")
+    order = order_of(
+        tmp_path, {"one": '# Eins\n\n{% hint style="warning" %}\nHeiß.\n{% endhint %}\n'}, words=words
+    )
+    compile_order(order, tmp_path)
+    told = "".join(page.extract_text() for page in PdfReader(tmp_path / "print.pdf").pages)
+    assert language == "de" and "Inhalt" in told and "WARNUNG" in told and "Contents" not in told

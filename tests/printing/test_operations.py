@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 from typing import Any
 
 import httpx
 import pytest
+from pypdf import PdfReader
 
 from octavo import spaces
 from octavo.kit.clock import now
@@ -129,8 +131,8 @@ def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> No
         held = tx.value("SELECT content FROM item_versions WHERE kind = 'file'")
     wanted = store.Wanted(world.home["spaceId"], world.home["revisionId"])
     with world.context.db.write() as tx:
-        store.insert_print(tx, wanted)
-        store.finish_print(tx, wanted.id, held, 1)
+        store.insert_print(tx, wanted.id_in(""), wanted)
+        store.finish_print(tx, wanted.id_in(""), held, 1)
         store.forget_prints(tx, now() + 1)
     assert count_prints(world) == 0
     sweep_a_day_later(world)
@@ -161,3 +163,29 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
     Worker(world.context.db, world.context).run_pending()
     assert count_prints(world) == 0
     assert fetch(world, url).status_code == 200 and count_prints(world) == 1
+
+
+def test_a_print_looks_as_the_site_that_shows_its_space(world: World) -> None:
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    url = link(world)
+
+    def first_font() -> str:
+        made = fetch(world, url)
+        assert made.status_code == 200, made.text
+        page = PdfReader(io.BytesIO(made.content)).pages[0]
+        fonts = page["/Resources"]["/Font"].values()  # type: ignore[index]
+        return str(next(iter(fonts)).get_object()["/BaseFont"])
+
+    plain = first_font()
+    assert "text-0" not in plain
+    assert world.call("admin", "POST", f"{site}/publish").is_success
+    assert "text-0" in first_font()
+    look = world.get("admin", f"{site}/customization")
+    look["styling"]["font"] = "Lato"
+    look["styling"]["primaryColor"] = {"light": "#0a7a4b", "dark": "#4fd6a0"}
+    # A logo that cannot be had leaves the site's title in its place.
+    look["header"]["logo"] = dict.fromkeys(("light", "dark"), "https://127.0.0.1:9/logo.svg")
+    assert world.call("admin", "PUT", f"{site}/customization", json=look).is_success
+    assert "text-0" in first_font()
+    assert count_prints(world) == 3, "another look is another print"
+    assert "text-0" in first_font() and count_prints(world) == 3

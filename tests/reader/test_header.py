@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.docs_sites import bring_source
+from octavo.admin.docs_sites import bring_source, export_site_files
 from visiting import Visitor
 
 GROUP = """    - type: section-group
@@ -67,3 +67,32 @@ def test_tabs_that_do_not_fit_have_a_row_of_their_own(
 ) -> None:
     classes, _ = header(world, tmp_path, titles)
     assert ("sections-below" in classes) is below
+
+
+def test_sections_and_variants_are_called_as_in_the_readers_language(world: Any, tmp_path: Path) -> None:
+    def section(key: str, title: str, german: str, children: str) -> str:
+        return (
+            f"    - {{type: section, key: {key}, title: {title}, path: {key},"
+            f" localizedTitle: {{de: {german}}}, children: [{children}]}}\n"
+        )
+
+    spaces = (
+        "{type: space, key: en, title: English, default: true, content: {directory: en, language: en}},"
+        "{type: space, key: de, title: Deutsch, path: de, localizedTitle: {de: Auf Deutsch},"
+        " content: {directory: de, language: de}}"
+    )
+    other = "{type: space, key: api, title: API, content: {directory: api}}"
+    structure = section("guides", "Guides", "Anleitungen", spaces) + section("api", "Calls", "Aufrufe", other)
+    for name in ("en", "de", "api"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text("# Words\n")
+    (tmp_path / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{structure}")
+    organization = world.home["organizationId"]
+    made = bring_source(world.context, str(tmp_path), organization_id=organization, publish=True)
+    assert [problem.code for problem in made.problems] == []
+    base = urlsplit(made.site_url).path
+    english, german = (Visitor(world.context).get(f"{base}{path}").text for path in ("", "de/"))
+    assert "Guides" in english and "Calls" in english and "Anleitungen" not in english
+    assert "Anleitungen" in german and "Aufrufe" in german and "Guides" not in german
+    export_site_files(world.context, made.site, tmp_path / "out")
+    assert "Anleitungen" in (tmp_path / "out" / "docs.yaml").read_text()

@@ -26,6 +26,10 @@ _KEYS: dict[str, tuple[str, ...]] = {
 """What an entry of each type has beside its type, key and title."""
 _OF_SECTION = ("description", "icon", "draft")
 """What a space has where it is a section of its own."""
+_LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
+"""What says a field in further languages."""
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
+_LANGUAGES_MAX = 100
 _SITE_KEYS = ("title", "structure")
 _MEANT_AS_CONDITION = re.compile(r"[\W_]*(?:if|conditions?)[\W_]*", re.IGNORECASE)
 _LENGTHS = {"path": 100, "description": 256, "icon": 50, "condition": 1024}
@@ -50,6 +54,8 @@ class DocsEntry(Struct, kw_only=True):
     draft: bool = False
     directory: str | None = None
     language: str | None = None
+    localized: dict[str, dict[str, str]] = field(default_factory=dict)
+    """``title`` and ``description`` in further languages: from field to language to text."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
 
@@ -195,6 +201,8 @@ class _DocsReader:
             if name == "hidden" and given is True:
                 message = "`hidden` is not known here: readers see it (`draft: true` on a section keeps it from them)"
                 self._complain("unknown_key", message, *way, name)
+            elif name in _LOCALIZED and _LOCALIZED[name] in ("title", *known):
+                self._read_localized(entry, name, given, way)
             elif name not in ("type", "key", "title", "hidden", *known) and not (
                 "condition" in known and _MEANT_AS_CONDITION.fullmatch(name)
             ):
@@ -223,6 +231,21 @@ class _DocsReader:
                 self._complain("unknown_key", message, *way, name)
         return entry
 
+    def _read_localized(self, entry: DocsEntry, name: str, given: Any, way: tuple[str | int, ...]) -> None:
+        """A field in further languages; what is no text in a language is left out."""
+        of = _LOCALIZED[name]
+        most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
+        texts = given if isinstance(given, dict) and len(given) <= _LANGUAGES_MAX else {}
+        if texts is not given and given is not None:
+            self._complain("bad_value", f"`{name}` must be a map from languages to texts", *way, name)
+        for language, text in texts.items():
+            is_language = isinstance(language, str) and _LANGUAGE.fullmatch(language)
+            if is_language and isinstance(text, str) and text.strip() and len(text) <= most:
+                entry.localized.setdefault(of, {})[language] = text
+            else:
+                message = f"`{name}` has texts of 1 to {most} characters, each by the tag of its language"
+                self._complain("bad_value", message, *way, name, language)
+
     def _free_key(self, is_space: bool, wanted: str) -> str:
         """A key for what has none, which nothing else has or says that it has."""
         return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
@@ -245,6 +268,7 @@ class _DocsReader:
             default=True,
             directory=entry.directory,
             language=entry.language,
+            localized={"title": texts} if (texts := entry.localized.get("title")) else {},
             line=entry.line,
         )
         return DocsEntry(
@@ -257,6 +281,7 @@ class _DocsReader:
             condition=entry.condition,
             default=entry.default,
             draft=entry.draft,
+            localized=entry.localized,
             children=[variant],
             line=entry.line,
         )
@@ -306,6 +331,7 @@ class _DocsReader:
                     message = f"`{name}` means nothing on a space that is no section of its own"
                     self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
             entry.description, entry.icon, entry.draft = None, None, False
+            entry.localized.pop("description", None)
             if entry.directory is not None and entry.directory in directories:
                 entries.remove(entry)
                 message = f"{entry.directory or './'} is there twice; {entry.key} is left out"
@@ -354,6 +380,9 @@ def _written(entry: DocsEntry) -> dict[str, Any]:
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
             made[name] = value
+    for name, of in _LOCALIZED.items():
+        if texts := entry.localized.get(of):
+            made[name] = texts
     if entry.type == "space":
         content = {"directory": f"./{entry.directory}".rstrip("/") if entry.directory is not None else None}
         made["content"] = content | ({"language": entry.language} if entry.language else {})

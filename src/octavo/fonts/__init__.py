@@ -1,8 +1,22 @@
-"""Fonts of an organization, made of uploaded files."""
+"""Fonts: those that come along, and those of organizations, made of uploaded files."""
 
 from . import tables as tables
-from .serving import CustomFont, find_face, find_fonts
+from .built_in import (
+    FONTS,
+    Font,
+    Kind,
+    custom_faces,
+    first_file,
+    font_faces,
+    font_files,
+    font_stack,
+    printed_files,
+    read_font,
+    upright_files,
+)
+from .serving import CustomFont, find_face, find_files, find_fonts
 
 __all__ = [
-    "CustomFont", "find_face", "find_fonts", "tables",
+    "CustomFont", "FONTS", "Font", "Kind", "custom_faces", "find_face", "find_files", "find_fonts", "first_file",
+    "font_faces", "font_files", "font_stack", "printed_files", "read_font", "tables", "upright_files",
 ]  # fmt: skip

@@ -44,6 +44,12 @@ def find_fonts(
     return tuple(found)
 
 
+def find_files(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
+    """The faces of a font, lightest first: weight and content of each; none where the organization has no such font."""
+    font = store.find_font(tx, organization_id, font_id)
+    return [(face.weight, face.hash) for face in font.faces] if font is not None else []
+
+
 def find_face(tx: Transaction, organization_id: str, font_id: str, name: str) -> FileGrant | None:
     """The file of a face by its name (``400.woff2``); None when the organization has no such font or face."""
     font = store.find_font(tx, organization_id, font_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
@@ -44,6 +45,11 @@ MANY = 12
 without what errors hold and samples of them, which are nearly always the same."""
 
 _ENGLISH = BlockLabels()
+_UNFOLDED = 5
+"""Fields inside of a field that are shown without unfolding them."""
+_VALUES = 200
+"""Possible values of a field that are drawn."""
+_STATUSES = frozenset(HTTPStatus)
 _LIMITS = (
     ("default", "default"), ("const", "const"), ("minimum", "minimum"), ("maximum", "maximum"),
     ("exclusiveMinimum", "exclusive_minimum"), ("exclusiveMaximum", "exclusive_maximum"),
@@ -114,9 +120,11 @@ def _tabs(entries: Iterable[tuple[str, list[Block]]]) -> Block:
     return Block("tabs", {}, [Block("tabs-item", {"title": title}, [*blocks]) for title, blocks in entries])
 
 
-def _expandable(title: Sequence[Text | Inline], blocks: list[Block], *, is_open: bool = False) -> Block:
+def _expandable(
+    title: Sequence[Text | Inline], blocks: list[Block], *, is_open: bool = False, kind: str = "expandable"
+) -> Block:
     return Block(
-        "expandable",
+        kind,
         {"open": True} if is_open else {},
         fragments=[
             Fragment("expandable-title", [_paragraph(*title)]),
@@ -146,10 +154,6 @@ def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
         link = Inline("link", {"ref": {"kind": "page", "page": page}}, [_text(title)])
         items.append([_paragraph(link, *([_text(" "), _text(beside, "code")] if beside != title else []))])
     return _items(items)
-
-
-def _column(percent: int, blocks: list[Block]) -> Block:
-    return Block("column", {"width": {"value": percent, "unit": "%"}}, [*blocks])
 
 
 # --- schemas --------------------------------------------------------------------------------------------------
@@ -200,8 +204,10 @@ class Drawer:
             return english
         return Inline("openapi-word", {"word": word, **({"name": name} if name else {})}, [english])
 
-    def _lead(self, word: str) -> Block:
-        return _paragraph(self._word(word, "bold"))
+    def _lead(self, word: str, *beside: Text | Inline) -> Block:
+        if not self._folded:
+            return _paragraph(self._word(word, "bold"), *beside)
+        return Block("openapi-part", {}, [self._word(word, "bold"), *beside])
 
     def _take(self, count: int) -> int:
         """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
@@ -256,13 +262,21 @@ class Drawer:
     def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
         """What is in a schema, folded up. On a page with many operations most schemas come again and again: one that is
         shown wholly is linked to from then on."""
-        folded = _expandable(title, inside)
+        shown = _count(inside)
+        folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
         if name and whole and self._find_link(value) is None:
             taken = {*self._folded_at.values()}
             folded.data["id"] = free_name(slug(f"in {self._spec} {name}"), taken.__contains__)
             self._folded_at[value["$ref"], self._left_out] = folded.data["id"]
         return folded
+
+    def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
+        """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
+        count = _count(inside) if whole else 0
+        return [
+            self._word("fields", name=str(count)) if count > 1 else self._word("inside", name=name or "…")
+        ]
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -304,7 +318,7 @@ class Drawer:
         if isinstance(given, (str, int, float)):
             say("example", given)
         if parts:
-            found.append(_paragraph(*parts))
+            found.append(Block("openapi-limits", {}, [*parts]) if self._folded else _paragraph(*parts))
         values = list_of(schema.get("enum"))
         about = object_of(schema.get("x-enumDescriptions"))
         if about:
@@ -318,6 +332,9 @@ class Drawer:
                 ]
                 for v in values[:200]
             )
+        elif values and self._folded:
+            texts = [v if isinstance(v, str) else body_text("application/json", v) for v in values[:_VALUES]]
+            found.append(Block("openapi-values", {"values": [text[:200] for text in texts]}))
         elif values:
             listed: Nodes = [self._word("values"), _text(" ")]
             for number, value in enumerate(values[:200]):
@@ -435,8 +452,9 @@ class Drawer:
             blocks += inside
         elif inside and self._folded:
             shown = value if self._description.name_of(value) else items
-            title = [self._word("inside", name=name or "…")]
-            blocks.append(self._fold(title, shown, inside, whole=cut == self._cut))
+            whole = cut == self._cut
+            title = self._fold_title(name, inside, whole=whole)
+            blocks.append(self._fold(title, shown, inside, whole=whole))
         elif len(above) < 4:
             blocks += inside
         elif inside:
@@ -458,14 +476,15 @@ class Drawer:
             operation.path if operation.webhook else self._description.server_url(operation) + operation.path
         )
         blocks.append(self._head(operation, where))
+        blocks += self._authentication(operation)
         left = self._notes(operation) + _markdown(data.get("description"))
-        left += self._authentication(operation)
         left += self._parameters(operation)
         left += self._body(operation)
         left += self._responses(operation)
         right = self._samples(operation)
         if self._folded and right:
-            return [*blocks, Block("columns", {}, [_column(58, left), _column(42, right)])]
+            columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
+            return [*blocks, Block("openapi-columns", {}, [*columns])]
         return [*blocks, *left, *right]
 
     def _head(self, operation: Operation, where: str) -> Block:
@@ -507,13 +526,18 @@ class Drawer:
                 items.append([_paragraph(self._word("no_authentication"))])
             for name, scopes in way.items():
                 scheme = self._description.follow(self._description.security_schemes.get(name))
-                words = _scheme_words(name, scheme)
-                listed = ", ".join(scope for scope in list_of(scopes) if isinstance(scope, str))
-                line = _paragraph(_text(words), _text(f" ({listed})" if listed else ""))
+                given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
+                if self._folded:
+                    line = _paragraph(*_scheme_nodes(name, scheme), *_scope_nodes(given))
+                else:
+                    listed = f" ({', '.join(given)})" if given else ""
+                    line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
                 # Of the many operations on a page nearly all say the same.
                 about = [] if name in self._schemes else _markdown(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
+        if self._folded:
+            return [Block("openapi-facts", {}, [block for item in items for block in item])]
         return [self._lead("authentication"), *_items(items)]
 
     def _parameters(self, operation: Operation) -> list[Block]:
@@ -545,7 +569,7 @@ class Drawer:
             return []
         required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
-        head = _paragraph(self._word("body", "bold"), _text(" "), _text(kinds, "code"), *required)
+        head = self._lead("body", _text(" "), _text(kinds, "code"), *required)
         # What only answers hold cannot be sent.
         self._left_out = "readOnly"
         inside = self._contents(content)
@@ -585,11 +609,15 @@ class Drawer:
             response = self._description.follow(value)
             about = text_of(response.get("description"))
             whole = " ".join(about.split())
-            # A plain sentence may be broken into lines.
-            is_short = len(whole) <= 200 and _SENTENCE.fullmatch(whole) is not None
-            first = whole if is_short else about.strip().split("\n")[0][:200]
-            title: Nodes = [_text(code, "code"), _text(f" {first}" if first else "")]
-            inside = _markdown(about) if whole != first else []
+            # A plain sentence may be broken into lines. On a page that is folded, what is longer stands below.
+            is_short = len(whole) <= (80 if self._folded else 200) and _SENTENCE.fullmatch(whole) is not None
+            if is_short:
+                first = whole.removesuffix(".") if self._folded else whole
+            else:
+                first = _phrase(code) if self._folded else about.strip().split("\n")[0][:200]
+            inside = _markdown(about) if not is_short and whole != first else []
+            status = [] if self._folded else [_text(code, "code"), _text(" " if first else "")]
+            title: Nodes = [*status, _text(first or (_phrase(code) if self._folded else ""))]
             headers = object_of(response.get("headers"))
             if headers:
                 inside += [self._lead("header"), *self._fields(
@@ -599,8 +627,11 @@ class Drawer:
             named = self._many and _is_error(code)
             inside += self._contents(object_of(response.get("content")), named=named)
             self._left_out = ""
-            if self._folded and inside:
-                blocks.append(_expandable(title, inside, is_open=all_open or number == 0))
+            if self._folded:
+                is_open = bool(inside) and (all_open or number == 0)
+                answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
+                answer.data["status"] = code
+                blocks.append(answer)
             else:
                 blocks += [_paragraph(*title), *inside]
         return [self._lead("responses"), *blocks] if blocks else []
@@ -633,7 +664,10 @@ class Drawer:
                 answers += [(code, self._example(kind, media, "" if self._folded else f"Response {code}"))]
         answers = [(code, example) for code, example in answers if example]
         if answers and self._folded:
-            blocks.append(_tabs(answers))
+            tabs = [
+                Block("tabs-item", {"title": code, "status": code}, [*example]) for code, example in answers
+            ]
+            blocks.append(Block("tabs", {}, [*tabs]))
         else:
             blocks += [block for _, example in answers[:1] for block in example]
         return blocks
@@ -705,8 +739,35 @@ class Drawer:
         return blocks
 
 
+def _count(inside: list[Block]) -> int:
+    """How many fields there are, where there is nothing else; 0 otherwise."""
+    fields = inside[0] if len(inside) == 1 else None
+    return len(fields.nodes) if fields is not None and fields.type == "openapi-fields" else 0
+
+
+def _phrase(code: str) -> str:
+    """What a status is called, for an answer of which nothing is said."""
+    return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
+
+
 def _is_error(code: str) -> bool:
     return code == "default" or code[:1] in ("4", "5")
+
+
+def _scheme_nodes(name: str, scheme: Data) -> Nodes:
+    """What to send, as one writes it."""
+    kind, scheme_name = scheme.get("type"), text_of(scheme.get("scheme")) or "Bearer"
+    if kind == "http":
+        return [_text(f"Authorization: {scheme_name.capitalize()}", "code")]
+    if kind == "apiKey":
+        key = text_of(scheme.get("name"))
+        return [_text(f"?{key}=" if scheme.get("in") == "query" else f"{key}:", "code")]
+    words = {"oauth2": "OAuth 2.0", "openIdConnect": "OpenID Connect", "mutualTLS": "TLS"}
+    return [_text(words.get(text_of(kind), name))]
+
+
+def _scope_nodes(scopes: list[str]) -> Nodes:
+    return [node for scope in scopes for node in (_text(" "), _text(scope, "code"))]
 
 
 def _scheme_words(name: str, scheme: Data) -> str:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
-from .description import Data, Description, list_of, object_of
+from .description import Data, Description, list_of, object_of, text_of
 
 Direction = Literal["request", "response"]
 
 _DEPTH = 8
+_LONGEST = 200
+"""Characters of a string that is made longer because a description asks for it."""
+_SAID = ("example", "examples", "default", "const")
+"""What of a schema shows a value of it."""
 _VALUES = 300
 """Values of one example; what is beyond is left out."""
+_NAMES = {
+    "email": "name@example.com", "mail": "name@example.com", "url": "https://example.com",
+    "uri": "https://example.com", "href": "https://example.com", "website": "https://example.com",
+    "host": "example.com", "hostname": "example.com", "domain": "example.com", "ip": "192.0.2.1",
+    "phone": "+15550100", "currency": "EUR", "country": "DE", "language": "en", "locale": "en",
+    "timezone": "Europe/Berlin", "color": "#2563eb", "colour": "#2563eb", "date": "2026-01-31", "sha": "ce587453ced02b15",
+}  # fmt: skip
+"""Values of strings by the last word of their names, where a description says nothing else of them."""
 _FORMATS = {
     "date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H",
     "email": "name@example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000", "uri": "https://example.com",
@@ -19,44 +32,53 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def media_example(description: Description, media: Data, direction: Direction) -> Any:
-    """The example that a media type has, else one made from its schema; None where there is neither."""
+def media_example(description: Description, media: Data, direction: Direction, name: str = "") -> Any:
+    """The example that a media type has, else one made from its schema; None where there is neither. ``name``: what
+    the value is called."""
     if "example" in media:
         return media["example"]
     for value in object_of(media.get("examples")).values():
         found = description.follow(value)
         if "value" in found:
             return found["value"]
-    return _Maker(description, direction).make(media.get("schema"), 0) if "schema" in media else None
+    if "schema" not in media:
+        return None
+    return _Maker(description, direction).make(media["schema"], 0, name)
 
 
-def parameter_example(description: Description, parameter: Data) -> Any:
-    found = media_example(description, parameter, "request")
+def parameter_example(description: Description, parameter: Data, *, named: bool = True) -> Any:
+    """A value of a parameter: its example, else what its schema says, else, where ``named``, its own name."""
+    name = text_of(parameter.get("name")) if named else ""
+    found = media_example(description, parameter, "request", name)
     if found is None:
         content = list(object_of(parameter.get("content")).values())
-        found = media_example(description, object_of(content[0]), "request") if content else None
+        found = media_example(description, object_of(content[0]), "request", name) if content else None
     return found
 
 
 class _Maker:
+    """Makes values of schemas. Answers hold all there is; requests what has to be sent and what the description shows
+    a value of, or all of it where that would be nothing."""
+
     def __init__(self, description: Description, direction: Direction) -> None:
         self._description = description
+        self._asks = direction == "request"
         self._hidden = "readOnly" if direction == "request" else "writeOnly"
         self._left = _VALUES
         self._within: list[str] = []
 
-    def make(self, value: Any, depth: int) -> Any:
-        """None where nothing can be said, also for a schema inside of itself."""
-        name = self._description.name_of(value)
-        if name in self._within:
+    def make(self, value: Any, depth: int, name: str = "") -> Any:
+        """None where nothing can be said, also for a schema inside of itself. ``name``: what the value is called."""
+        schema_name = self._description.name_of(value)
+        if schema_name in self._within:
             return None
-        self._within += [name] if name else []
-        made = self._made(value, depth)
-        if name:
+        self._within += [schema_name] if schema_name else []
+        made = self._made(value, depth, name)
+        if schema_name:
             self._within.pop()
         return made
 
-    def _made(self, value: Any, depth: int) -> Any:
+    def _made(self, value: Any, depth: int, name: str) -> Any:
         self._left -= 1
         schema = self._description.follow(value)
         if "example" in schema:
@@ -71,30 +93,30 @@ class _Maker:
         if depth >= _DEPTH or self._left <= 0:
             return None
         if list_of(schema.get("allOf")):
-            return self._all(schema, depth)
+            return self._all(schema, depth, name)
         for key in ("oneOf", "anyOf"):
             variants = list_of(schema.get(key))
             if variants:
                 chosen = next(
                     (v for v in variants if self._description.follow(v).get("type") != "null"), variants[0]
                 )
-                made = self.make(chosen, depth + 1)
+                made = self.make(chosen, depth + 1, name)
                 own = self._object(schema, depth) if "properties" in schema else {}
                 return {**own, **made} if isinstance(made, dict) else made
-        return self._plain(schema, depth)
+        return self._plain(schema, depth, name)
 
-    def _all(self, schema: Data, depth: int) -> Any:
+    def _all(self, schema: Data, depth: int, name: str) -> Any:
         whole: Data = self._object(schema, depth) if "properties" in schema else {}
         other = None
         for part in schema["allOf"]:
-            made = self.make(part, depth + 1)
+            made = self.make(part, depth + 1, name)
             if isinstance(made, dict):
                 whole |= made
             elif made is not None:
                 other = made
         return whole or other
 
-    def _plain(self, schema: Data, depth: int) -> Any:
+    def _plain(self, schema: Data, depth: int, name: str) -> Any:
         types = schema.get("type")
         kind = next((t for t in types if t != "null"), "null") if isinstance(types, list) else types
         if kind == "object" or (
@@ -102,23 +124,52 @@ class _Maker:
         ):
             return self._object(schema, depth)
         if kind == "array" or (kind is None and "items" in schema):
-            made = self.make(schema.get("items", {}), depth + 1)
+            made = self.make(schema.get("items", {}), depth + 1, name[:-1] if name.endswith("s") else name)
             return [] if made is None else [made]
         if kind in ("integer", "number"):
             least = schema.get("minimum")
             return least if isinstance(least, (int, float)) and least > 0 else 1
         if kind == "boolean":
             return True
-        return _FORMATS.get(str(schema.get("format")), "text") if kind == "string" else None
+        return _string(schema, name) if kind == "string" else None
 
     def _object(self, schema: Data, depth: int) -> Data:
         made: Data = {}
-        for name, value in object_of(schema.get("properties")).items():
+        shown = [
+            (name, value, found)
+            for name, value in object_of(schema.get("properties")).items()
+            if (found := self._description.follow(value)).get(self._hidden) is not True
+        ]
+        if self._asks:
+            required = list_of(schema.get("required"))
+            asked = [
+                each
+                for each in shown
+                if each[0] in required
+                or (each[2].get("deprecated") is not True and any(key in each[2] for key in _SAID))
+            ]
+            shown = asked or shown
+        for name, value, _ in shown:
             if self._left <= 0:
                 break
-            if self._description.follow(value).get(self._hidden) is not True:
-                made[name] = self.make(value, depth + 1)
+            made[name] = self.make(value, depth + 1, name)
         extra = schema.get("additionalProperties")
         if not made and isinstance(extra, dict) and extra:
             made["key"] = self.make(extra, depth + 1)
         return {name: value for name, value in made.items() if value is not None}
+
+
+def _string(schema: Data, name: str) -> str | None:
+    """A string that is called so: what its format or its name asks for, else the name itself; None without one."""
+    found = _FORMATS.get(text_of(schema.get("format")))
+    if found is None:
+        words = (
+            re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").lower().split()
+        )
+        found = _NAMES.get(words[-1] if words else "") or name
+    if not found:
+        return None
+    most, least = schema.get("maxLength"), schema.get("minLength")
+    if isinstance(least, int) and len(found) < min(least, _LONGEST):
+        found = (found * _LONGEST)[: min(least, _LONGEST)]
+    return found[:most] if isinstance(most, int) and most > 0 else found

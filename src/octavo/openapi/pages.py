@@ -31,7 +31,7 @@ from ..spaces import on_language
 from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
-from .description import UNTAGGED, Description, Operation, Tag, text_of
+from .description import UNTAGGED, Description, Operation, Tag, object_of, text_of
 from .drawing import MANY, Drawer, complain, lead_on, prose
 from .trying import can_try
 from .words import ENGLISH, Words, catalogue, locale_of
@@ -301,6 +301,17 @@ def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
         title = text_of(load(tx, version).info.get("version"))
         yield Release(title[:100], version.created_at, compare_versions(tx, version, before))
         version = before
+
+
+def method_of(page: Page) -> str | None:
+    """The method of the operation that a computed page shows, ``event`` for a webhook; None for every other page."""
+    source = page.computed
+    if source is None or source.get("type") != TYPE:
+        return None
+    props = object_of(source.get("props"))
+    if "webhook" in props:
+        return "event"
+    return text_of(props.get("operation")).partition(" ")[0] or None
 
 
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:

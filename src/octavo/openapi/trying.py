@@ -236,7 +236,11 @@ def _fields(description: Description, operation: Operation) -> Iterator[Field]:
             continue
         schema = description.follow(parameter.get("schema"))
         required = parameter.get("required") is True or place == "path"
-        given = parameter_example(description, parameter) if required or "example" in parameter else None
+        given = (
+            parameter_example(description, parameter, named=False)
+            if required or "example" in parameter
+            else None
+        )
         style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
         exploded = parameter.get("explode", style == "form") is True and place == "query"
         separators = {"spaceDelimited": " ", "pipeDelimited": "|"}

@@ -4,7 +4,8 @@ from . import tables as tables
 from .fonts import coverage
 from .links import PATH as PRINT_PATH
 from .links import Opened, open_print
+from .looks import FontFile, PrintLook, provide_looks
 
 __all__ = [
-    "Opened", "PRINT_PATH", "coverage", "open_print", "tables",
+    "FontFile", "Opened", "PRINT_PATH", "PrintLook", "coverage", "open_print", "provide_looks", "tables",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from .order import Order, Result
-from .typesetting import Setting
+from .typesetting import FONTS, Setting
 
 _PROBES = 200
 
@@ -52,7 +52,9 @@ class Compiling:
     def _find_fonts(self) -> Any:
         import typst
 
-        folders = [self._order.fonts] if self._order.fonts else []
+        own = self._folder / FONTS
+        folders = [str(own)] if own.exists() else []
+        folders += [self._order.fonts] if self._order.fonts else []
         return typst.Fonts(include_system_fonts=False, font_paths=folders)
 
     def _compile(self, name: str, probe: bool = False) -> bytes:

@@ -25,10 +25,10 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """``folder``: where further fonts lie. ``absent`` collects the characters that had to be left to chance."""
+    """``folders``: where further fonts lie. ``absent`` collects the characters that had to be left to chance."""
 
-    def __init__(self, folder: str | None) -> None:
-        self._ranges = _merged(sorted([*_EMBEDDED, *coverage(folder)]))
+    def __init__(self, *folders: str | None) -> None:
+        self._ranges = _merged(sorted([*_EMBEDDED, *(one for folder in folders for one in coverage(folder))]))
         self._starts = [start for start, _ in self._ranges]
         self._pictures = self.has("\U0001f680")
         self.absent: set[str] = set()

@@ -14,10 +14,12 @@ from ..errors import NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.locales import date_words
 from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
 from .order import Chapter, Order, Place, StoredFile, write_document
 from .store import Wanted
+from .words import words_of
 
 _IMAGE_MAX = 24 * 1024 * 1024
 _ALL_IMAGES_MAX = 400 * 1024 * 1024
@@ -40,11 +42,14 @@ def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, fold
         write_document(folder, number, document)
         chapters.append(_chapter(page, level))
     head = chosen[0][0] if wanted.page_id else None
+    first = next((chapter for chapter in chapters if chapter.kind != "group"), None)
+    language, words = words_of(space.language)
     places = (page for page in view.tree if page.id in used.pages)
     return Order(
         title=(head.title if head else "") or space.title or "Untitled",
+        about=first.description if first else "",
         subtitle=wanted.subtitle or (space.title if head else ""),
-        date=_date_line(now()),
+        date=date_words(datetime.fromtimestamp(now() / 1000, UTC).date(), language),
         language=space.language or "en",
         whole=not wanted.single,
         chapters=chapters,
@@ -53,6 +58,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, fold
             for page in places
         ],
         files=_files(context, [item for id in used.files if (item := view.item(id, "file"))], folder),
+        words=words,
         fonts=context.settings.pdf_fonts or None,
     )
 
@@ -154,9 +160,3 @@ def image_kind(data: bytes) -> str | None:
         if head.startswith((b"<svg", b"<?xml", b"<!--", b"<!DOCTYPE svg")) and b"<svg" in data[:20000]
         else None
     )
-
-
-def _date_line(moment: int) -> str:
-    """A day as a title page says it; ``moment`` in milliseconds."""
-    day = datetime.fromtimestamp(moment / 1000, UTC)
-    return f"{day.day} {day:%B} {day.year}"

@@ -18,6 +18,7 @@ from ..kit.context import Context
 from ..kit.files import FileGrant
 from ..kit.operation import Actor
 from . import store
+from .looks import find_look
 from .print_job import order_print
 from .store import Wanted
 
@@ -62,10 +63,11 @@ def open_print(context: Context, token: str) -> Opened | None:
         actor = find_grantor(tx, grant.by, "getSpacePDF")
         if actor is None or find_space_access(tx, actor, Can.VIEW, grant.wanted.space_id) is None:
             return None
-        row = store.find_print(tx, grant.wanted.id)
+        look = find_look(context, tx, grant.wanted.space_id).version
+        row = store.find_print(tx, grant.wanted.id_in(look))
     if row is None:
         with context.db.write() as tx:
-            row = order_print(tx, grant.wanted)
+            row = order_print(tx, grant.wanted, look)
         if row is None:
             return None
     if row.file is None:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core.document import Document
+from ..core.document.typst import Labels
 from ..core.pages import PageKind
 
 
@@ -44,11 +45,41 @@ class StoredFile(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
+class Words(Labels, frozen=True, kw_only=True):
+    """The words of a print that nobody wrote."""
+
+    contents: str = "Contents"
+    untitled: str = "Untitled"
+    not_set: str = "This page could not be laid out. What follows is its text."
+
+
+class Face(Struct, frozen=True, kw_only=True):
+    """A font in the print's folder: ``weights`` to make of the ``file``, as faces of ``family``."""
+
+    file: str
+    family: str
+    weights: list[int]
+    italic: bool = False
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """What a print has of the site that shows its space. ``logo`` is a file in the print's folder, ``colours`` are
+    lightness, chroma and hue."""
+
+    site: str = ""
+    address: str = ""
+    logo: str | None = None
+    colours: dict[str, tuple[float, float, float]] = {}
+    text: list[Face] = []
+    mono: list[Face] = []
+
+
 class Order(Struct, frozen=True, kw_only=True):
-    """``whole``: with a title page and contents. ``subtitle`` says what state it is; ``fonts`` is a folder of
-    further fonts."""
+    """``whole``: with a title page and contents. ``about`` says what it is about, ``subtitle`` what state it is;
+    ``fonts`` is a folder of further fonts."""
 
     title: str
+    about: str = ""
     subtitle: str = ""
     date: str = ""
     language: str = "en"
@@ -56,6 +87,8 @@ class Order(Struct, frozen=True, kw_only=True):
     chapters: list[Chapter]
     places: list[Place]
     files: list[StoredFile]
+    look: Look = Look()
+    words: Words = Words()
     fonts: str | None = None
 
 
@@ -75,6 +108,11 @@ def write_document(folder: Path, number: int, document: Document) -> None:
 
 def read_document(folder: Path, number: int) -> Document:
     return msgspec.json.decode(_path(folder, number).read_bytes(), type=Document)
+
+
+def read_written(folder: Path, number: int) -> str:
+    """The document of a chapter as it was written: JSON."""
+    return _path(folder, number).read_text()
 
 
 def _path(folder: Path, number: int) -> Path:

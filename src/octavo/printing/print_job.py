@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from ..content import on_dependency_change, revision_state, store_file
 from ..errors import NotFound
@@ -18,6 +19,7 @@ from ..kit.temporary import TemporaryFolder
 from ..spaces import get_space
 from . import store
 from .inputs import gather
+from .looks import find_look, put_look
 from .order import Order, Result
 from .store import PrintRow, Wanted
 
@@ -34,15 +36,17 @@ class CannotPrint(Exception):
     """Even the plain text could not be set; the message says why, for a reader."""
 
 
-def order_print(tx: Transaction, wanted: Wanted) -> PrintRow | None:
-    """The print as it stands; one that nobody asked for yet is now on its way. None: the space is gone.
+def order_print(tx: Transaction, wanted: Wanted, look: str) -> PrintRow | None:
+    """The print as it stands; one that nobody asked for yet is now on its way. None: the space is gone. ``look``: the
+    version of how its space looks.
 
     Needs a write transaction.
     """
-    if store.insert_print(tx, wanted):
+    print_id = wanted.id_in(look)
+    if store.insert_print(tx, print_id, wanted):
         organization_id = get_space(tx, wanted.space_id).organization_id
-        jobs.enqueue(tx, "makePrint", organization=organization_id, print_id=wanted.id)
-    return store.find_print(tx, wanted.id)
+        jobs.enqueue(tx, "makePrint", organization=organization_id, print_id=print_id)
+    return store.find_print(tx, print_id)
 
 
 @jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.seconds)
@@ -58,6 +62,8 @@ def make_print(context: Context, print_id: str) -> None:
             with context.db.read() as tx:
                 state = revision_state(tx, row.wanted.space_id, row.wanted.revision_id)
                 order = gather(context, tx, state, row.wanted, folder)
+                look = find_look(context, tx, row.wanted.space_id)
+            order = replace(order, look=put_look(context, look, folder))
             result = compile_order(order, folder)
         except (CannotPrint, NotFound) as error:
             with context.db.write() as tx:

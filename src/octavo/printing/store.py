@@ -11,8 +11,9 @@ from ..kit.clock import now
 from ..kit.db import Transaction
 from ..spaces import release
 
-LOOK = 1
-"""Grows when the same state would be printed otherwise, so that what was printed before is printed again."""
+LOOK = 2
+"""Grows when the same state would be printed otherwise in the same look, so that what was printed before is printed
+again."""
 
 
 class Wanted(Struct, frozen=True):
@@ -24,9 +25,11 @@ class Wanted(Struct, frozen=True):
     single: bool = False
     subtitle: str = ""
 
-    @property
-    def id(self) -> str:
-        return hashlib.sha256(msgspec.json.encode((LOOK, msgspec.structs.astuple(self)))).hexdigest()[:40]
+    def id_in(self, look: str) -> str:
+        """The id of its print in that version of its space's look."""
+        return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
+            :40
+        ]
 
 
 class PrintRow(Struct, frozen=True):
@@ -45,14 +48,14 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
     return PrintRow(Wanted(row[0], row[1], row[2], bool(row[3]), row[4]), *row[5:]) if row else None
 
 
-def insert_print(tx: Transaction, wanted: Wanted) -> bool:
+def insert_print(tx: Transaction, print_id: str, wanted: Wanted) -> bool:
     """Whether it was not there before. A space that is gone gets none."""
     return bool(
         tx.run(
             """INSERT INTO prints (id, space_id, revision_id, page_id, single, subtitle, created_at)
                SELECT :id, s.id, :revision, :page, :single, :subtitle, :now FROM spaces s WHERE s.id = :space
                ON CONFLICT (id) DO NOTHING""",
-            id=wanted.id,
+            id=print_id,
             space=wanted.space_id,
             revision=wanted.revision_id,
             page=wanted.page_id,

@@ -13,13 +13,15 @@ from ..core.document.typst import Picture, Printing, Target, literal, place_of, 
 from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
-from .order import Chapter, Order, read_document
+from .order import Chapter, Order, read_document, read_written
+from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
+FONTS = "fonts"
+"""The folder of the print's own fonts, in its folder."""
 _ABSENT = (
     "No font here has these characters of the text: {}. OCTAVO_PDF_FONTS names a folder of further fonts."
 )
-_NOT_SET = "This page could not be laid out. What follows is its text."
 
 
 class Setting:
@@ -30,7 +32,11 @@ class Setting:
         self._folder = folder
         self._pages = {place.id: place for place in order.places}
         self._files = {file.id: file for file in order.files}
-        self._glyphs = Glyphs(order.fonts)
+        self._families = {
+            kind: unpack_faces(folder, faces, self._characters(), folder / FONTS)
+            for kind, faces in (("text", order.look.text), ("mono", order.look.mono))
+        }
+        self._glyphs = Glyphs(order.fonts, str(folder / FONTS))
         self._icons: dict[str, str | None] = {}
         self.places: dict[str, str] = {}
         self.broken: list[str] = []
@@ -48,7 +54,15 @@ class Setting:
         self.write_known()
 
     def write_known(self) -> None:
-        known = {"lang": self._language(), "places": self.places, "broken": self.broken}
+        look = self._order.look
+        known = {
+            "lang": self._language(),
+            "places": self.places,
+            "broken": self.broken,
+            "colours": look.colours,
+            "logo": look.logo,
+            "families": self._families,
+        }
         (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
 
     def main(self, numbers: Any) -> str:
@@ -58,8 +72,11 @@ class Setting:
         date = self._text(order.date)
         out = ['#import "octavo.typ": *', f"#show: book.with(title: {title})"]
         if order.whole:
-            out.append(f"#cover({title}, {self._text(order.subtitle)}, {date})")
-            out.append(f'#contents({title}, "Contents")')
+            site = f"{self._text(order.look.site)}, {literal(order.look.address)}"
+            out.append(
+                f"#cover({title}, {self._text(order.about)}, {self._text(order.subtitle)}, {date}, {site})"
+            )
+            out.append(f"#contents({title}, {self._text(order.words.contents)})")
         pending: list[str] = []
         for number in numbers:
             chapter = order.chapters[number]
@@ -82,7 +99,7 @@ class Setting:
 
     def title(self, chapter: Chapter) -> str:
         sign = self._glyphs.shown(emoji(chapter.emoji)) if chapter.emoji else ""
-        return f"{sign} {chapter.title}".strip() or "Untitled"
+        return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
     def write_plain(self, number: int) -> None:
         """Makes a chapter its text alone, with a remark that says so."""
@@ -91,8 +108,14 @@ class Setting:
         own = f"{chapter.id}."
         self.places = {name: place for name, place in self.places.items() if not place.startswith(own)}
         text = self._glyphs.shown(to_text(read_document(self._folder, number)))
-        remark = f"remark({literal(_NOT_SET)});\n"
+        remark = f"remark({self._text(self._order.words.not_set)});\n"
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
+
+    def _characters(self) -> set[int]:
+        """What the print shows, and a little more: all that is written in what it is made of."""
+        written = msgspec.json.encode(self._order).decode()
+        chapters = (read_written(self._folder, number) for number in range(len(self._order.chapters)))
+        return {ord(character) for text in (written, *chapters) for character in set(text)}
 
     # --- one page -----------------------------------------------------------------------------------------
 
@@ -110,6 +133,7 @@ class Setting:
             icon=self._icon,
             highlight=lambda code, syntax: highlight_in_time(code, syntax).tokens,
             shown=self._glyphs.shown,
+            labels=self._order.words,
         )
 
     def _link(self, ref: dict[str, Any]) -> Target | None:

@@ -13,13 +13,13 @@ from urllib.parse import parse_qs, quote, urlencode
 
 import msgspec
 
-from ..core.document import Block, Document
+from ..core.document import Block, Document, slug
 from ..core.document.html import Context, render
 from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
-from ..openapi import MANY, Description, Drawer, can_try, make_form
+from ..openapi import Description, Drawer, Operation, can_try, make_form
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
@@ -47,7 +47,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
     pages = _Pages(describe, home, machine_readable)
 
     def answer(request: Request) -> Answer:
-        return pages.answer(request.parameters.get("name", ""))
+        return pages.answer(request.parameters.get("name", ""), request.parameters.get("operation", ""))
 
     return [
         Route(PATH, {"GET": Action("reference", answer)}),
@@ -55,6 +55,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
         Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
         Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
         Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
+        Route(f"{PATH}/{{name}}/{{operation}}", {"GET": Action("reference", answer)}),
         ASSET_ROUTE,
     ]
 
@@ -78,14 +79,25 @@ class _Pages:
         tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
         return {"": "", **tags, _SCHEMAS: _SCHEMAS}
 
-    def answer(self, name: str) -> Answer:
-        """A page by the last part of its address, empty for the overview. Raises NotFound."""
+    @cached_property
+    def _areas(self) -> dict[str, dict[str, Operation]]:
+        """The operations of each tag, both by the last part of their addresses."""
+        return {
+            name: {_name_of(each): each for each in self._description.with_tag(tag)}
+            for name, tag in self._names.items()
+            if name not in ("", _SCHEMAS)
+        }
+
+    def answer(self, name: str, operation: str = "") -> Answer:
+        """A page by the last parts of its address: that of an area, or of an operation in it; empty for the overview.
+        Raises NotFound."""
         with self._lock:
-            if name not in self._names:
+            if name not in self._names or (operation and operation not in self._areas.get(name, {})):
                 raise NotFound("There is nothing at this address.")
-            if name not in self._made:
-                self._made[name] = self._make(name)
-            return self._made[name]
+            key = f"{name}/{operation}"
+            if key not in self._made:
+                self._made[key] = self._make(name, self._areas[name][operation] if operation else None)
+            return self._made[key]
 
     def read_form(self, request: Request) -> Answer:
         """The form by which an operation is tried. The browser sends its requests itself. Raises NotFound."""
@@ -120,7 +132,7 @@ class _Pages:
     def _frame(self) -> SiteView:
         return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
-    def _make(self, name: str) -> Answer:
+    def _make(self, name: str, operation: Operation | None) -> Answer:
         site = self._frame()
         origins: dict[str, None] = {}
 
@@ -129,13 +141,17 @@ class _Pages:
             return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
 
         context = Context(highlight=self._highlighter.for_page(), try_it=try_it)
-        drawn = render(Document(nodes=self._blocks(name)), context)
+        blocks = self._blocks(name) if operation is None else self._operation_blocks(operation)
+        drawn = render(Document(nodes=blocks), context)
+        above = (Crumb(title=self._description.title, href=PATH),) if name else ()
+        if operation is not None:
+            above = (*above, Crumb(title=self._title(name), href=f"{PATH}/{quote(name)}"))
         page = PageView(
-            title=self._title(name),
+            title=self._title(name) if operation is None else operation.title,
             body=drawn.body,
             outline=drawn.outline,
-            nav=self._nav(name),
-            crumbs=(Crumb(title=self._description.title, href=PATH),) if name else (),
+            nav=self._nav(name, operation),
+            crumbs=above,
             layout=Layout(width="wide", pagination=False, updated=False),
             tries=bool(origins),
             connect=tuple(origins),
@@ -159,22 +175,52 @@ class _Pages:
             return Drawer(description, folded=True, many=True, linked=names).schemas(names)
         if not name:
             return Drawer(description, folded=True).information()
-        operations = description.with_tag(self._names[name])
+        rows = [
+            {
+                "method": each.method,
+                "title": each.title,
+                "path": each.path,
+                "href": f"{PATH}/{quote(name)}/{quote(at)}",
+                "id": slug(at),
+            }
+            for at, each in self._areas[name].items()
+        ]
+        return [Block("openapi-rows", {"rows": rows})]
+
+    def _operation_blocks(self, operation: Operation) -> list[Block]:
         drawer = Drawer(
-            description,
+            self._description,
             folded=True,
-            many=len(operations) > MANY,
-            linked=description.schemas,
+            linked=self._description.schemas,
             schemas_at=f"{PATH}/{_SCHEMAS}",
         )
-        return [block for operation in operations for block in drawer.operation(operation)]
+        return drawer.operation(operation, operation.title)
 
-    def _nav(self, current: str | None) -> tuple[NavItem, ...]:
+    def _nav(self, current: str | None, operation: Operation | None = None) -> tuple[NavItem, ...]:
+        """The areas, with the operations of the one that is shown."""
+
         def item(name: str) -> NavItem:
+            here = name == current
+            inside = self._areas.get(name, {}) if here else {}
             return NavItem(
                 title="Overview" if not name else self._title(name),
                 href=f"{PATH}/{quote(name)}" if name else PATH,
-                current=name == current,
+                current=here and operation is None,
+                open=here,
+                children=tuple(
+                    NavItem(
+                        title=each.title,
+                        href=f"{PATH}/{quote(name)}/{quote(at)}",
+                        current=each is operation,
+                        method=each.method,
+                    )
+                    for at, each in inside.items()
+                ),
             )
 
         return tuple(item(name) for name in self._names)
+
+
+def _name_of(operation: Operation) -> str:
+    """The last part of the address of an operation's page."""
+    return str(operation.data["operationId"])

@@ -22,13 +22,13 @@ import structlog
 from msgspec import Struct
 
 from ..core.colour import Oklch, readable
+from ..fonts import FONTS, read_font, upright_files
 from ..kit.cache import ByteCache
 from ..kit.clock import now
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
 from ..kit.temporary import TemporaryFolder
 from ..printing import coverage
-from .fonts import FONTS, read_font, upright_files
 from .looks import Look
 from .scripts_of_cards import SCRIPTS, read_script_font, scripts_of
 from .views import PageView, SiteView

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ..core.addresses import join_address
 from ..core.document.urls import FRAME_HOSTS
-from .fonts import font_files, read_font
+from ..fonts import font_files, read_font
 from .views import (
     AnsweredView,
     Crumb,

@@ -9,19 +9,24 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
-from ..core.colour import Oklch, Pair, Theme, parse_hex, readable, theme
-from ..fonts import CustomFont
+from ..core.colour import Oklch, Theme, parse_hex, readable
+from ..fonts import (
+    FONTS,
+    CustomFont,
+    Font,
+    Kind,
+    custom_faces,
+    first_file,
+    font_faces,
+    font_stack,
+)
 from ..kit.locales import DEFAULT
-from ..sites import Customization
+from ..sites import Customization, colours_of
 from . import locales
-from .fonts import FONTS, Font, Kind, custom_faces, first_file, font_faces, font_stack
 from .views import Labels, Picture
-
-_Color = tuple[str, str]
 
 
 class Look(Struct, frozen=True):
@@ -61,17 +66,7 @@ def read_look(
     """``language`` is the space's; ``fonts`` are those of the organization that are named, with addresses; ``assets``
     the path of our static files; ``theme_chosen`` None where visitors see what their system wants."""
     styling = chosen.styling
-    colours = _colours(
-        _pair(styling.primary_color),
-        _pair(styling.tint.color) if isinstance(styling.tint, msgspec.Struct) else None,
-        (
-            _pair(styling.info_color),
-            _pair(styling.success_color),
-            _pair(styling.warning_color),
-            _pair(styling.danger_color),
-        ),
-        styling.background == "match",
-    )
+    colours = colours_of(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")
@@ -90,16 +85,6 @@ def read_look(
         classes=_classes(chosen),
         theme=theme_chosen or "system",
     )
-
-
-def _pair(color: object) -> Pair:
-    return (color.light, color.dark)  # type: ignore[attr-defined]
-
-
-@lru_cache(maxsize=256)
-def _colours(primary: _Color, tint: _Color | None, semantic: tuple[_Color, ...], match: bool) -> Theme:
-    names = ("info", "success", "warning", "danger")
-    return theme(primary, tint=tint, semantic=dict(zip(names, semantic, strict=True)), match=match)
 
 
 # --- fonts ----------------------------------------------------------------------------------------------

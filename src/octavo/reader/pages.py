@@ -22,7 +22,7 @@ from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..kit.locales import date_words
-from ..openapi import OPERATIONS, Description, Operation, find_operation
+from ..openapi import OPERATIONS, Description, Operation, find_operation, method_of
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
 from .asking import ASK_PATH
@@ -312,6 +312,7 @@ class PageBuilder:
                         current=current is not None and page.id == current.id,
                         open=page.id in opened,
                         external=bool(target and target.external),
+                        method=method_of(page),
                         children=inside,
                     )
                 )

@@ -64,7 +64,7 @@ def _operations(description: Description, title: Callable[[str], str], base: str
         call = f"{operation.method.upper()} {operation.path}"
         hit = SearchHit(
             title=operation.title,
-            href=f"{base}/{quote(area)}#{slug(id)}",
+            href=f"{base}/{quote(area)}/{quote(id)}",
             crumbs=(title(area),),
             excerpt=(Part(text=call), Part(text=f" {said}")),
         )

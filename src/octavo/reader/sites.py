@@ -28,6 +28,7 @@ from ..sites import (
     HeaderItem,
     SectionRow,
     find_customization,
+    localize,
 )
 from ..spaces import get_titles
 from .asking import ASK_PATH
@@ -96,9 +97,9 @@ def site_view(
     chosen = look.customization
     favicon = chosen.favicon
     links = _Links(space, builder, look)
-    variants = _variants(tx, space, builder, page)
+    variants = _variants(tx, space, builder, look.language, page)
     shown = outline.children(None) if len(outline.sections) > 1 else ()
-    sections = tuple(_tab(space, node) for node in shown)
+    sections = tuple(_tab(space, node, look.language) for node in shown)
     header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
     title = chosen.title if isinstance(chosen.title, str) else site.title
     beside = [
@@ -144,7 +145,7 @@ def site_view(
 
 
 def _variants(
-    tx: Transaction, space: SpaceVisit, builder: PageBuilder, page: Page | None
+    tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[Variant, ...]:
     """The variants of a section, each at the page that is shown where it has the same one: by its id, as translations
     and copies have it, or by its path."""
@@ -161,11 +162,10 @@ def _variants(
             target = there.view.tree.first_document(same) if same is not None else None
             if target is not None:
                 href, has_it = builder.href(target, visit=there), True
-        title = titles[other.space_id]
+        own = titles[other.space_id]
+        title = localize(other, "title", language) or own.title
         current = other.id == space.site_space.id
-        found.append(
-            Variant(title=title.title, href=href, current=current, same=has_it, language=title.language)
-        )
+        found.append(Variant(title=title, href=href, current=current, same=has_it, language=own.language))
     return tuple(found)
 
 
@@ -243,14 +243,14 @@ class _Links:
         return {}
 
 
-def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
-    """A section; or a group with all sections in it, however deep."""
+def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
+    """A section; or a group with all sections in it, however deep. In the visitor's language as far as it is there."""
     visit = space.visit
     if isinstance(node, GroupRow):
-        inside = [_tab(space, child) for child in visit.outline.children(node.id)]
+        inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
         flat = tuple(leaf for tab in inside for leaf in (tab.children or (tab,)))
         return Tab(
-            title=node.title,
+            title=localize(node, "title", language) or node.title,
             icon=icon(node.icon) if node.icon else None,
             current=any(tab.current for tab in flat),
             children=flat,
@@ -258,11 +258,11 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
     start = visit.outline.start(node)
     assert start is not None, "a section that is seen has something to show"
     return Tab(
-        title=node.title,
+        title=localize(node, "title", language) or node.title,
         icon=icon(node.icon) if node.icon else None,
         href=f"{visit.base}{quote(visit.outline.base(start))}",
         current=node.id == space.site_space.section_id,
-        description=node.description,
+        description=localize(node, "description", language) or node.description,
     )
 
 

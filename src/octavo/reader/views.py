@@ -168,7 +168,8 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 class NavItem(Struct, frozen=True, kw_only=True):
     """An entry of the tree at the side. ``href`` None makes it a heading (group). ``open``: its children show;
-    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG."""
+    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``: of the
+    operation of an API that the page shows, in lower case."""
 
     title: str
     href: str | None = None
@@ -177,6 +178,7 @@ class NavItem(Struct, frozen=True, kw_only=True):
     current: bool = False
     open: bool = False
     external: bool = False
+    method: str | None = None
     children: tuple[NavItem, ...] = ()
 
 

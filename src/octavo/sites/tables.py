@@ -9,6 +9,7 @@ from .places import check_former_name, check_site
 from .redirects.wire import Kind as RedirectKind
 from .wire import SiteType, Visibility
 
+Localized = dict[str, dict[str, str]]
 _OF_SITE = "site_id IN (SELECT id FROM sites WHERE organization_id = :org)"
 
 declare(
@@ -27,19 +28,21 @@ declare(
         name="site_spaces",
         of_organization=_OF_SITE,
         columns=(row("section_id", "site_sections"),),
-        json={"customization": dict},
+        json={"customization": dict, "localized": Localized},
         long=("condition",),
     ),
     Table(
         name="site_sections",
         of_organization=_OF_SITE,
         columns=(row("group_id", "site_section_groups"),),
+        json={"localized": Localized},
         long=("condition",),
     ),
     Table(
         name="site_section_groups",
         of_organization=_OF_SITE,
         columns=(row("parent_id", "site_section_groups"),),
+        json={"localized": Localized},
     ),
     # The database keeps it.
     Table(name="site_versions", derived=True),

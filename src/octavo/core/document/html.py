@@ -11,6 +11,7 @@ or scripts, and everything is readable without JavaScript.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from unicodedata import bidirectional
@@ -122,6 +123,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_no_authentication: str = "none"
     api_stability: str = "Stability: {name}. It may change."
     api_same: str = "The same as {name} above."
+    api_fields: str = "{name} fields"
     api_and_more: str = "and {name} more"
     api_left_out: str = "What is in it is not shown here."
     api_nothing_more: str = "Nothing more is said about it."
@@ -306,6 +308,13 @@ _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
 _HINTS = ("info", "success", "warning", "danger")
 _METHODS = ("get", "post", "put", "patch", "delete")
+_STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
+"""The class of a status by its first digit."""
+_SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
+_CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
+_PARAMETER = re.compile(r"(\{[^{}]*\})")
+_FEW_VALUES = 8
+"""Possible values of a field that are shown at once."""
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
 _ASSISTANTS = {
@@ -550,6 +559,10 @@ class _Renderer:
         return _wrap("ol", block.nodes, start=first, dir=self._dir(block))
 
     def list_unordered(self, block: Block) -> Pieces:
+        calls = [_call_of(item) for item in block.nodes]
+        listed = [call for call in calls if call is not None]
+        if listed and len(listed) == len(calls):
+            return self._rows([(method, path, [link], None) for method, path, link in listed])
         return _wrap("ul", block.nodes, dir=self._dir(block))
 
     def list_tasks(self, block: Block) -> Pieces:
@@ -848,7 +861,10 @@ class _Renderer:
             title = text_of(item.data, "title") or str(number + 1)
             tab, panel = f"{base}-tab-{number + 1}", f"{base}-panel-{number + 1}"
             first = number == 0
-            label = [*self.icon(item.data.get("icon")), title]
+            code = text_of(item.data, "status")
+            hue = _classes("dot", _STATUSES.get(code[:1])) if code else None
+            dot = _wrap("span", [], class_=hue, aria_hidden="true") if hue else []
+            label = [*dot, *self.icon(item.data.get("icon")), title]
             buttons += _wrap(
                 "button", label, type="button", role="tab", id=tab, aria_controls=panel,
                 aria_selected="true" if first else "false", tabindex="0" if first else "-1",
@@ -958,15 +974,111 @@ class _Renderer:
             "button",
             [self.context.labels.try_it],
             type="button",
-            class_="button secondary try-it scripted",
+            class_="button primary small try-it scripted",
             aria_expanded="false",
             data_try=address,
         )
 
     def openapi_head(self, block: Block) -> Pieces:
         """The method and the address of an operation, and beside them what can be done with it."""
-        endpoint = self._endpoint(text_of(block.data, "method"), text_of(block.data, "url"))
-        return _wrap("div", [*endpoint, *block.nodes], class_="openapi-head")
+        url = text_of(block.data, "url") or ""
+        endpoint = self._endpoint(text_of(block.data, "method"), url)
+        icon = [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")]
+        copy = _wrap(
+            "button", icon, type="button", class_="copy", data_copy_text=url, data_done=self.labels.copied,
+            aria_label=self.labels.copy, title=self.labels.copy,
+        )  # fmt: skip
+        return _wrap("div", [*endpoint, *copy, *block.nodes], class_="openapi-head")
+
+    def openapi_facts(self, block: Block) -> Pieces:
+        """What is known of an operation besides its address: how to authenticate, how stable it is."""
+        return _wrap("div", block.nodes, class_="openapi-facts")
+
+    def openapi_values(self, block: Block) -> Pieces:
+        """The values that a field may have: the first few, and the others folded up."""
+        texts = [text for text in self._texts(block.data.get("values"))]
+        chips = [_wrap("li", _wrap("code", [text])) for text in texts]
+        few = len(chips) if len(chips) <= _FEW_VALUES + 1 else _FEW_VALUES
+        shown = _wrap("ul", [piece for chip in chips[:few] for piece in chip], class_="openapi-values")
+        if few == len(chips):
+            return shown
+        more = self.labels.api_and_more.replace("{name}", str(len(chips) - few))
+        rest = _wrap("ul", [piece for chip in chips[few:] for piece in chip], class_="openapi-values")
+        return [*shown, *_wrap("details", [*_wrap("summary", [more]), *rest], class_="openapi-more")]
+
+    @staticmethod
+    def _texts(values: object) -> list[str]:
+        return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+
+    def openapi_answer(self, block: Block) -> Pieces:
+        """An answer of an operation: a row with its status, which opens where there is more to say."""
+        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
+        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        words = _wrap("span", only_paragraph(title))
+        status = self._status(text_of(block.data, "status") or "")
+        if not body:
+            return _wrap("div", [*status, *words], class_="openapi-answer")
+        chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
+        summary = _wrap("summary", [chevron, *status, *words])
+        inside = self._set_aside(_wrap("div", body, class_="openapi-answer-body"))
+        is_open = block.data.get("open") is True
+        return _wrap("details", [*summary, *inside], class_="openapi-answer", open=is_open)
+
+    def _status(self, code: str) -> list[Piece]:
+        return _wrap("b", [code], class_=_classes("status", _STATUSES.get(code[:1])))
+
+    def openapi_rows(self, block: Block) -> Pieces:
+        """Operations as a list of links, each with its method and its path."""
+        rows = []
+        for data in block.data.get("rows") or ():
+            link = _wrap("a", [text_of(data, "title") or ""], href=text_of(data, "href"), class_="row")
+            method, path = text_of(data, "method") or "", text_of(data, "path") or ""
+            rows.append((method, path, link, text_of(data, "id")))
+        return self._rows(rows)
+
+    def _rows(self, rows: Sequence[tuple[str, str, Pieces, str | None]]) -> Pieces:
+        """A method, a path, the link and an id each. The beginning that most paths share is said once, above."""
+        above = _shared([path for _, path, _, _ in rows])
+        made: list[Piece] = []
+        for method, path, link, id in rows:
+            known = one_of(method.lower(), _METHODS, None)
+            is_below = bool(above) and path.startswith(f"{above}/")
+            row = [
+                *_wrap("b", [method.upper()], class_=_classes("method", known)),
+                *_wrap("span", link),
+                *_wrap(
+                    "code", ["…" if is_below else "", *self._path(path[len(above) :] if is_below else path)]
+                ),
+            ]
+            made += _wrap("li", row, id=id)
+        said = (
+            _wrap("p", ["… = ", *_wrap("code", self._path(above))], class_="openapi-above") if above else []
+        )
+        return [*said, *_wrap("ul", made, class_="openapi-rows")]
+
+    def openapi_columns(self, block: Block) -> Pieces:
+        """What is said of an operation, and beside it what is sent and answered."""
+        return _wrap("div", block.nodes, class_="openapi-columns")
+
+    def openapi_part(self, block: Block) -> Pieces:
+        """What a part of an operation is called, such as its query."""
+        return _wrap("p", block.nodes, class_="openapi-part")
+
+    def openapi_limits(self, block: Block) -> Pieces:
+        """What a value has to be besides its type."""
+        return _wrap("p", block.nodes, class_="openapi-limits")
+
+    def openapi_fold(self, block: Block) -> Pieces:
+        """What is in a field, folded up behind how much it is."""
+        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
+        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
+        summary = _wrap("summary", [chevron, *_wrap("span", only_paragraph(title))])
+        inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
+        return _wrap(
+            "details", [*summary, *inside], class_="openapi-fold", id=text_of(block.data, "id"),
+            open=block.data.get("open") is True,
+        )  # fmt: skip
 
     def openapi_word(self, node: Inline) -> Pieces:
         """A word that nobody wrote: in the page's language."""
@@ -993,7 +1105,17 @@ class _Renderer:
     def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
         known = one_of((method or "").lower(), _METHODS, None)
         sign = _wrap("span", [method.upper()], class_=_classes("method", known)) if method else []
-        return _wrap("p", [*sign, " ", *_wrap("code", [path or ""])], class_="endpoint")
+        return _wrap("p", [*sign, " ", *_wrap("code", self._path(path or ""))], class_="endpoint")
+
+    def _path(self, address: str) -> list[Piece]:
+        """An address with its server muted and its parameters marked."""
+        server = _SERVER.match(address)
+        pieces: list[Piece] = _wrap("span", [server[0]], class_="server") if server else []
+        for part in _PARAMETER.split(address[server.end() if server else 0 :]):
+            pieces += (
+                _wrap("span", [part], class_="parameter") if part.startswith("{") else [part] if part else []
+            )
+        return pieces
 
     def integration(self, block: Block) -> Pieces:
         """What can be shown without the integration, to which scripts add what the integration shows."""
@@ -1375,6 +1497,14 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-webhook": _Renderer.openapi,
     "openapi-try": _Renderer.openapi_try,
     "openapi-head": _Renderer.openapi_head,
+    "openapi-facts": _Renderer.openapi_facts,
+    "openapi-columns": _Renderer.openapi_columns,
+    "openapi-part": _Renderer.openapi_part,
+    "openapi-limits": _Renderer.openapi_limits,
+    "openapi-fold": _Renderer.openapi_fold,
+    "openapi-values": _Renderer.openapi_values,
+    "openapi-answer": _Renderer.openapi_answer,
+    "openapi-rows": _Renderer.openapi_rows,
     "openapi-fields": _Renderer.openapi_fields,
     "openapi-field": _Renderer.openapi_field,
     "integration": _Renderer.integration,
@@ -1397,3 +1527,27 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
     "mention": _Renderer.mention,
     "button": _Renderer.button,
 }
+
+
+def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
+    """The operation that an item of a list leads to, by its method, its path and the link: a link and, behind it or in
+    it, the call. None for any other item."""
+    inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
+    nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
+    if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":
+        return None
+    if isinstance(nodes[-1], Block):
+        return None
+    call = _CALL.fullmatch(plain_text(nodes[-1]))
+    return (call[1], call[2], nodes[0]) if call is not None else None
+
+
+def _shared(paths: Sequence[str]) -> str:
+    """The longest beginning, of two or more parts, that at least half of the paths have; empty where there is none."""
+    counts = Counter(
+        "/".join(parts[:length])
+        for parts in (path.split("/") for path in paths)
+        for length in range(3, min(len(parts), 10))
+    )
+    often = [path for path, count in counts.items() if 2 * count >= len(paths) > 3]
+    return max(often, key=len, default="")

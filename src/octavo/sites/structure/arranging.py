@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -59,6 +60,10 @@ def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
 def _key_of(title: str) -> str:
     """The title in letters that links can name a space by."""
     return re.sub(r"[^a-z0-9]+", "-", slugify(title))[:_KEY_MAX].strip("-") or "part"
+
+
+def _localized(entry: DocsEntry) -> str | None:
+    return msgspec.json.encode(entry.localized, order="deterministic").decode() if entry.localized else None
 
 
 # --- from docs.yaml -------------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ class _Arrangement:
             made[entry.key] = replace(
                 old, path=path, title=entry.title, description=entry.description, icon=entry.icon,
                 condition=entry.condition, is_default=int(entry is default), draft=int(entry.draft),
-                docs_key=entry.key,
+                docs_key=entry.key, localized=_localized(entry),
             )  # fmt: skip
         self._nodes([entry for entry in structure if entry.type != "space"], None, made)
         others = frozenset(row.path for row in made.values() if not row.is_default)
@@ -145,7 +150,10 @@ class _Arrangement:
             found = self._by_key.get((GroupRow, entry.key))
             if not isinstance(found, GroupRow):
                 found = GroupRow(ids.new_id(), self._site_id, parent, "", entry.title, None)
-            made = replace(found, parent_id=parent, title=entry.title, icon=entry.icon, docs_key=entry.key)
+            made = replace(
+                found, parent_id=parent, title=entry.title, icon=entry.icon, docs_key=entry.key,
+                localized=_localized(entry),
+            )  # fmt: skip
             rows.append(made)
             self._nodes(entry.children, made.id, sections)
         for row, rank in zip(rows, _ranks(rows), strict=True):
@@ -255,6 +263,7 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
                 type="space", key=names[shown.id], title=titles[shown.space_id].title, path=shown.path,
                 condition=shown.condition or None, default=shown is default,
                 directory=directories[shown.space_id], language=titles[shown.space_id].language,
+                localized=store.read_localized(shown),
             )
             for shown in structure.variants(section_id)
         ]  # fmt: skip
@@ -264,15 +273,16 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
         for node in structure.children(group_id):
             if isinstance(node, GroupRow):
                 made = DocsEntry(
-                    type="section-group", key=names[node.id], title=node.title, icon=node.icon or None
-                )
+                    type="section-group", key=names[node.id], title=node.title, icon=node.icon or None,
+                    localized=store.read_localized(node),
+                )  # fmt: skip
                 made.children = nodes(node.id)
             else:
                 made = DocsEntry(
                     type="section", key=names[node.id], title=node.title, path=node.path,
                     description=node.description or None, icon=node.icon or None,
                     condition=node.condition or None, default=bool(node.is_default), draft=bool(node.draft),
-                    children=variants(node.id),
+                    localized=store.read_localized(node), children=variants(node.id),
                 )  # fmt: skip
             found.append(made)
         return found

@@ -36,6 +36,8 @@ class SectionRow(Struct, frozen=True):
     draft: int
     docs_key: str | None = None
     """What ``docs.yaml`` calls it."""
+    localized: str | None = None
+    """JSON: title and description in further languages; ``localize`` reads it."""
 
 
 class GroupRow(Struct, frozen=True):
@@ -46,6 +48,7 @@ class GroupRow(Struct, frozen=True):
     title: str
     icon: str | None
     docs_key: str | None = None
+    localized: str | None = None
 
 
 class SiteSpaceRow(Struct, frozen=True):
@@ -60,6 +63,7 @@ class SiteSpaceRow(Struct, frozen=True):
     docs_key: str | None = None
     docs_directory: str | None = None
     """Where the files of the space are in the repository, ending in a slash; empty for all of it."""
+    localized: str | None = None
 
 
 _SECTION = ", ".join(SectionRow.__struct_fields__)
@@ -67,6 +71,21 @@ _GROUP = ", ".join(GroupRow.__struct_fields__)
 _SITE_SPACE = ", ".join(f"x.{name}" for name in SiteSpaceRow.__struct_fields__)
 
 Node = SectionRow | GroupRow
+
+
+def read_localized(row: Node | SiteSpaceRow) -> dict[str, dict[str, str]]:
+    """Its title and description in further languages: from field to language to text."""
+    found: dict[str, dict[str, str]] = msgspec.json.decode(row.localized) if row.localized else {}
+    return found
+
+
+def localize(row: Node | SiteSpaceRow, name: str, language: str | None) -> str | None:
+    """``title`` or ``description`` in a language (``pt-BR``, or as it is in ``pt``); None where there is none."""
+    if not row.localized or not language:
+        return None
+    texts = {tag.lower().replace("_", "-"): text for tag, text in read_localized(row).get(name, {}).items()}
+    tag = language.lower().replace("_", "-")
+    return texts.get(tag) or texts.get(tag.partition("-")[0])
 
 
 class Structure:

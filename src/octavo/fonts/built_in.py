@@ -1,6 +1,6 @@
 """The fonts that a site's customization names, served from our own host: which files they are, and the CSS for them.
 
-The files in ``fonts/`` are those of the Fontsource packages, unchanged, each font with its licence beside it; they are
+The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its licence beside it; they are
 cut by script, so that a page fetches only what it shows. Until a font is there its words are set in a font that every
 system has, drawn with the same widths and heights, so that nothing moves when it comes.
 """
@@ -84,12 +84,12 @@ FONTS = {
 def font_files() -> frozenset[str]:
     """The names of all files there are."""
     return frozenset(
-        file.name for file in (files(__package__) / "fonts").iterdir() if file.name.endswith(".woff2")
+        file.name for file in (files(__package__) / "files").iterdir() if file.name.endswith(".woff2")
     )
 
 
 def read_font(name: str) -> bytes:
-    return (files(__package__) / "fonts" / name).read_bytes()
+    return (files(__package__) / "files" / name).read_bytes()
 
 
 def upright_files(font: Font) -> list[str]:
@@ -97,6 +97,21 @@ def upright_files(font: Font) -> list[str]:
     weights = (None,) if isinstance(font.weights, str) else font.weights
     named = [_file(font, script, weight) for script in font.scripts for weight in weights]
     return [name for name in named if name in font_files()]
+
+
+def printed_files(font: Font) -> list[tuple[str, tuple[int, ...], int, bool]]:
+    """The files for paper: each with its weights, a number that files of one script share, and whether it is italic."""
+    found: list[tuple[str, tuple[int, ...], int, bool]] = []
+    weights = font.weights
+    for number, script in enumerate(font.scripts):
+        if isinstance(weights, str):
+            found.append((_file(font, script, None), (400, 700), number, False))
+        else:
+            found += [(_file(font, script, weight), (weight,), number, False) for weight in weights]
+    if font.italic:
+        italic = _file(font, "latin", None if isinstance(weights, str) else weights[0], "italic")
+        found.append((italic, (400,), 0, True))
+    return [one for one in found if one[0] in font_files()]
 
 
 def first_file(font: Font) -> str:

@@ -1,0 +1,105 @@
+"""Fonts for browsers made into files that typst reads: unpacked, one weight to each file, under names of ours.
+
+Organizations upload fonts, so this belongs into the process that sets a print.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .order import Face
+
+_FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
+"""Entries of a font's table of names that say which family and style it is."""
+_COMPLEX = 0x590
+"""Where the first script begins whose letters take other forms beside each other."""
+_ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
+
+
+def unpack_faces(folder: Path, faces: Sequence[Face], characters: set[int], into: Path) -> list[str]:
+    """Writes what is needed of the faces to show the characters; the families to set the text in, first the first.
+    A file that is no font is left out, and what a family has already is not made again by the next."""
+    into.mkdir(exist_ok=True)
+    families: dict[str, None] = {}
+    left = set(characters)
+    for family in dict.fromkeys(face.family for face in faces):
+        shown: set[int] = set()
+        for face in faces:
+            if face.family == family:
+                shown |= _unpack((folder / face.file).read_bytes(), face, left, into)
+        if shown:
+            families[family] = None
+            left -= shown
+    return list(families)
+
+
+def _unpack(data: bytes, face: Face, characters: set[int], into: Path) -> set[int]:
+    """Those of the characters that the font has; it is written when it has any."""
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
+
+    try:
+        with TTFont(io.BytesIO(data), recalcTimestamp=False) as font:
+            shown = characters & set(font.getBestCmap())
+            if not shown:
+                return shown
+            # A variable font of all its glyphs and features takes seconds to be made static. Ligatures and other forms
+            # are looks alone in the scripts that come first in Unicode, and part of writing in others.
+            if "GSUB" in font and max(shown) < _COMPLEX:
+                del font["GSUB"]
+            font["name"].names = []
+            options = Options(notdef_outline=True, name_IDs=[], hinting=False)
+            if max(shown) < _COMPLEX:
+                options.layout_features = ["kern", "mark"]
+            subsetter = Subsetter(options)
+            subsetter.populate(unicodes=shown)
+            subsetter.subset(font)
+            font.flavor = None
+            font.save(few := io.BytesIO(), reorderTables=False)
+        for weight in face.weights:
+            with TTFont(io.BytesIO(few.getvalue()), recalcTimestamp=False) as font:
+                _make_static(font, weight)
+                _rename(font, face.family, weight, face.italic)
+                style = "italic" if face.italic else "normal"
+                font.save(into / f"{Path(face.file).stem}-{weight}-{style}.ttf", reorderTables=False)
+    except Exception:  # noqa: BLE001 - a font may be broken in any of its tables, and each is read by other code
+        return set()
+    return shown
+
+
+def _make_static(font: Any, weight: int) -> None:
+    """A variable font, which typst shows in one weight alone, becomes that of one weight."""
+    if "fvar" not in font:
+        return
+    from fontTools.varLib import instancer
+
+    at = {
+        axis.axisTag: min(max(weight, axis.minValue), axis.maxValue)
+        if axis.axisTag == "wght"
+        else axis.defaultValue
+        for axis in font["fvar"].axes
+    }
+    instancer.instantiateVariableFont(font, at, inplace=True)
+
+
+def _rename(font: Any, family: str, weight: int, italic: bool) -> None:
+    names = font["name"]
+    names.names = [entry for entry in names.names if entry.nameID not in _FAMILY_NAMES]
+    style = f"{weight} Italic" if italic else f"{weight}"
+    for number, text in (
+        (1, family),
+        (2, style),
+        (4, f"{family} {style}"),
+        (6, f"{family}-{style}".replace(" ", "-")),
+    ):
+        names.setName(text, number, 3, 1, 0x409)
+    about = font["OS/2"]
+    about.usWeightClass = weight
+    kept = about.fsSelection & ~(_ITALIC | _BOLD | _REGULAR)
+    about.fsSelection = (
+        kept | (_ITALIC if italic else 0) | (_BOLD if weight >= 600 else 0 if italic else _REGULAR)
+    )
+    font["head"].macStyle = (1 if weight >= 600 else 0) | (2 if italic else 0)

@@ -1,0 +1,19 @@
+"""The words of a print that nobody wrote, in the language of its space."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..kit.locales import DEFAULT, find_locale, read_catalogue
+from .order import Words
+
+
+@cache
+def _catalogue() -> dict[str, Words]:
+    return read_catalogue(Words, "octavo.printing", "words.toml")
+
+
+def words_of(language: str | None) -> tuple[str, Words]:
+    """The words of the language nearest to this one, and which that is."""
+    locale = find_locale(language, _catalogue()) or DEFAULT
+    return locale, _catalogue()[locale]
