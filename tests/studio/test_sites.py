@@ -86,6 +86,8 @@ def test_a_look_is_seen_before_it_is_applied(app, site):
     path, address = site
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='The site as it will look']")
+    # What nobody changes is not asked for again and again.
+    page.wait_for_load_state("networkidle")
     expect(shown.locator("html.theme-bold")).to_have_count(0)
     page.get_by_role("radio", name="Bold").check(force=True)
     expect(shown.locator("html.theme-bold")).to_have_count(1)
