@@ -311,7 +311,7 @@ REGISTRIES = {
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
-    "pages/links.py:_present_spec", "pages/reading.py:_merged_from", "reader/visits.py:ROUTES",
+    "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/visits.py:ROUTES",
     "reader/visits.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
     "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
     "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",

@@ -40,6 +40,7 @@ ROUTES = (
     "printing",
     "fonts",
     "transfer",
+    "gitsync",
     "translations",
     "openapi",
     "sites",

@@ -27,6 +27,10 @@ def screens(app):
     app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     app.create_space("Runbooks", parent=collection)
+    hook = {"url": "http://127.0.0.1:9/hook", "events": ["comment_created"]}
+    webhook = app.call("POST", f"/orgs/{app.organization}/webhooks", hook)["id"]
+    spec = {"slug": "broken", "source": {"text": "openapi: 3.1.0"}}
+    app.call("POST", f"/orgs/{app.organization}/openapi", spec)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
@@ -42,6 +46,13 @@ def screens(app):
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
         "collection": f"/c/{collection}",
+        "settings": f"/o/{app.organization}/~/settings",
+        "tokens": f"/o/{app.organization}/~/tokens",
+        "audit": f"/o/{app.organization}/~/audit",
+        "specification": f"/o/{app.organization}/~/openapi/broken",
+        "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
+        "conversations": f"/o/{app.organization}/~/conversations",
+        "integrations": f"/o/{app.organization}/~/integrations",
         **{
             f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
             for view in SITE
@@ -53,7 +64,8 @@ SITE = ("", "structure", "look", "audience", "address", "redirects", "insights",
 
 SCREENS = (
     "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection",
+    "space-members", "space-merging", "space-export", "collection", "settings", "tokens", "audit",
+    "specification", "webhook", "conversations", "integrations",
     *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip
 

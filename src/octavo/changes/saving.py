@@ -18,6 +18,7 @@ from ..access import Actor, SpaceAccess
 from ..content import (
     BranchMoved,
     Changes,
+    PreparedCommit,
     State,
     changed_pages,
     commit,
@@ -151,6 +152,31 @@ def create_with(
         store.add_contribution(tx, change.id, space.user_id, "edit")
         tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
         return store.get_change(tx, change.id)
+
+
+def create_conflicted(
+    tx: Transaction,
+    context: Context,
+    space: SpaceAccess,
+    main: State,
+    conflicts: Sequence[merging.Conflict],
+    *,
+    subject: str,
+) -> ChangeRow:
+    """A change request over the head of main in which these conflicts are open; main has what they kept. It is open at
+    once, for people to settle it."""
+    change = create(tx, space, subject[:100])
+    made = commit(
+        tx,
+        change.state,
+        Changes(),
+        PreparedCommit((), context.settings.page_size),
+        author=space.user_id,
+        conflicts=encode_conflicts(list(conflicts)),
+    )
+    store.set_fields(tx, store.get_change(tx, change.id), status="open")
+    tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
+    return store.get_change(tx, change.id)
 
 
 # --- editing ------------------------------------------------------------------------------------------

@@ -8,6 +8,10 @@ class Frame {
   keys = $state(false);
   /** The dialog that makes a site, with the spaces that are chosen in it. */
   site: string[] | undefined = $state.raw();
+  /** The dialog in which somebody signs in whose session ended. */
+  signIn = $state(false);
+  /** Somebody was signed in when the app began. */
+  started = false;
 
   /** Also what was asked for and is not there yet: its script may still be on its way. */
   close(): void {

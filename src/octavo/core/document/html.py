@@ -1099,8 +1099,14 @@ class _Renderer:
     def openapi_field(self, block: Block) -> Pieces:
         """The first paragraph is the name and what it is."""
         head, *about = block.nodes
-        name = _wrap("p", head.nodes, class_="openapi-name") if isinstance(head, Block) else [head]
-        return _wrap("li", [*name, *about])
+        if not isinstance(head, Block):
+            return _wrap("li", [head, *about])
+        id = text_of(head.data, "id")
+        link: Pieces = []
+        if id:
+            sign = Markup('<span class="i i-link" aria-hidden="true"></span>')
+            link = _wrap("a", [sign], href=f"#{quote(id)}", class_="field", aria_label=self.labels.link_to)
+        return _wrap("li", [*_wrap("p", [*head.nodes, *link], class_="openapi-name"), *about], id=id)
 
     def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
         known = one_of((method or "").lower(), _METHODS, None)
