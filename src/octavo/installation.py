@@ -41,6 +41,7 @@ ROUTES = (
     "printing",
     "fonts",
     "transfer",
+    "gitsync",
     "translations",
     "openapi",
     "sites",

@@ -110,7 +110,9 @@ def app(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[App]
     if missing is not None:
         absent(missing)
     with serving(
-        tmp_path_factory.mktemp("studio") / "data", OCTAVO_ADMIN_EMAIL="ines.okafor@example.com"
+        tmp_path_factory.mktemp("studio") / "data",
+        OCTAVO_ADMIN_EMAIL="ines.okafor@example.com",
+        OCTAVO_ALLOW_PRIVATE_FETCH="127.0.0.1:9",
     ) as served:
         opened = App(served, browser)
         yield opened

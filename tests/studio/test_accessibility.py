@@ -24,6 +24,10 @@ def screens(app):
             app.call("PATCH", f"{changes}/{number}", {"status": status})
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     app.create_space("Runbooks", parent=collection)
+    hook = {"url": "http://127.0.0.1:9/hook", "events": ["comment_created"]}
+    webhook = app.call("POST", f"/orgs/{app.organization}/webhooks", hook)["id"]
+    spec = {"slug": "broken", "source": {"text": "openapi: 3.1.0"}}
+    app.call("POST", f"/orgs/{app.organization}/openapi", spec)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
@@ -39,13 +43,26 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "files": f"/s/{space}/~/files",
+        "variables": f"/s/{space}/~/variables",
+        "reusable": f"/s/{space}/~/reusable",
+        "links": f"/s/{space}/~/links/all",
+        "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
+        "settings": f"/o/{app.organization}/~/settings",
+        "tokens": f"/o/{app.organization}/~/tokens",
+        "audit": f"/o/{app.organization}/~/audit",
+        "specification": f"/o/{app.organization}/~/openapi/broken",
+        "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
+        "conversations": f"/o/{app.organization}/~/conversations",
+        "integrations": f"/o/{app.organization}/~/integrations",
     }
 
 
 SCREENS = (
     "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection",
+    "space-members", "space-merging", "space-export", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
+    "specification", "webhook", "conversations", "integrations",
 )  # fmt: skip
 
 

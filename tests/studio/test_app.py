@@ -304,3 +304,42 @@ def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
     page.get_by_role("button", name="Try again").click()
     page.get_by_role("navigation", name="Main").wait_for()
     page.context.close()
+
+
+def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
+    from studio.conftest import PASSWORD
+
+    space = app.fill_space("Session", ["Deploying"])
+    page = app.open(f"/s/{space}/deploying")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    text = page.get_by_role("textbox", name="Page content")
+    text.get_by_text("About Deploying.").click()
+    page.keyboard.press("End")
+    page.context.clear_cookies()
+    page.keyboard.type(" Written afterwards.")
+    dialog = page.get_by_role("dialog", name="Your session has ended")
+    dialog.get_by_label("Password").fill("wrong")
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    dialog.get_by_role("alert").wait_for()
+    dialog.get_by_label("Password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    dialog.wait_for(state="detached")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert text.get_by_text("About Deploying. Written afterwards.").is_visible()
+    page.context.close()
+
+
+def test_words_of_a_page_are_commented_on(app):
+    space = app.fill_space("Remarks", ["Deploying"])
+    page = app.open(f"/s/{space}/deploying")
+    page.get_by_text("About Deploying.").dblclick(position={"x": 20, "y": 10})
+    page.get_by_role("toolbar", name="Text").get_by_role("button", name="Comment").click()
+    page.get_by_role("textbox", name="Write a comment").fill("About what?")
+    page.get_by_role("button", name="Post").click()
+    thread = page.get_by_role("article").filter(has_text="About what?")
+    thread.get_by_role("button", name="About", exact=True).wait_for()
+    comment = app.call("GET", f"/spaces/{space}/comments?format=markdown")["items"][0]
+    assert comment["body"]["markdown"] == "> About\n\nAbout what?"
+    assert "node" in comment["target"]
+    expect(page.locator(".remark")).to_have_text("About")
+    page.context.close()

@@ -3,6 +3,7 @@ of the file stays as it was."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -161,6 +162,8 @@ class Desk:
         page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
         text = page.get_by_role("textbox", name="Page content")
         text.wait_for(timeout=30_000)
+        # What opens a page goes on for a moment, and nobody types as fast as this browser.
+        page.wait_for_timeout(400)
         return text
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
@@ -217,7 +220,10 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     change = desk.change("# Page\n\nBefore.\n\nBehind.\n")
     text = desk.open(change)
     text.get_by_text("Before.").click()
+    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+    text.page.wait_for_timeout(60)
     text.page.keyboard.press("End")
+    text.page.wait_for_timeout(60)
     text.page.keyboard.press("Enter")
     typed(text)
     whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
@@ -237,7 +243,7 @@ def _keys(*keys: str) -> Callable[[Any], None]:
             elif key.startswith("<"):
                 text.page.keyboard.press(key.strip("<>"))
             else:
-                text.page.keyboard.type(key)
+                text.page.keyboard.type(key, delay=12)
 
     return run
 
@@ -263,11 +269,13 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
         pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
+        pytest.param(["a {{ space.vars.b }} c"], 'a <code class="expression">space\\.vars\\.b</code> c', id="expression"),
         pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),
         pytest.param(["one", "<Enter>", "two", "<Alt+ArrowUp>"], "two\n\none", id="move"),
         pytest.param(["one", "<Control+d>", "!"], "one\n\none!", id="duplicate"),
         pytest.param(["one", "<Enter>", "two", "<Escape>", "<Delete>"], "one", id="delete"),
         pytest.param(["one", "<Control+Alt+1>", "!"], "## one!", id="turn"),
+        pytest.param(["/hint", "<Enter>", "one", "<Escape>", "<Escape>", "two"], '{% hint style="info" %}\none\n{% endhint %}\n\ntwo', id="typed while a block is chosen"),
         pytest.param(["## ", "<Backspace>", "one"], "\\## one", id="as typed"),
         pytest.param(["one", "<wait>", " two", "<Control+z>"], "one", id="undo"),
     ],
@@ -390,6 +398,40 @@ def test_two_who_write_in_one_page_lose_nothing(desk):
     assert desk.said == []
 
 
+def test_what_somebody_else_writes_is_told_at_once(desk):
+    change, text = _new(desk, "One.", "Two.")
+    page = text.page
+    with page.expect_request(re.compile("/user/events")):
+        page.reload()
+    text.wait_for()
+    _type(text, "Two.", " Mine.")
+    page.get_by_text("Saved", exact=True).wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url.split('/v1')[-1]}"))
+    blocks = [{"block": _key(desk, change, "One."), "document": {"markdown": "One. Theirs."}}]
+    page_id = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
+    edit = {"operation": "update_blocks", "page": page_id, "set": blocks}
+    desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
+    text.get_by_text("One. Theirs.").wait_for(timeout=5_000)
+    page.get_by_role("status").filter(has_text="Changed by").wait_for()
+    assert text.evaluate("(element) => element === document.activeElement")
+    page.keyboard.type(" Again.")
+    assert "Two. Mine. Again." in desk.until(change, lambda found: "Again" in found)
+    asked.clear()
+    page.keyboard.type(" More.")
+    assert "More." in desk.until(change, lambda found: "More." in found)
+    page.wait_for_timeout(2_000)
+    # What a save costs here: is there something new, and the save.
+    assert [each.split("/")[0] for each in asked] == ["GET ", "POST "], asked
+    page.close()
+    assert desk.said == []
+
+
+def _key(desk: Desk, change: int, words: str) -> str:
+    found = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")
+    return next(str(node["key"]) for node in found["document"]["nodes"] if words in json.dumps(node))
+
+
 def test_two_who_write_in_one_paragraph_lose_nothing(desk):
     change, first = _new(desk, "Some words at the beginning, and others at the end.")
     second = desk.open(change)
@@ -457,6 +499,69 @@ def test_blocks_are_cut_and_pasted_as_they_are(desk):
         _keys("<End>", "<Enter>", "<Control+v>")(text)
 
     _written(desk, typed, '{% hint style="info" %}\none\n{% endhint %}')
+
+
+def test_variables_and_reusable_contents_are_found_and_inserted(desk):
+    change, text = _new(desk, "One.", "Two.", "Three.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    desk.admin.call("PATCH", f"{content}/variables", {"variables": {"version": "1.2"}})
+    shared = {"title": "Notice", "document": {"markdown": "Shared words.\n"}}
+    desk.admin.call("POST", f"{content}/reusable-contents", shared)
+    _type(text, "One.", " {{vers")
+    page.get_by_role("option", name="space.vars.version", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    text.get_by_text("1.2").wait_for()
+    _type(text, "Two.", "")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/notice", delay=12)
+    page.get_by_role("option", name="Notice", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    text.get_by_text("Shared words.").wait_for()
+    found = desk.until(change, lambda found: "include" in found)
+    assert re.fullmatch(
+        r"# Page\n\nOne\. <code class=\"expression\">space\\\.vars\\\.version</code> ?\n\n"
+        r"Two\.\n\n\{% include \"[^\"]+\" %\}\n\nThree\.\n\n",
+        found,
+    ), found
+    text.get_by_text("Three.").click()
+    page.keyboard.press("Escape")
+    text.get_by_text("Three.").hover()
+    page.get_by_role("button", name="Block menu").click()
+    page.get_by_role("menuitem", name="Make reusable content").click()
+    text.locator(".reusable").nth(1).get_by_text("Three.").last.wait_for()
+    found = desk.until(change, lambda found: found.count("{% include") == 2)
+    assert found.count("{% include") == 2
+    assert "Three" not in found
+    text.page.close()
+    assert desk.said == []
+
+
+def test_the_markdown_of_a_page_is_written_as_it_is(desk):
+    change, text = _new(desk, "* One", "|a|b|\n|-|-|\n|c|d|")
+    page = text.page
+    before = desk.markdown(change)
+    page.keyboard.press("Control+Shift+m")
+    source = page.get_by_role("textbox", name="Markdown of the page")
+    source.wait_for()
+    assert source.input_value() == before
+    source.click()
+    page.keyboard.press("Control+End")
+    desk.context.set_offline(True)
+    page.keyboard.type("{{ space.title }}  ", delay=12)
+    page.get_by_text("Offline, kept here").wait_for()
+    page.close(run_before_unload=False)
+    desk.context.set_offline(False)
+    text = desk.open(change)
+    text.page.keyboard.press("Control+Shift+m")
+    whole = before + "{{ space.title }}  "
+    assert desk.until(change, lambda found: found == whole) == whole
+    source = text.page.get_by_role("textbox", name="Markdown of the page")
+    assert source.input_value() == whole
+    text.page.keyboard.press("Control+Shift+m")
+    text.get_by_text("One").first.wait_for()
+    text.page.close()
+    desk.said.clear()
 
 
 def test_words_are_found_and_replaced_everywhere(desk):

@@ -1,6 +1,6 @@
 /** The screens of places; each is loaded when it is first shown. */
 import type { Component } from "svelte";
-import type { Place } from "./addresses.ts";
+import { type Place, readSettings } from "./addresses.ts";
 
 // deno-lint-ignore no-explicit-any -- each screen takes what its own place names
 type Load = () => Promise<{ default: Component<any> }>;
@@ -13,18 +13,18 @@ const later: Load = () => import("./screens/Later.svelte");
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
-  integrations: later,
-  settings: later,
+  integrations: () => import("./screens/IntegrationsScreen.svelte"),
 };
+const settings: Load = () => import("./screens/SettingsScreen.svelte");
 
 const SPACE: Record<string, Load> = {
   changes,
   history: () => import("./screens/HistoryScreen.svelte"),
-  files: later,
-  reusable: later,
-  variables: later,
-  links: later,
-  import: later,
+  files: () => import("./screens/FilesScreen.svelte"),
+  reusable: () => import("./screens/ReusableScreen.svelte"),
+  variables: () => import("./screens/VariablesScreen.svelte"),
+  links: () => import("./screens/LinksScreen.svelte"),
+  import: () => import("./screens/ImportScreen.svelte"),
   settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
@@ -48,7 +48,7 @@ export function screenOf(place: Place): Load {
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":
-      return ORGANIZATION[place.view] ?? nowhere;
+      return readSettings(place.view, place.rest) ? settings : ORGANIZATION[place.view] ?? nowhere;
     case "space":
       return SPACE[place.view] ?? nowhere;
     default:

@@ -256,6 +256,16 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     return _revision(row)
 
 
+def note_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
+    """Says of a revision which Git commit was made of it, which is known only afterwards. One that came from a commit
+    goes on saying so."""
+    tx.run(
+        "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
+        git=msgspec.json.encode(git).decode(),
+        id=revision_id,
+    )
+
+
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
     """The state that a revision, with the saves in a row that it goes on, was made over. Raises NotFound."""
     found = tx.value(

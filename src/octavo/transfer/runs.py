@@ -203,9 +203,9 @@ def _place(
         # Their right counts in the moment of the revision: making it may have taken a while.
         space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
-            wire.ImportedPage(new.id, urls[old.file_path])
-            if urls and old.file_path in urls
-            else wire.ImportedPage(new.id)
+            wire.ImportedPage(
+                new.id, (urls or {}).get(old.file_path or "", msgspec.UNSET), old.file_path or msgspec.UNSET
+            )
             for old, new in zip(pages, made, strict=True)
             if new.kind == "document"
         ]

@@ -111,6 +111,11 @@ TOLD_ELSEWHERE = {
         "takes what an OpenID Connect provider and the same browser's cookie say",
         "access/test_oidc.py::test_somebody_new_signs_in",
     ),
+    "receiveGitHook": Elsewhere(
+        404,
+        "takes what a hoster signed with the secret of the space's sync",
+        "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
+    ),
     "receiveSamlResponse": Elsewhere(
         400,
         "takes a form with an identity provider's signature",

@@ -4,13 +4,13 @@ export type Base =
   | { kind: "change"; number: number }
   | { kind: "revision"; id: string };
 
-/** How far the text is kept. `by`: whose change is in the way. */
+/** How far the text is kept. `by`: who changed the page meanwhile; `clash`: the same words as here. */
 export type SaveState =
   | { kind: "saved" }
   | { kind: "saving" }
   | { kind: "unsaved" }
   | { kind: "offline" }
-  | { kind: "changed"; by: string };
+  | { kind: "changed"; by: string; clash?: boolean };
 
 /** A heading of the page, in their order: what the outline lists and leads to. */
 export interface Heading {
@@ -21,6 +21,21 @@ export interface Heading {
   element: HTMLElement;
 }
 
+/** What a comment is to be about: a block by its key, and the words of it that were chosen. */
+export interface About {
+  block: string;
+  quote?: string;
+  /** How the block begins, for whoever writes the comment. */
+  words: string;
+}
+
+/** A thread about a block of the page, or about words of it. */
+export interface Remark {
+  id: string;
+  node: string;
+  quote?: string;
+}
+
 /** What the screen's bar and shortcuts ask of the page. */
 export interface PageHandle {
   /** Saves what is not saved yet; resolves when the server has it. */
@@ -28,4 +43,10 @@ export interface PageHandle {
   undo(): boolean;
   redo(): boolean;
   focus(): void;
+  /** What a comment would be about now: the block of the caret, or the words that are chosen. */
+  chosen(): About | undefined;
+  /** Marks these threads in the text; gives their ids in its order. */
+  remark(remarks: Remark[], active?: string): string[];
+  /** Scrolls to what a thread is about; false where it is not on the page any more. */
+  show(remark: Remark): boolean;
 }

@@ -29,8 +29,10 @@ export interface Trigger {
   find: (typed: string) => Choice[];
   /** What takes time, below what is found at once. */
   more?: (typed: string) => Promise<Choice[]>;
-  /** Nothing is typed for it in code. */
+  /** How much has to be typed before it opens. */
   least?: number;
+  /** How many letters the sign has, where it is more than one. */
+  sign?: number;
 }
 
 interface Open {
@@ -78,7 +80,7 @@ export function completing(triggers: Trigger[]): Plugin<State> {
         for (const trigger of triggers) {
           const match = trigger.pattern.exec(text);
           if (match === null || match[1]!.length < (trigger.least ?? 0)) continue;
-          const from = $head.pos - match[1]!.length - 1;
+          const from = $head.pos - match[1]!.length - (trigger.sign ?? 1);
           // It opens by typing, not by walking past; and not again once it was closed.
           if (from === left || (!transaction.docChanged && before.open?.from !== from)) continue;
           return { open: { trigger, from, typed: match[1]! }, left: null };

@@ -234,9 +234,10 @@ export interface Keys {
   save: () => void;
   link: (view: EditorView) => void;
   find: (view: EditorView) => void;
+  comment: (view: EditorView) => void;
 }
 
-function bindings({ save, link, find }: Keys): Record<string, Command> {
+function bindings({ save, link, find, comment }: Keys): Record<string, Command> {
   const found: Record<string, Command> = {
     "Mod-b": mark("bold"),
     "Mod-i": mark("italic"),
@@ -247,6 +248,7 @@ function bindings({ save, link, find }: Keys): Record<string, Command> {
     "Mod-k": (_, __, view) => (view && link(view), true),
     "Mod-f": (_, __, view) => (view && find(view), true),
     "Mod-s": () => (save(), true),
+    "Mod-Alt-m": (_, __, view) => (view && comment(view), true),
     "Mod-z": undo,
     "Mod-y": redo,
     "Shift-Mod-z": redo,
@@ -345,6 +347,23 @@ function placeholders(): Plugin {
   });
 }
 
+/**
+ * Letters typed while a whole block is chosen go below it: what somebody wrote is never gone because of a key that was
+ * meant for another place.
+ */
+function typingBelow(): Plugin {
+  return new Plugin({
+    props: {
+      handleTextInput(view, _from, _to, text) {
+        const { state } = view;
+        if (!writeBelow(state, view.dispatch, view)) return false;
+        view.dispatch(view.state.tr.insertText(text).scrollIntoView());
+        return true;
+      },
+    },
+  });
+}
+
 /** A click below the last block writes there. */
 function endOfPage(): Plugin {
   return new Plugin({
@@ -391,6 +410,7 @@ export function editingPlugins(keys: Keys): Plugin[] {
     dropCursor({ color: false, class: "drop-line", width: 2.5 }),
     gapCursor(),
     placeholders(),
+    typingBelow(),
     endOfPage(),
     revealing(),
   ];

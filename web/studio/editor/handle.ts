@@ -6,6 +6,7 @@ import { schema } from "../document/schema.ts";
 import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, turnInto } from "./blocks.ts";
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
+import { chosen } from "./remarks.ts";
 import { openSettings } from "./settings.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";
@@ -87,7 +88,7 @@ class Handle {
   #follow(event: MouseEvent): void {
     if (event.buttons) return;
     const box = this.view.dom.getBoundingClientRect();
-    const near = event.clientX > box.left - 80 && event.clientX < box.right + 24 &&
+    const near = event.clientX > box.left - 80 && event.clientX < box.right + 80 &&
       event.clientY > box.top - 8 && event.clientY < box.bottom + 8;
     if (!near) {
       this.#dom.hidden = true;
@@ -113,9 +114,12 @@ class Handle {
         block.top - around.top + (card ? 8 : (line - 28) / 2 + parseFloat(style.paddingBlockStart || "0"))
       }px`,
     );
+    // In the gutter where lines begin.
+    const fromRight = getComputedStyle(this.view.dom).direction === "rtl";
+    this.#dom.classList.toggle("rtl", fromRight);
     this.#dom.style.setProperty(
       "left",
-      `${block.left - around.left - 56 - margin}px`,
+      `${fromRight ? block.right - around.left + 4 + margin : block.left - around.left - 56 - margin}px`,
     );
   }
 
@@ -170,7 +174,10 @@ class Handle {
   }
 
   #open(beside: HTMLElement): void {
-    if (this.#choose()) openBlockMenu(this.view, beside, this.options);
+    if (!this.#choose()) return;
+    // With the focus the browser's selection becomes the block too, so that a click anywhere is another one.
+    this.view.focus();
+    openBlockMenu(this.view, beside, this.options);
   }
 
   update(): void {
@@ -195,7 +202,7 @@ export function openBlockMenu(
     command(view.state, view.dispatch, view);
     view.focus();
   };
-  const key = block.node.attrs.key as string | null;
+  const about = chosen(view.state);
   const items: MenuItem[] = [
     { label: words.duplicate, keys: keyName("Mod-D"), run: run(duplicateBlock) },
     { label: words.moveUp, keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
@@ -206,15 +213,19 @@ export function openBlockMenu(
     },
   ];
   const comment = options.comment;
-  if (key && comment) {
+  if (about && comment) {
     items.push({
       label: words.comment,
       keys: keyName("Mod-Alt-M"),
-      run: () => comment(key),
+      run: () => comment(about),
     });
   }
   if (block.node.type.isInGroup("block") && block.node.type !== schema.nodes.if) {
     items.push({ label: words.whoSees, run: run(wrapInCondition) });
+  }
+  const reuse = options.reuse;
+  if (reuse && block.node.type.isInGroup("block") && block.node.type !== schema.nodes.reusable_content) {
+    items.push({ label: words.makeReusable, run: () => reuse(view) });
   }
   items.push({ label: words.delete, keys: "Del", danger: true, run: run(deleteBlock) });
   if (

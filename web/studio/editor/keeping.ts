@@ -11,6 +11,8 @@ export interface Draft {
   revision: string;
   blocks: BlockChanges | null;
   fields: { title?: string; description?: string };
+  /** The page's whole Markdown, where that was written. */
+  source?: string;
   at: number;
 }
 

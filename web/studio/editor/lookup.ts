@@ -2,7 +2,9 @@
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { safeUrl, urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
+import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
+import { readReusable, readShared, type Shared } from "./reusing.ts";
 
 export interface Target {
   title?: string;
@@ -24,11 +26,49 @@ export interface Asset {
   foreign?: boolean;
 }
 
+/** How long what pages share is good. */
+const SHARED = 20_000;
+
 export class Lookup {
   #targets = new Map<string, Promise<Target>>();
   #assets = new Map<string, Promise<Asset | undefined>>();
 
+  #shared: { asked: number; found: Promise<Shared> } | undefined;
+
   constructor(readonly space: string, readonly base: Base) {}
+
+  /** What the pages of this space share. */
+  shared(): Promise<Shared> {
+    if (this.#shared === undefined || Date.now() - this.#shared.asked > SHARED) {
+      const found = readShared(this.space, this.base);
+      this.#shared = { asked: Date.now(), found };
+      found.catch(() => (this.#shared = undefined));
+    }
+    return this.#shared.found;
+  }
+
+  /** Something of what pages share was changed here. */
+  forget(): void {
+    this.#shared = undefined;
+  }
+
+  /** A reusable content: its title and its text; undefined where there is none. */
+  async reusable(ref: unknown): Promise<{ title: string; document: DocumentJson } | undefined> {
+    const { space, reusableContent } = (ref ?? {}) as Record<string, string>;
+    if (reusableContent === undefined) return undefined;
+    const foreign = space !== undefined && space !== this.space;
+    const shared = foreign ? await readShared(space, { kind: "main" }) : await this.shared();
+    const found = shared.contents.find((one) => one.id === reusableContent);
+    if (found === undefined) return undefined;
+    const document = await readReusable(foreign ? space : this.space, shared.revision, reusableContent);
+    return { title: found.title, document };
+  }
+
+  /** What a variable of the space says; undefined for what is computed of more. */
+  async value(expression: string): Promise<string | undefined> {
+    const name = /^\s*space\.vars\.([A-Za-z]\w*)\s*$/.exec(expression)?.[1];
+    return name === undefined ? undefined : (await this.shared()).variables[name];
+  }
 
   /** What an image or a file is. */
   asset(ref: unknown): Promise<Asset | undefined> {

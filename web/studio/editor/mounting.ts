@@ -4,6 +4,7 @@ import { EditorState, type Plugin, type Transaction } from "prosemirror-state";
 import { EditorView } from "prosemirror-view";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
+import { type RemarkOptions, remarks as drawRemarks } from "./remarks.ts";
 import { tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";
 
@@ -12,18 +13,23 @@ export interface MountOptions {
   lookup: Lookup;
   /** What is there for writing; none: the page is only read. */
   plugins?: Plugin[];
+  /** Threads in the text. */
+  remarks?: RemarkOptions;
   label?: string;
   onchange?: (view: EditorView, transaction: Transaction) => void;
 }
 
 export function mountPage(
   place: HTMLElement,
-  { doc, lookup, plugins, label, onchange }: MountOptions,
+  { doc, lookup, plugins, remarks, label, onchange }: MountOptions,
 ): EditorView {
   const surroundings = { lookup };
   const editable = plugins !== undefined;
   return new EditorView({ mount: place }, {
-    state: EditorState.create({ doc, plugins: [highlighting(), ...(plugins ?? [])] }),
+    state: EditorState.create({
+      doc,
+      plugins: [highlighting(), ...(remarks ? [drawRemarks(remarks)] : []), ...(plugins ?? [])],
+    }),
     editable: () => editable,
     nodeViews: { ...nodeViews(surroundings), ...tableViews(surroundings) },
     markViews: markViews(surroundings),

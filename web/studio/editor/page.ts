@@ -8,16 +8,20 @@ export interface LoadedPage {
   document: DocumentJson;
   /** The revision that this is the text of; what is saved names it as its base. */
   revision: string;
+  /** The change request that this is the text of. */
+  change?: string;
 }
 
 export async function loadPage(space: string, base: Base, id: string): Promise<LoadedPage> {
   const path = { spaceId: space, pageId: id };
   let revision: string;
+  let changeId: string | undefined;
   if (base.kind === "change") {
     const change = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
       params: { path: { spaceId: space, changeRequestId: String(base.number) } },
     }));
     revision = change.revision;
+    changeId = change.id;
   } else if (base.kind === "revision") {
     revision = base.id;
   } else {
@@ -27,7 +31,7 @@ export async function loadPage(space: string, base: Base, id: string): Promise<L
   const found = await ask(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
     params: { path: { ...path, revisionId: revision } },
   }));
-  return readPage(found, revision);
+  return { ...readPage(found, revision), ...(changeId ? { change: changeId } : {}) };
 }
 
 function readPage(found: unknown, revision: string): LoadedPage {

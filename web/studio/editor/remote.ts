@@ -147,6 +147,13 @@ export function wordChanges(
   return found;
 }
 
+/** A page that is only read becomes what the server has now. */
+export function readAgain(state: EditorState, remote: BlockJson[]): Transaction {
+  const transaction = state.tr;
+  replaceTop(transaction, withRemote(state.doc, remote));
+  return transaction.setMeta("addToHistory", false);
+}
+
 /**
  * The state with what the server has below what is unsent, which is taken back, and done again where its places are now.
  * Gives what is unsent afterwards; a step whose place is gone is gone.

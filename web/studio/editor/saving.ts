@@ -64,6 +64,8 @@ export function blocksOf(doc: Node): BlockJson[] {
 
 export class Saver {
   revision: string;
+  /** While a save is on its way, until what it answers is known here. */
+  posting: Promise<void> | undefined;
   #blocks: BlockJson[];
   #fields: Fields;
   #now: { doc: Node | null; fields: Fields };
@@ -164,6 +166,8 @@ export class Saver {
       return;
     }
     this.#tell({ kind: "saving" });
+    let posted = (): void => {};
+    this.posting = new Promise((resolve) => (posted = resolve));
     try {
       const saved = await this.options.send(save);
       this.#failures = 0;
@@ -171,7 +175,7 @@ export class Saver {
       this.#fields = { ...fields, title: fields.title.trim() ? fields.title : this.#fields.title };
       this.revision = saved.revision;
       this.options.onsaved(saved);
-      if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash });
+      if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash, clash: true });
       else this.#settled();
     } catch (problem) {
       this.#dirty = true;
@@ -179,6 +183,8 @@ export class Saver {
       this.#failed(problem, save);
       throw problem;
     } finally {
+      this.posting = undefined;
+      posted();
       if (this.#dirty || this.#told.kind === "saved") void this.#keep();
     }
   }

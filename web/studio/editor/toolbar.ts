@@ -4,11 +4,13 @@ import { type Command, type EditorState, Plugin, TextSelection } from "prosemirr
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { table } from "../document/table.ts";
+import type { About } from "./base.ts";
 import { type Turn, turnInto, turnOf } from "./blocks.ts";
 import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openLink } from "./linking.ts";
 import { openMenu } from "./menu.ts";
+import { chosen } from "./remarks.ts";
 import { words } from "./words.ts";
 
 const DELAY = 120;
@@ -37,8 +39,10 @@ export function keyName(keys: string): string {
 }
 
 export interface ToolbarOptions {
-  /** Asks for a comment on the block of this key; without it there is no button. */
-  comment?: (key: string) => void;
+  /** Asks for a comment on what is chosen; without it there is no button. */
+  comment?: (about: About) => void;
+  /** Makes a reusable content of the block that is chosen. */
+  reuse?: (view: EditorView) => void;
 }
 
 export function toolbar(options: ToolbarOptions): Plugin {
@@ -105,6 +109,10 @@ class Toolbar {
       this.#down = false;
       this.update();
     }, { signal, capture: true });
+    // The box that asks where a link leads needs the place.
+    view.dom.addEventListener("focusout", (event) => {
+      if ((event.relatedTarget as Element | null)?.closest(".link-box")) this.#hide();
+    }, { signal });
     document.addEventListener("scroll", () => !this.#dom.hidden && this.#place(), {
       signal,
       capture: true,
@@ -255,12 +263,9 @@ class Toolbar {
     ]);
   }
 
-  #comment(comment: (key: string) => void): void {
-    const { $from } = this.view.state.selection;
-    for (let depth = $from.depth; depth > 0; depth--) {
-      const key = $from.node(depth).attrs.key as string | null;
-      if (key) return comment(key);
-    }
+  #comment(comment: (about: About) => void): void {
+    const about = chosen(this.view.state);
+    if (about) comment(about);
   }
 
   /** One stop of Tab: arrows go along the bar. */

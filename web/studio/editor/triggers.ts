@@ -9,6 +9,7 @@ import { findEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { FindPages, Found } from "./linking.ts";
+import { reusableBlock, type Shared } from "./reusing.ts";
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
@@ -24,6 +25,8 @@ export interface Sources {
   pages: FindPages;
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
+  /** What pages of the space share. */
+  shared: () => Promise<Shared>;
 }
 
 function hint(take: string): (typed: string) => HTMLElement {
@@ -73,15 +76,74 @@ function pageLink(found: Found, sign: string): Choice {
   };
 }
 
-export function triggers({ pages, people, askFor }: Sources): Trigger[] {
+function reusable({ id, title }: { id: string; title: string }): Choice {
+  return {
+    title,
+    line: words.blocks.reusable_content,
+    group: words.reusables,
+    sign: h("span", { class: "completion-sign" }, drawIcon("recycle")),
+    take(view, from, to) {
+      view.dispatch(view.state.tr.delete(from, to));
+      view.dispatch(insertBlock(view.state, reusableBlock(id)));
+    },
+  };
+}
+
+/** What takes the place of what was typed after two braces. */
+function expression(title: string, line?: string): Choice {
+  return {
+    title,
+    line,
+    group: words.variables,
+    sign: h("span", { class: "completion-sign bare" }, drawIcon("code")),
+    take(view, from, to) {
+      const end = view.state.doc.textBetween(to, Math.min(to + 2, view.state.doc.resolve(to).end())) === "}}"
+        ? to + 2
+        : to;
+      const node = schema.nodes.expression!.create({ data: { expression: title } });
+      view.dispatch(view.state.tr.replaceWith(from, end, [node, schema.text(" ")]).scrollIntoView());
+    },
+  };
+}
+
+export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] {
   return [
     {
       pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
       label: words.insert,
       hint: hint(words.insertIt),
       find: (typed) => findInserts(typed).map((insert) => insertion(insert, askFor, typed)),
-      more: async (typed) =>
-        typed.length < 2 ? [] : (await pages(typed)).slice(0, 4).map((each) => pageLink(each, "file-lines")),
+      async more(typed) {
+        if (typed.length < 2) return [];
+        const wanted = typed.trim().toLowerCase();
+        const all = "reusable content include".includes(wanted);
+        const [contents, found] = await Promise.all([
+          shared().then((each) => each.contents).catch(() => []),
+          pages(typed).catch(() => []),
+        ]);
+        return [
+          ...contents.filter((each) => all || each.title.toLowerCase().includes(wanted)).slice(0, 6).map(
+            reusable,
+          ),
+          ...found.slice(0, 4).map((each) => pageLink(each, "file-lines")),
+        ];
+      },
+    },
+    {
+      pattern: /\{\{\s*([^{}]{0,60})$/,
+      label: words.variables,
+      sign: 2,
+      hint: () => null,
+      find: () => [],
+      async more(typed) {
+        const wanted = typed.trim().toLowerCase();
+        const { variables } = await shared();
+        const known = Object.entries(variables)
+          .filter(([name]) => `space.vars.${name}`.toLowerCase().includes(wanted))
+          .map(([name, value]) => expression(`space.vars.${name}`, value));
+        const own = typed.trim();
+        return known.some((each) => each.title === own) || !own ? known : [...known, expression(own)];
+      },
     },
     {
       pattern: /(?:^|[\s(]):([a-z0-9_+-]{1,30})$/,

@@ -122,6 +122,14 @@ const math = new InputRule(/(^|[^$\\])\$([^$\s](?:[^$]*[^$\s])?)\$$/, (state, ma
   );
 });
 
+const expression = new InputRule(
+  /\{\{\s*((?:space|page|visitor)\b[^{}]*?)\s*\}\}$/,
+  (state, match, start, end) => {
+    if (state.doc.resolve(start).parent.type === nodes.code_line) return null;
+    return state.tr.replaceWith(start, end, nodes.expression!.create({ data: { expression: match[1]! } }));
+  },
+);
+
 export function code(syntax: string) {
   return nodes.code_block!.create(syntax ? { data: { syntax } } : null, nodes.code_line!.create());
 }
@@ -161,6 +169,7 @@ export function typingRules(): Plugin {
       link,
       emoji,
       math,
+      expression,
     ],
   });
 }

@@ -725,6 +725,47 @@ class CardView extends Drawn {
   }
 }
 
+/** A reusable content with its text, which is written where it is kept. */
+class ReusableView extends Drawn {
+  dom: HTMLElement;
+  #inside: { destroy(): void } | undefined;
+  #gone = false;
+
+  constructor(...given: ConstructorParameters<typeof Drawn>) {
+    super(...given);
+    const title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
+    const body = h("div");
+    this.dom = h(
+      "div",
+      { class: "reusable", contenteditable: "false" },
+      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), title) : null,
+      body,
+    );
+    this.around.lookup.reusable(dataOf(this.node).ref).then(async (found) => {
+      if (found === undefined) {
+        const where = urlOf(dataOf(this.node).ref) ?? "";
+        body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
+        return;
+      }
+      title.textContent = found.title;
+      const [{ mountPage }, { readDocument }] = await Promise.all([
+        import("./mounting.ts"),
+        import("../document/convert.ts"),
+      ]);
+      const place = h("div");
+      if (this.#gone) return;
+      body.replaceChildren(place);
+      this.#inside = mountPage(place, { doc: readDocument(found.document), lookup: this.around.lookup });
+    }, () => {});
+    this.dom.addEventListener("click", () => this.select());
+  }
+
+  destroy(): void {
+    this.#gone = true;
+    this.#inside?.destroy();
+  }
+}
+
 class PictureView extends Drawn {
   dom: HTMLElement;
 
@@ -804,6 +845,17 @@ class InlineView extends Drawn {
     }
   }
 
+  /** What it says now where that is known here, else how it is written. */
+  #expression(expression: string): HTMLElement {
+    const shown = h("code", { class: "expression", title: `{{ ${expression} }}` }, expression);
+    this.around.lookup.value(expression).then((value) => {
+      if (value === undefined) return;
+      shown.textContent = value;
+      shown.classList.add("known");
+    }, () => {});
+    return shown;
+  }
+
   #draw(): HTMLElement {
     const data = (this.node.attrs.data ?? {}) as Data;
     switch (this.node.type.name) {
@@ -835,7 +887,7 @@ class InlineView extends Drawn {
       case "inline_math":
         return h("code", { class: "inline-formula" }, String(data.formula ?? ""));
       case "expression":
-        return h("code", { class: "expression" }, String(data.expression ?? ""));
+        return this.#expression(String(data.expression ?? ""));
       case "held":
         return h("span", { class: "held", title: words.opaque }, this.editable ? "⟨…⟩" : "");
       default:
@@ -863,7 +915,7 @@ const VIEWS: Record<string, Kind> = {
   stepper_step: StepView,
   column: ColumnView,
   content_ref: ReferenceView,
-  reusable_content: CardView,
+  reusable_content: ReusableView,
   swagger: CardView,
   openapi_operation: CardView,
   openapi_schemas: CardView,

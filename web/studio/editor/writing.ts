@@ -7,7 +7,10 @@ import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { isWritten, readDocument, readTopBlock, same } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { DocumentJson } from "../document/types.ts";
-import type { PageHandle, SaveState } from "./base.ts";
+import { live } from "../state/live.svelte.ts";
+import { session } from "../state/session.svelte.ts";
+import { onSignedIn, sessionEnded } from "../state/signin.ts";
+import type { About, PageHandle, SaveState } from "./base.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { applyChanges } from "./differences.ts";
@@ -17,8 +20,11 @@ import { withoutKeys } from "./blocks.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { makeReusable } from "./reusing.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
+import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { chosen } from "./remarks.ts";
 import { rebased, type Unsent } from "./remote.ts";
 import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
 import { toolbar } from "./toolbar.ts";
@@ -26,15 +32,20 @@ import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
 import { askForFile, takeFiles, type Upload, uploads } from "./uploads.ts";
 
+/** How often it is asked whether somebody else saved, where nobody tells it, and where it is told. */
 const LOOK = 20_000;
+const LOOK_TOO = 120_000;
+/** How long it is said that somebody changed the page. */
+const SAID = 6_000;
 
 export interface WritingOptions {
   space: string;
   change: number;
   loaded: LoadedPage;
+  lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
-  oncomment?: (block: string) => void;
+  oncomment?: (about: About) => void;
 }
 
 export interface Writing {
@@ -43,7 +54,7 @@ export interface Writing {
   title: string;
   description: string;
   plugins: Plugin[];
-  handle: PageHandle;
+  handle: Pick<PageHandle, "flush" | "undo" | "redo" | "focus">;
   attach: (view: EditorView, onfields: (fields: Fields) => void) => void;
   changed: (transaction: Transaction) => void;
   changedFields: (fields: Fields) => void;
@@ -86,7 +97,10 @@ function newKey(): string {
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change } = options;
   const path = { spaceId: space, changeRequestId: String(change) };
-  const onproblem = (problem: Error): void => options.onproblem?.(problem);
+  const onproblem = (problem: Error): void => {
+    if (problem instanceof ApiError && problem.status === 401) sessionEnded();
+    else options.onproblem?.(problem);
+  };
   const { tab, end } = nameTab();
   let { loaded } = options;
   const page = loaded.page.id;
@@ -99,6 +113,22 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let sentSteps = 0;
   let sentDoc: Node | undefined;
   let stopped = false;
+
+  let state: SaveState = { kind: "saved" };
+  let saying: ReturnType<typeof setTimeout> | undefined;
+  let somebody: string = words.somebody;
+
+  let sayUntil = 0;
+
+  /** How far the text is kept; where it is, who changed the page just before is said for a while. */
+  const tell = (told: SaveState): void => {
+    state = told;
+    clearTimeout(saying);
+    const left = sayUntil - Date.now();
+    if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
+    options.onstate?.({ kind: "changed", by: somebody });
+    saying = setTimeout(() => tell(state), left);
+  };
 
   const fieldsOf = ({ page }: LoadedPage): Fields => ({
     title: page.title,
@@ -114,7 +144,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const base = draft.revision === loaded.revision
         ? loaded
         : await loadPage(space, { kind: "revision", id: draft.revision }, page);
-      loaded = { ...base, revision: draft.revision };
+      loaded = { ...base, revision: draft.revision, change: loaded.change };
       fields = { ...fieldsOf(loaded), ...draft.fields };
       const { nodes } = loaded.document;
       doc = readDocument({ nodes: draft.blocks ? applyChanges(nodes, draft.blocks) : nodes });
@@ -136,8 +166,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: save.revision },
     })) as Schemas["ChangeContentAnswer"];
     const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
+    live.made(revision);
     const merged = answer.previousRevision !== undefined && answer.previousRevision !== save.revision;
-    return { revision, merged, ...(answer.result === "conflicts" ? { clash: words.somebody } : {}) };
+    return { revision, merged, ...(answer.result === "conflicts" ? { clash: somebody } : {}) };
   };
 
   const saver = new Saver({
@@ -148,7 +179,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     fresh: look,
     keep: (kept) => keepDraft({ ...kept, tab, space, change, page, at: Date.now() }),
     drop: () => dropDraft({ space, change, page, tab }),
-    onstate: (state) => options.onstate?.(state),
+    onstate: tell,
     onproblem,
     onsaved(saved) {
       confirmed = sentDoc!;
@@ -193,9 +224,16 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   }
 
   async function bring(): Promise<void> {
-    if (stopped || !view) return;
-    const found = await loadPage(space, { kind: "change", number: change }, page);
-    if (stopped || !view) return;
+    let found: LoadedPage;
+    let at: string;
+    do {
+      await saver.posting;
+      at = saver.revision;
+      found = await loadPage(space, { kind: "change", number: change }, page);
+      if (stopped || !view) return;
+      // What was sent meanwhile may be in it already, and would be there twice.
+    } while (saver.posting !== undefined || saver.revision !== at);
+    if (found.revision === at) return;
     const remote = found.document.nodes;
     if (view.composing) {
       setTimeout(() => void pull(), 1000);
@@ -212,14 +250,24 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     };
     loaded = found;
     saver.moved(found.revision, blocksOf(made.confirmed), own);
-    if (made.transaction.docChanged) view.dispatch(made.transaction);
+    if (made.transaction.docChanged) {
+      const changed = !view.state.doc.eq(made.transaction.doc);
+      view.dispatch(made.transaction);
+      if (changed) {
+        sayUntil = Date.now() + SAID;
+        tell(state);
+      }
+    }
     confirmed = made.confirmed;
     unsent = made.unsent;
     if (!same(next, fields)) showFields(fields = next);
   }
 
+  let looked = Date.now();
+
   async function look(): Promise<void> {
     if (stopped || document.visibilityState === "hidden" || !navigator.onLine) return;
+    looked = Date.now();
     const found = await api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", { params: { path } })
       .catch(() => undefined);
     if (found?.data && found.data.revision !== saver.revision && !stopped) await pull();
@@ -284,9 +332,22 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   const controller = new AbortController();
   const { signal } = controller;
-  const timer = setInterval(() => void look(), LOOK);
+  const timer = setInterval(() => {
+    if (!live.connected || Date.now() - looked > LOOK_TOO) void look();
+  }, LOOK);
+  const waitNoMore = onSignedIn(() => saver.again());
+  const deafen = live.hear((news) => {
+    if (news.kind === "ready" || news.kind === "reset") void look();
+    if (news.kind !== "revision" || news.changeRequestId === undefined) return;
+    if (news.changeRequestId !== loaded.change || news.pageIds && !news.pageIds.includes(page)) return;
+    somebody = news.user?.id === session.user.value?.id
+      ? words.yourself
+      : news.user?.displayName ?? words.somebody;
+    if (news.revisionId !== saver.revision) void pull();
+    else if (state.kind === "saved") tell(state);
+  });
   addEventListener("online", () => saver.again(), { signal });
-  addEventListener("offline", () => saver.dirty && options.onstate?.({ kind: "offline" }), { signal });
+  addEventListener("offline", () => saver.dirty && tell({ kind: "offline" }), { signal });
   addEventListener("focus", () => {
     saver.again();
     void look();
@@ -308,6 +369,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         triggers({
           pages: findPages,
           people,
+          shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
@@ -315,12 +377,24 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
       }),
-      ...editingPlugins({ save: () => void saver.flush().catch(() => {}), link: openLink, find: openFind }),
+      ...editingPlugins({
+        save: () => void saver.flush().catch(() => {}),
+        link: openLink,
+        find: openFind,
+        comment(target) {
+          const about = chosen(target.state);
+          if (about) options.oncomment?.(about);
+        },
+      }),
       uploads(),
       finding(),
       refusals(),
       toolbar(tools),
-      blockHandle(tools),
+      blockHandle({
+        ...tools,
+        reuse: (target) =>
+          makeReusable(target, space, change).then(() => options.lookup.forget()).catch(onproblem),
+      }),
     ],
     handle: {
       flush: () => saver.flush(),
@@ -332,7 +406,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       view = attached;
       showFields = onfields;
       findWith(view, findPages);
-      options.onstate?.({ kind: "saved" });
+      tell({ kind: "saved" });
       if (draft !== undefined) {
         saver.changed(fields);
         // Its own entry goes when this one's is there.
@@ -352,6 +426,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     },
     stop() {
       stopped = true;
+      deafen();
+      waitNoMore();
+      clearTimeout(saying);
       clearInterval(timer);
       controller.abort();
       void saver.stop().finally(end);

@@ -6,6 +6,10 @@ class Frame {
   /** What the palette begins with: `>` for actions. */
   query = $state("");
   keys = $state(false);
+  /** The dialog in which somebody signs in whose session ended. */
+  signIn = $state(false);
+  /** Somebody was signed in when the app began. */
+  started = false;
 
   /** Also what was asked for and is not there yet: its script may still be on its way. */
   close(): void {

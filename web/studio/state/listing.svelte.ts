@@ -1,7 +1,7 @@
 /** A list of the API, page by page: what is shown of it, and how it goes on. */
 import { untrack } from "svelte";
 import { ApiError } from "../../shared/client.ts";
-import { signIn } from "./signin.ts";
+import { sessionEnded } from "./signin.ts";
 
 interface Slice<T> {
   items: T[];
@@ -50,7 +50,7 @@ export class Listing<T> {
       this.problem = "";
     } catch (problem) {
       if (asked !== this.#asked) return;
-      if (problem instanceof ApiError && problem.status === 401) signIn();
+      if (problem instanceof ApiError && problem.status === 401) sessionEnded();
       this.problem = (problem as Error).message;
     } finally {
       if (asked === this.#asked) this.loading = false;

@@ -2,14 +2,20 @@
  * Answers of the API, kept by their address: shown at once when they are asked for again, and asked for anew behind
  * that. The browser's own cache sends their ETags, so what has not changed costs a 304.
  */
+import { createSubscriber } from "svelte/reactivity";
 import { ApiError } from "../../shared/client.ts";
-import { signIn } from "./signin.ts";
+import { sessionEnded } from "./signin.ts";
 
 const FRESH = 5_000;
 const KEPT = 200;
 
 export class Resource<T> {
-  value: T | undefined = $state.raw();
+  #value: T | undefined = $state.raw();
+  #readers = 0;
+  #read = createSubscriber(() => {
+    this.#readers++;
+    return () => this.#readers--;
+  });
   problem: ApiError | undefined = $state.raw();
   /** When it was asked for last, 0 for never or not fresh any more. */
   #asked = 0;
@@ -17,6 +23,26 @@ export class Resource<T> {
   #again = false;
 
   constructor(readonly key: string, readonly load: () => Promise<T>) {}
+
+  get value(): T | undefined {
+    this.#read();
+    return this.#value;
+  }
+
+  set value(found: T | undefined) {
+    this.#value = found;
+  }
+
+  /** Whether something on the screen shows it. */
+  get shown(): boolean {
+    return this.#readers > 0;
+  }
+
+  /** What is kept is not true any more: asked for again now where it is shown, else when it is next. */
+  outdate(): void {
+    this.#asked = 0;
+    if (this.shown) this.refresh({ force: true }).catch(() => {});
+  }
 
   /** Asks the server, unless it just did. The one that runs is shared. */
   refresh({ force = false } = {}): Promise<T> {
@@ -37,7 +63,7 @@ export class Resource<T> {
       const told = problem instanceof ApiError
         ? problem
         : new ApiError(0, String(problem?.message ?? problem));
-      if (told.status === 401) signIn();
+      if (told.status === 401) sessionEnded();
       this.problem = told;
       this.#asked = 0;
       throw told;
@@ -67,7 +93,8 @@ export class Resource<T> {
 
 const kept = new Map<string, Resource<unknown>>();
 
-/** The resource of this key, made when it is not there, and asked for if it is not fresh. */
+/** The resource of this key, made when it is not there, and asked for if it is not fresh. What is derived from its value
+ * is derived in a second step: what a derivation makes itself, it does not watch. */
 export function resource<T>(key: string, load: () => Promise<T>): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);
@@ -84,9 +111,16 @@ export function refresh(prefix: string): Promise<unknown> {
   return Promise.allSettled(found.map((one) => one.refresh({ force: true })));
 }
 
+/** Something happened to all that is kept under keys that begin so; `alone`: to what is kept under this key. */
+export function outdate(prefix: string, { alone = false } = {}): void {
+  for (const one of kept.values()) {
+    if (alone ? one.key === prefix : one.key.startsWith(prefix)) one.outdate();
+  }
+}
+
 /** Forgets everything: somebody else may sit here next. */
 export const forget = () => kept.clear();
 
 addEventListener("focus", () => {
-  for (const one of [...kept.values()].slice(-12)) one.refresh().catch(() => {});
+  for (const one of kept.values()) if (one.shown) one.refresh().catch(() => {});
 });

@@ -95,8 +95,9 @@ export class Talk {
     );
   }
 
-  /** `node`: the key of a block of the page. */
-  async post(markdown: string, page?: string, node?: string): Promise<void> {
+  /** `node`: the key of a block of the page, `quote`: words of it that this is about. */
+  async post(said: string, page?: string, node?: string, quote?: string): Promise<void> {
+    const markdown = quote ? `> ${quote.replace(/[\\`*_[\]<>#~|&:!{}]/g, "\\$&")}\n\n${said}` : said;
     await ask(api.POST(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
       params: { path: this.#ids },
       body: { body: { markdown }, ...(page ? { page } : {}), ...(node ? { node } : {}) },
@@ -133,4 +134,11 @@ export class Talk {
     }));
     await refresh(this.key);
   }
+}
+
+/** What somebody said, and the words of the page before it that it is about: a comment that begins with a quote. */
+export function readWords(markdown: string | undefined): { quote?: string; said: string } {
+  const found = /^> (.+)\n\n([^]*)$/.exec(markdown ?? "");
+  if (!found) return { said: markdown ?? "" };
+  return { quote: found[1]!.replace(/\\([^\w\s])/g, "$1"), said: found[2]! };
 }

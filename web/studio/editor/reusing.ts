@@ -1,0 +1,76 @@
+/** Reusable contents, and the variables of a space: what there is to insert, and making one of a block. */
+import type { Node } from "prosemirror-model";
+import type { EditorView } from "prosemirror-view";
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { isWritten, writeBlock } from "../document/convert.ts";
+import { schema } from "../document/schema.ts";
+import type { DocumentJson } from "../document/types.ts";
+import type { Base } from "./base.ts";
+import { blockOf, withoutKeys } from "./blocks.ts";
+import { words } from "./words.ts";
+
+export interface Shared {
+  contents: { id: string; title: string }[];
+  variables: Record<string, string>;
+  /** The revision that this was read at. */
+  revision: string;
+}
+
+/** What the pages of a space share, at its main or in a change request. */
+export async function readShared(space: string, base: Base): Promise<Shared> {
+  const path = { spaceId: space };
+  const query = { metadata: false };
+  const found = base.kind === "change"
+    ? await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+      params: { path: { ...path, changeRequestId: String(base.number) }, query },
+    }))
+    : base.kind === "revision"
+    ? await ask(api.GET("/spaces/{spaceId}/revisions/{revisionId}", {
+      params: { path: { ...path, revisionId: base.id }, query },
+    }))
+    : await ask(api.GET("/spaces/{spaceId}/content", { params: { path, query } }));
+  const { id, reusableContents = [], variables = {} } = found as {
+    id: string;
+    reusableContents?: { id: string; title: string }[];
+    variables?: Record<string, string>;
+  };
+  return { contents: reusableContents, variables, revision: id };
+}
+
+/** The text of a reusable content. */
+export async function readReusable(space: string, revision: string, id: string): Promise<DocumentJson> {
+  return await ask(
+    api.GET("/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}/document", {
+      params: { path: { spaceId: space, revisionId: revision, reusableContentId: id } },
+    }),
+  ) as unknown as DocumentJson;
+}
+
+export function reusableBlock(id: string): Node {
+  const ref = { kind: "reusable-content", reusableContent: id };
+  return schema.nodes.reusable_content!.create({ data: { ref } });
+}
+
+/** Makes a reusable content of the block that is chosen, and puts that in its place. */
+export async function makeReusable(view: EditorView, space: string, change: number): Promise<void> {
+  const block = blockOf(view.state);
+  if (!block || !isWritten(block.node)) return;
+  const title = block.node.textContent.trim().slice(0, 60).trim() || words.blocks.reusable_content!;
+  const nodes = [writeBlock(withoutKeys(block.node))];
+  const made = await ask(
+    api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents", {
+      params: { path: { spaceId: space, changeRequestId: String(change) } },
+      body: { title, document: { document: nodes } } as unknown as Schemas["NewReusableContent"],
+    }),
+  );
+  // Where the block is now, if it is there still as it was.
+  let at: number | undefined;
+  view.state.doc.descendants((node, position) => {
+    if (node === block.node) at = position;
+    return at === undefined;
+  });
+  if (at === undefined) return;
+  view.dispatch(
+    view.state.tr.replaceWith(at, at + block.node.nodeSize, reusableBlock(made.id)).scrollIntoView(),
+  );
+}

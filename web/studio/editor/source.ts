@@ -1,0 +1,248 @@
+/** A page as Markdown, being written: saved whole on top of the revision it was read at, which the server merges. */
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { live } from "../state/live.svelte.ts";
+import { onSignedIn, sessionEnded } from "../state/signin.ts";
+import type { SaveState } from "./base.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { words } from "./words.ts";
+
+const IDLE = 800;
+const LONGEST = 5000;
+
+export interface Source {
+  text: string;
+  revision: string;
+}
+
+export interface SourceOptions {
+  space: string;
+  change: number;
+  page: string;
+  onstate: (state: SaveState) => void;
+  onproblem: (problem: Error) => void;
+  /** The text is another one now: somebody else wrote it. */
+  ontext: (text: string) => void;
+}
+
+export async function readSource(
+  space: string,
+  change: number,
+  page: string,
+): Promise<Source & { id: string }> {
+  const found = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
+    params: { path: { spaceId: space, changeRequestId: String(change) } },
+  }));
+  const answer = await ask(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
+    params: {
+      path: { spaceId: space, revisionId: found.revision, pageId: page },
+      query: { format: "markdown" },
+    },
+  }));
+  return { text: (answer as { markdown?: string }).markdown ?? "", revision: found.revision, id: found.id };
+}
+
+/** Both changes of a text, where they are in different places; undefined where they touch. */
+export function mergeTexts(before: string, mine: string, theirs: string): string | undefined {
+  if (mine === before || mine === theirs) return theirs;
+  if (theirs === before) return mine;
+  const [own, other] = [rangeOf(before, mine), rangeOf(before, theirs)];
+  if (own.to < other.from) return splice(theirs, mine, own, 0);
+  if (other.to < own.from) return splice(theirs, mine, own, theirs.length - before.length);
+  return undefined;
+}
+
+interface Range {
+  from: number;
+  to: number;
+  /** What stands there instead. */
+  end: number;
+}
+
+function rangeOf(before: string, after: string): Range {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from++;
+  let tail = 0;
+  while (tail < most - from && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  return { from, to: before.length - tail, end: after.length - tail };
+}
+
+function splice(theirs: string, mine: string, own: Range, shift: number): string {
+  return theirs.slice(0, own.from + shift) + mine.slice(own.from, own.end) + theirs.slice(own.to + shift);
+}
+
+export class SourceWriter {
+  #now: string;
+  /** What the server has at `#revision`. */
+  #saved: string;
+  #revision: string;
+  #id: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #since: number | undefined;
+  #sending: Promise<void> | undefined;
+  #failures = 0;
+  #stopped = false;
+  #kept: Promise<unknown> = Promise.resolve();
+  #tab = nameTab();
+  #ends: (() => void)[] = [];
+
+  private constructor(private options: SourceOptions, source: Source & { id: string }) {
+    this.#now = this.#saved = source.text;
+    this.#revision = source.revision;
+    this.#id = source.id;
+  }
+
+  /** Begins with what the server has, and with what another tab left. */
+  static async start(options: SourceOptions): Promise<SourceWriter> {
+    const { space, change, page } = options;
+    const left = await leftDrafts(space, change, sourceKey(page)).catch((): Draft[] => []);
+    const made = new SourceWriter(options, await readSource(space, change, page));
+    const draft = left.at(-1);
+    if (draft?.source !== undefined) {
+      made.#revision = draft.revision;
+      made.write(draft.source);
+      void made.#kept.then(() => Promise.all(left.map((each) => dropDraft(each)))).catch(() => {});
+    }
+    made.#listen();
+    return made;
+  }
+
+  get text(): string {
+    return this.#now;
+  }
+
+  get dirty(): boolean {
+    return this.#now !== this.#saved;
+  }
+
+  #listen(): void {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const again = (): void => {
+      this.#failures = 0;
+      void this.flush().catch(() => {});
+    };
+    addEventListener("online", again, { signal });
+    document.addEventListener("visibilitychange", () => void this.flush().catch(() => {}), { signal });
+    addEventListener("beforeunload", () => void this.flush().catch(() => {}), { signal });
+    this.#ends.push(
+      () => controller.abort(),
+      onSignedIn(again),
+      live.hear((news) => {
+        const here = news.kind === "revision" && news.changeRequestId === this.#id &&
+          news.revisionId !== this.#revision && (!news.pageIds || news.pageIds.includes(this.options.page));
+        if ((here || news.kind === "reset") && !this.dirty) void this.#take(news.user?.displayName);
+      }),
+    );
+  }
+
+  /** Somebody wrote. */
+  write(text: string): void {
+    this.#now = text;
+    this.options.onstate({ kind: "unsaved" });
+    const { space, change, page } = this.options;
+    const draft = { tab: this.#tab.tab, space, change, page: sourceKey(page), revision: this.#revision };
+    this.#kept = keepDraft({ ...draft, blocks: null, fields: {}, source: text, at: Date.now() }).catch(
+      () => {},
+    );
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#since ??= Date.now();
+    clearTimeout(this.#timer);
+    const wait = Math.max(0, Math.min(IDLE, LONGEST - (Date.now() - this.#since)));
+    this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
+  }
+
+  /** Saves what is not saved yet. */
+  async flush(): Promise<void> {
+    while (this.#sending) await this.#sending;
+    clearTimeout(this.#timer);
+    if (!this.dirty || this.#stopped) return;
+    this.#sending = this.#send().finally(() => (this.#sending = undefined));
+    await this.#sending;
+    if (this.dirty && !this.#failures) this.#schedule();
+  }
+
+  async #send(): Promise<void> {
+    const { space, change, page, onstate, onproblem } = this.options;
+    const sent = this.#now;
+    this.#since = undefined;
+    onstate({ kind: "saving" });
+    try {
+      const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+        params: { path: { spaceId: space, changeRequestId: String(change) }, query: { compat: false } },
+        body: {
+          changes: [{
+            operation: "update_page",
+            page,
+            document: { markdown: sent },
+          }] as Schemas["ChangeContent"][
+            "changes"
+          ],
+          baseRevision: this.#revision,
+        },
+      })) as Schemas["ChangeContentAnswer"];
+      this.#failures = 0;
+      const before = this.#revision;
+      this.#revision = answer.revision ?? before;
+      this.#saved = sent;
+      live.made(this.#revision);
+      if (this.dirty) onstate({ kind: "unsaved" });
+      else {
+        await this.#kept;
+        await this.#drop();
+        onstate({ kind: "saved" });
+      }
+      if (answer.result === "conflicts") onstate({ kind: "changed", by: words.somebody, clash: true });
+      else if (answer.previousRevision !== undefined && answer.previousRevision !== before) {
+        await this.#take();
+      }
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      this.#failures++;
+      onstate({ kind: problem.status === 0 ? "offline" : "unsaved" });
+      if (problem.status === 401) sessionEnded();
+      else if (problem.status >= 400 && problem.status < 429) onproblem(problem);
+      const wait = problem.retryAfter
+        ? problem.retryAfter * 1000
+        : Math.min(30_000, 1000 * 2 ** this.#failures);
+      if (!this.#stopped) this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
+      throw problem;
+    }
+  }
+
+  /** Brings in what somebody else saved. */
+  async #take(who?: string): Promise<void> {
+    const { space, change, page } = this.options;
+    const found = await readSource(space, change, page).catch(() => undefined);
+    if (!found || this.#stopped || this.#sending && this.dirty) return;
+    const merged = mergeTexts(this.#saved, this.#now, found.text);
+    // Both are in the same words: on top of the older revision the server makes a conflict of it, and loses neither.
+    if (merged === undefined) return;
+    const changed = merged !== this.#now;
+    [this.#saved, this.#revision, this.#now] = [found.text, found.revision, merged];
+    if (!changed) return;
+    this.options.ontext(merged);
+    this.options.onstate({ kind: "changed", by: who ?? words.somebody });
+  }
+
+  #drop(): Promise<unknown> {
+    const { space, change, page } = this.options;
+    return dropDraft({ space, change, page: sourceKey(page), tab: this.#tab.tab }).catch(() => {});
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#ends) end();
+    await this.flush().catch(() => {});
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#tab.end();
+  }
+}
+
+/** What is not saved of a page's Markdown is kept beside what is not saved of its blocks. */
+function sourceKey(page: string): string {
+  return `${page} source`;
+}

@@ -1,0 +1,276 @@
+/**
+ * What happens on the server, told as it happens, and who is where. A tab has one stream, of its person and of the space
+ * that is shown; it is closed while nobody looks at the tab for long, and comes back by itself after what was missed.
+ * Where no stream can be had, what is shown is asked for now and then, as each screen does it.
+ */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Base } from "../editor/base.ts";
+import { outdate } from "./resource.svelte.ts";
+import { session } from "./session.svelte.ts";
+import { onSignedIn } from "./signin.ts";
+
+/** An event of the API, with the fields that any kind of them has. */
+export interface News {
+  kind: "revision" | "review" | "comment" | "presence" | "notification" | "ready" | "reset" | "closed";
+  spaceId?: string;
+  changeRequestId?: string;
+  user?: { id: string; displayName: string; photoURL?: string };
+  action?: string;
+  revisionId?: string;
+  /** The pages that a revision changed; none: too many to say. */
+  pageIds?: string[];
+  pageId?: string | null;
+  clientId?: string;
+  activity?: "viewing" | "editing" | "left";
+  code?: number;
+}
+
+export interface Visitor {
+  client: string;
+  user: { id: string; displayName: string; photoURL?: string };
+  page: string | null;
+  editing: boolean;
+  change?: string;
+}
+
+const KINDS: News["kind"][] = [
+  "revision",
+  "review",
+  "comment",
+  "presence",
+  "notification",
+  "ready",
+  "reset",
+  "closed",
+];
+const HIDDEN = 60_000;
+const LONGEST = 60_000;
+const RENEWED = 30_000;
+/** How long after a save of this tab its answer may come later than its event. */
+const OWN = 1500;
+
+type Listener = (news: News) => void;
+
+class Live {
+  /** Whether everything is told as it happens. */
+  connected = $state(false);
+  #space: string | undefined;
+  #source: EventSource | undefined;
+  #last: string | undefined;
+  #failures = 0;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #leaving: ReturnType<typeof setTimeout> | undefined;
+  #listeners = new Set<Listener>();
+  #made = new Set<string>();
+
+  constructor() {
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(this.#leaving);
+      if (document.visibilityState === "visible") this.#open();
+      else this.#leaving = setTimeout(() => this.#close(), HIDDEN);
+    });
+    addEventListener("pagehide", () => this.#close());
+    addEventListener("pageshow", () => this.#open());
+    const again = (): void => {
+      this.#failures = 0;
+      this.#open();
+    };
+    addEventListener("online", again);
+    onSignedIn(again);
+  }
+
+  /** From now on what happens in this space is told as well. */
+  follow(space: string | undefined): void {
+    if (this.#source && space === this.#space) return;
+    this.#space = space;
+    this.#close();
+    this.#open();
+  }
+
+  /** Calls with all that happens, but for revisions that this tab made, until what comes back is called. */
+  hear(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** This tab made that revision, and shows it. */
+  made(revision: string): void {
+    this.#made.add(revision);
+    if (this.#made.size > 200) this.#made.delete(this.#made.values().next().value!);
+  }
+
+  #open(): void {
+    clearTimeout(this.#again);
+    if (this.#source || document.visibilityState === "hidden") return;
+    const query = new URLSearchParams();
+    if (this.#space) query.set("space", this.#space);
+    if (this.#last) query.set("after", this.#last);
+    const source = new EventSource(`/v1/user/events?${query}`);
+    this.#source = source;
+    for (const kind of KINDS) {
+      source.addEventListener(kind, (event) => {
+        if (event.lastEventId) this.#last = event.lastEventId;
+        this.#told(JSON.parse(event.data) as News);
+      });
+    }
+    source.onerror = () => {
+      this.connected = false;
+      // What the server refuses, the browser does not try again.
+      if (source.readyState === EventSource.CLOSED && this.#source === source) this.#retry();
+    };
+  }
+
+  #close(): void {
+    clearTimeout(this.#again);
+    this.#source?.close();
+    this.#source = undefined;
+    this.connected = false;
+  }
+
+  #retry(): void {
+    this.#close();
+    const wait = Math.min(LONGEST, 2000 * 2 ** this.#failures++);
+    this.#again = setTimeout(() => this.#open(), wait * (0.75 + Math.random() / 2));
+  }
+
+  #told(news: News): void {
+    if (news.kind === "ready") {
+      this.connected = true;
+      this.#failures = 0;
+    } else if (news.kind === "closed") {
+      this.#retry();
+      // Whether somebody is still signed in is asked where it is handled.
+      session.user.refresh({ force: true }).catch(() => {});
+    } else if (news.kind === "revision" && news.user?.id === session.user.value?.id) {
+      if (!this.#made.has(news.revisionId!)) {
+        setTimeout(() => this.#made.has(news.revisionId!) || this.#tell(news), OWN);
+      }
+      return;
+    }
+    this.#tell(news);
+  }
+
+  #tell(news: News): void {
+    const space = `space/${news.spaceId}`;
+    if (news.kind === "revision" && news.changeRequestId === undefined) {
+      for (const below of ["/main/", "/revisions"]) outdate(space + below);
+      outdate(`${space}/`, { alone: true });
+    } else if (news.kind === "revision") outdate(`${space}/changes/`);
+    else if (news.kind === "review") {
+      for (const below of ["/changes/", "/list"]) outdate(space + below);
+      outdate(`${space}/`, { alone: true });
+      outdate("org/");
+    } else if (news.kind === "comment") {
+      outdate(`${space}/talk/`);
+      outdate(`${space}/`, { alone: true });
+    } else if (news.kind === "notification") outdate("user/");
+    else if (news.kind === "reset") { for (const all of ["space/", "org/", "user/"]) outdate(all); }
+    for (const listener of this.#listeners) listener(news);
+  }
+}
+
+export const live = new Live();
+
+/** Who else is in a space, and where this tab says that its person is. */
+class Presence {
+  visitors: Visitor[] = $state.raw([]);
+  #client = crypto.randomUUID();
+  #space: string | undefined;
+  #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor() {
+    live.hear((news) => {
+      if (news.kind === "presence" && news.spaceId === this.#space) this.#moved(news);
+      else if (news.kind === "reset" || news.kind === "ready") void this.#list();
+    });
+    addEventListener("pagehide", () => this.#leave());
+    document.addEventListener("visibilitychange", () => void this.#say());
+  }
+
+  /** Somebody is at a page until what comes back is called. */
+  attend(space: string, base: Base, page: string, editing: boolean): () => void {
+    if (base.kind === "revision") return () => {};
+    const said = this.#said = { space, base, page, editing };
+    if (this.#space !== space) {
+      this.#space = space;
+      this.visitors = [];
+      if (live.connected) void this.#list();
+    }
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => void this.#say(), RENEWED);
+    // Who only walks past is nowhere.
+    const soon = setTimeout(() => void this.#say(), 600);
+    return () => {
+      clearTimeout(soon);
+      if (this.#said !== said) return;
+      this.#leave();
+      clearInterval(this.#timer);
+    };
+  }
+
+  /** The others at a page, each once. */
+  at(page: string, change?: string): Visitor[] {
+    const own = session.user.value?.id;
+    const found = new Map<string, Visitor>();
+    for (const one of this.visitors) {
+      if (one.page !== page || one.user.id === own || change !== undefined && one.change !== change) continue;
+      if (!found.get(one.user.id)?.editing) found.set(one.user.id, one);
+    }
+    return [...found.values()];
+  }
+
+  #address(): string {
+    const { space, base } = this.#said!;
+    const below = base.kind === "change" ? `/change-requests/${base.number}` : "";
+    return `/v1/spaces/${space}${below}/presence/${this.#client}`;
+  }
+
+  async #say(): Promise<void> {
+    if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
+    const { page, editing } = this.#said;
+    // That nobody learns of it is no reason to disturb whoever reads.
+    await fetch(this.#address(), {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ page, activity: editing ? "editing" : "viewing" }),
+    }).catch(() => {});
+  }
+
+  #leave(): void {
+    if (!this.#said) return;
+    void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
+    this.#said = undefined;
+  }
+
+  async #list(): Promise<void> {
+    const space = this.#space;
+    if (!space) return;
+    const found = await ask(
+      api.GET("/spaces/{spaceId}/presence", { params: { path: { spaceId: space }, query: { limit: 100 } } }),
+    ).catch(() => undefined);
+    if (!found || space !== this.#space) return;
+    this.visitors = found.items.map((one: Schemas["Presence"]) => ({
+      client: one.id,
+      user: one.user,
+      page: one.page,
+      editing: one.activity === "editing",
+      change: one.changeRequestId,
+    }));
+  }
+
+  #moved(news: News): void {
+    const others = this.visitors.filter((one) =>
+      one.client !== news.clientId || one.user.id !== news.user?.id
+    );
+    this.visitors = news.activity === "left" || !news.user ? others : [...others, {
+      client: news.clientId!,
+      user: news.user,
+      page: news.pageId ?? null,
+      editing: news.activity === "editing",
+      change: news.changeRequestId,
+    }];
+  }
+}
+
+export const presence = new Presence();
