@@ -43,8 +43,9 @@ export function screenOf(place: Place): Load {
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
     case "account":
-    case "site":
       return later;
+    case "site":
+      return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":
