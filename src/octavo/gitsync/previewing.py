@@ -17,11 +17,10 @@ from ..kit.context import Context
 from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
-from .credentials import Credential, unseal
+from .credentials import Credential
 from .reasons import Stopped
 from .remotes import Connection
 from .repository import Repository, is_safe
-from .store import SyncRow
 from .wire import GitPreview, GitTarget
 from .writing import FileText, write_all
 
@@ -45,18 +44,6 @@ def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPrevie
         host_key=None,
     )
     return _look(context, space, connection, read_branch(given.branch), read_folder(given.folder))
-
-
-def preview_again(context: Context, space: SpaceAccess, row: SyncRow) -> GitPreview:
-    """The same for a space that is connected, with its own credential."""
-    connection = Connection(
-        row.remote,
-        unseal(context.sealer, row.space_id, row.secret),
-        Fetcher(context.settings.allow_private_fetch),
-        local=context.settings.allow_file_remotes,
-        host_key=row.host_key,
-    )
-    return _look(context, space, connection, row.branch, row.folder)
 
 
 def _look(

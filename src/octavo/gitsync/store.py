@@ -92,9 +92,8 @@ _SYNC = ", ".join(SyncRow.__struct_fields__)
 _RUN = ", ".join(RunRow.__struct_fields__)
 
 
-def find_sync(tx: Transaction, space_id: str, *, lock: bool = False) -> SyncRow | None:
-    held = tx.for_update if lock else ""
-    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space{held}", space=space_id)
+def find_sync(tx: Transaction, space_id: str) -> SyncRow | None:
+    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space", space=space_id)
     return SyncRow(*row) if row else None
 
 
