@@ -308,7 +308,7 @@ def test_an_integration_says_what_it_may_do_and_is_installed(app):
     panel.get_by_role("tab", name="Where it is").click()
     panel.get_by_label("On which spaces").select_option("selected")
     panel.get_by_label("Add a space").select_option("Octavo manual")
-    panel.get_by_role("button", name="Add", exact=True).click()
+    panel.get_by_role("button", name="Add this space").click()
     panel.get_by_role("button", name="Take it off Octavo manual").click()
     panel.get_by_role("tab", name="Log").click()
     panel.get_by_role("button", name="Look again").wait_for()
