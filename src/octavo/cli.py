@@ -523,6 +523,49 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
     return FAILED if any(change.breaking for change in changes) else DONE
 
 
+# --- Git sync -----------------------------------------------------------------------------------------
+
+
+def _git(options: argparse.Namespace) -> int:
+    from .admin.git_syncs import describe_sync, list_syncs, sync_now
+    from .admin.naming import find_named
+
+    with _context(options) as context:
+        space = find_named(context, options.space, ["space"])
+        if options.action == "log":
+            runs = list_syncs(context, space, options.limit)
+            if options.json:
+                print(json.dumps(runs, ensure_ascii=False))
+                return DONE
+            columns = (
+                "startedAt",
+                "status",
+                "cause",
+                "imported",
+                "exported",
+                "conflicts",
+                "commit",
+                "message",
+            )
+            rows = [tuple(str(run[name])[:80] for name in columns) for run in runs]
+            _print_table(("when", "status", "cause", "in", "out", "conflicts", "commit", "message"), rows)
+            for run in runs[:1]:
+                for problem in run["problems"]:
+                    place = f"{problem['path']}:{problem['line']}" if problem["line"] else problem["path"]
+                    _say(f"{place}: {problem['message']}")
+            return DONE
+        said = (
+            describe_sync(context, space)
+            if options.action == "status"
+            else sync_now(context, space, options.first)
+        )
+    if options.json:
+        print(json.dumps(said, ensure_ascii=False))
+    else:
+        _print_table(("what", "is"), [(name, str(value)) for name, value in said.items()])
+    return DONE if said["status"] not in ("failed", "stopped") else FAILED
+
+
 # --- integrations -------------------------------------------------------------------------------------
 
 
@@ -920,6 +963,28 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(run=_compare_descriptions)
     made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
     made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
+
+    group = commands.add_parser("git", help="Look after spaces that are synced with Git.").add_subparsers(
+        dest="action", required=True
+    )
+    for name, text in (
+        ("status", "Say how a space is synced; exit code 1 when something is in the way."),
+        ("sync", "Sync a space now, and say how it is then."),
+        ("log", "List what the last syncs of a space did."),
+    ):
+        made = group.add_parser(name, parents=[common], help=text)
+        made.set_defaults(run=_git)
+        made.add_argument("space", metavar="SPACE", help="its id or title")
+        if name == "sync":
+            made.add_argument(
+                "--first",
+                choices=("import", "export"),
+                help="where the sync waits for a decision: go on from the repository or from the space",
+            )
+        if name == "log":
+            made.add_argument(
+                "--limit", type=_positive, default=20, help="how many to list (default: %(default)s)"
+            )
 
     _add_integrations(commands, common)
 

@@ -102,6 +102,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""
+    allow_file_remotes: Annotated[
+        bool,
+        Meta(
+            description="Whether spaces may be synced with repositories in folders of the server (file:///…)"
+        ),
+    ] = False
     trusted_proxies: Annotated[
         str,
         Meta(

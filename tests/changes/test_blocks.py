@@ -142,7 +142,7 @@ def test_nested_blocks_are_named_like_others(page):
     page.edit(set=[{"block": items[1], "document": nodes({"object": "block", "type": "list-item", "nodes": [words("bee")]})}])  # fmt: skip
     assert [item["key"] for item in page.document[1]["nodes"]] == items
     page.edit(insert=[{"into": page.keys[1], "at": 0, "document": nodes({"object": "block", "type": "list-item", "nodes": [words("first")]})}])  # fmt: skip
-    assert page.text == TEXT.replace("+ a\n+ b", "* first\n* a\n* bee")
+    assert page.text == TEXT.replace("+ a\n+ b", "+ first\n+ a\n+ bee")
 
 
 def test_empty_paragraphs_write_nothing(page):

@@ -156,7 +156,7 @@ def test_links_by_ref_and_by_id_become_paths(space):
     assert file["name"] == "p q.png" and file["dimensions"] == {"width": 2, "height": 3}
     one, two = (answer["changes"][n]["page"]["id"] for n in (0, 1))
     assert "[two](b/two.md#part), [a](README.md)" in space.text(one, change)
-    assert 'src=".gitbook/assets/p%20q.png"' in space.text(one, change)
+    assert "![p](.gitbook/assets/p%20q.png)" in space.text(one, change)
     assert space.text(two, change) == "# Two\n\n[one](../one.md)\n"
     nodes = space.page(one, change, "document")["document"]["nodes"]
     refs = [node["data"]["ref"] for node in nodes[0]["nodes"] if node.get("type") == "link"]

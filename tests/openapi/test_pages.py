@@ -9,6 +9,7 @@ import threading
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -369,6 +370,38 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
     assert text.index("404") < text.index("Not Found") < text.index("Not there") < text.index("At all.")
     assert '"a": [\n    1,\n    2\n  ],\n  "b": "\u00e9"' in text
     assert "-d" not in text and "Content-Type" not in text
+
+
+def test_each_field_has_an_address() -> None:
+    """Made of where it is, once on a page: names that come again (a body of two kinds) lead to the first."""
+    kind = {"type": "object", "properties": {"name": {"type": "string"}, "a b<": {"type": "integer"}}}
+    body = {"type": "object", "properties": {"pet": kind, "tags": {"type": "array", "items": kind}}}
+    other = {"type": "object", "properties": {"pet": {"type": "string"}}}
+    operation = {
+        "summary": "Add",
+        "parameters": [{"name": "state", "in": "query", "schema": {"type": "string"}}],
+        "requestBody": {
+            "content": {"application/json": {"schema": body}, "application/x-pet": {"schema": other}}
+        },
+        "responses": {"200": {"description": "Good", "content": {"application/json": {"schema": kind}}}},
+    }
+    description = Description({"paths": {"/a": {"post": operation}}})
+
+    def ids(title: str, *, many: bool = False) -> list[str]:
+        drawer = Drawer(description, folded=True, many=many)
+        blocks = drawer.operation(description.operations["post /a"], title)
+        html = unescape(str(render(Document(nodes=blocks)).body))
+        found = re.findall('<li id="([^"]*)">', html)
+        assert all(f'href="#{quote(id)}"' in html for id in found)
+        return found
+
+    alone = ids("Add")
+    assert alone == [
+        "query.state", "body.pet", "body.pet.name", "body.pet.a b<", "body.tags", "body.tags.name", "body.tags.a b<",
+        "response.200.name", "response.200.a b<",
+    ]  # fmt: skip
+    assert ids("Another page") == [f"post-a.{id}" for id in alone]
+    assert ids("Add", many=True) == []
 
 
 def is_word(node: Any) -> bool:

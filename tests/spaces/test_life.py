@@ -191,6 +191,22 @@ def test_seven_days_later_nobody_restores(world: World) -> None:
     assert world.get("admin", home.path("/orgs/{organizationId}/trash/spaces"))["items"] == []
 
 
+def test_an_administrator_does_not_wait_for_the_seven_days(world: World) -> None:
+    home = world.home
+    path = home.path("/orgs/{organizationId}/trash/spaces/{spaceId}")
+    assert world.call("admin", "DELETE", path).status_code == 204, "it is not in the trash"
+    world.call("admin", "DELETE", home.path("/spaces/{spaceId}"))
+    assert world.call("creator", "DELETE", path).status_code == 403
+    assert world.call("admin", "DELETE", path).status_code == 205
+    assert world.call("admin", "POST", home.path("/spaces/{spaceId}/restore")).status_code == 404
+    assert world.get("admin", home.path("/orgs/{organizationId}/trash/spaces"))["items"] == []
+    assert world.call("admin", "DELETE", path).status_code == 204
+    run_jobs(world)
+    assert rows_of(world, "SELECT id FROM spaces WHERE id = :id", id=home["spaceId"]) == []
+    told = world.get("admin", home.path("/orgs/{organizationId}/audit-events"))["items"]
+    assert [one["action"] for one in told[:2]] == ["space.purged", "space.given-up"]
+
+
 def test_a_collection_with_what_one_may_not_delete_stays(world: World) -> None:
     home = world.home
     secret = world.post(

@@ -22,11 +22,19 @@ def screens(app):
         app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
         if status:
             app.call("PATCH", f"{changes}/{number}", {"status": status})
+    sites = f"/orgs/{app.organization}/sites"
+    site = app.call("POST", sites, {"title": "Screens", "spaces": [space]})["id"]
+    app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     app.create_space("Runbooks", parent=collection)
+    hook = {"url": "http://127.0.0.1:9/hook", "events": ["comment_created"]}
+    webhook = app.call("POST", f"/orgs/{app.organization}/webhooks", hook)["id"]
+    spec = {"slug": "broken", "source": {"text": "openapi: 3.1.0"}}
+    app.call("POST", f"/orgs/{app.organization}/openapi", spec)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
+        "inbox": "/~/inbox",
         "page": f"/s/{space}/guides/install",
         "edit": f"/s/{space}/~/changes/1/guides/install",
         "changes": f"/s/{space}/~/changes",
@@ -38,13 +46,33 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "files": f"/s/{space}/~/files",
+        "variables": f"/s/{space}/~/variables",
+        "reusable": f"/s/{space}/~/reusable",
+        "links": f"/s/{space}/~/links/all",
+        "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
+        "settings": f"/o/{app.organization}/~/settings",
+        "tokens": f"/o/{app.organization}/~/tokens",
+        "audit": f"/o/{app.organization}/~/audit",
+        "specification": f"/o/{app.organization}/~/openapi/broken",
+        "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
+        "conversations": f"/o/{app.organization}/~/conversations",
+        "integrations": f"/o/{app.organization}/~/integrations",
+        **{
+            f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
+            for view in SITE
+        },
     }
 
 
+SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
+
 SCREENS = (
-    "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection",
+    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
+    "space-members", "space-merging", "space-export", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
+    "specification", "webhook", "conversations", "integrations",
+    *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip
 
 

@@ -33,6 +33,15 @@ export function since(iso: string, now = new Date()): string {
   return ago(iso, now);
 }
 
+/** What is still to come, as part of a sentence: `in 20 minutes`, `in 6 days`. */
+export function until(iso: string, now = new Date()): string {
+  const minutes = Math.max(0, Math.round((new Date(iso).getTime() - now.getTime()) / 60_000));
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  if (minutes < 60) return relative.format(minutes, "minute");
+  if (minutes < 24 * 60) return relative.format(Math.round(minutes / 60), "hour");
+  return relative.format(Math.round(minutes / 60 / 24), "day");
+}
+
 /** The whole moment, for titles. */
 export const moment = (iso: string) =>
   new Date(iso).toLocaleString(language === "en" ? "en-GB" : language, {

@@ -22,11 +22,31 @@ const below = (path: string) => path && `/${encodePath(path)}`;
 
 export const MAIN: Base = { kind: "main" };
 
+/** The sections of an organization's settings, in their order; each has its own address, and the API names some. */
+export const SETTINGS = [
+  "general",
+  "openapi",
+  "translations",
+  "conversations",
+  "models",
+  "imports",
+  "webhooks",
+  "tokens",
+  "audit",
+  "trash",
+] as const;
+export type SettingsSection = typeof SETTINGS[number];
+
 export const address = {
   work: "/",
   inbox: "/~/inbox",
   account: "/~/account",
   organization: (id: string, view = "") => `/o/${id}${view && `/~/${view}`}`,
+  settings: (organization: string, section: SettingsSection, ...rest: string[]) =>
+    address.organization(
+      organization,
+      [section === "general" ? "settings" : section, ...rest].map(encodeURIComponent).join("/"),
+    ),
   site: (organization: string, site: string, view = "") =>
     `/o/${organization}/sites/${site}${view && `/~/${view}`}`,
   collection: (id: string, view = "") => `/c/${id}${view && `/~/${view}`}`,
@@ -69,6 +89,15 @@ export function readAddress(pathname: string): Place {
   }
   if (kind === "s" && id) return readSpace(id, rest);
   return { screen: "nowhere" };
+}
+
+/** The section of the settings that a view of an organization is, and what is named in it; tasks come from conversations. */
+export function readSettings(view: string, rest: string[]): [SettingsSection, string[]] | undefined {
+  const [named = "general", ...below] = view === "settings" ? rest : [view, ...rest];
+  if (named === "tasks") return ["conversations", ["tasks", ...below]];
+  return SETTINGS.some((one) => one === named) && !(named === "general" && view !== "settings")
+    ? [named as SettingsSection, below]
+    : undefined;
 }
 
 function readSpace(space: string, rest: string[]): Place {

@@ -1,6 +1,6 @@
 /** The screens of places; each is loaded when it is first shown. */
 import type { Component } from "svelte";
-import type { Place } from "./addresses.ts";
+import { type Place, readSettings } from "./addresses.ts";
 
 // deno-lint-ignore no-explicit-any -- each screen takes what its own place names
 type Load = () => Promise<{ default: Component<any> }>;
@@ -13,18 +13,18 @@ const later: Load = () => import("./screens/Later.svelte");
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
-  integrations: later,
-  settings: later,
+  integrations: () => import("./screens/IntegrationsScreen.svelte"),
 };
+const settings: Load = () => import("./screens/SettingsScreen.svelte");
 
 const SPACE: Record<string, Load> = {
   changes,
   history: () => import("./screens/HistoryScreen.svelte"),
-  files: later,
-  reusable: later,
-  variables: later,
-  links: later,
-  import: later,
+  files: () => import("./screens/FilesScreen.svelte"),
+  reusable: () => import("./screens/ReusableScreen.svelte"),
+  variables: () => import("./screens/VariablesScreen.svelte"),
+  links: () => import("./screens/LinksScreen.svelte"),
+  import: () => import("./screens/ImportScreen.svelte"),
   settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
@@ -37,17 +37,19 @@ export function screenOf(place: Place): Load {
     case "change":
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
-      return () => import("./screens/ChangeScreen.svelte");
+      return () => import("./screens/TalkScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
     case "inbox":
+      return () => import("./screens/InboxScreen.svelte");
     case "account":
-    case "site":
       return later;
+    case "site":
+      return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":
-      return ORGANIZATION[place.view] ?? nowhere;
+      return readSettings(place.view, place.rest) ? settings : ORGANIZATION[place.view] ?? nowhere;
     case "space":
       return SPACE[place.view] ?? nowhere;
     default:

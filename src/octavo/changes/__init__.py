@@ -9,7 +9,17 @@ from .editing import Edited
 from .entering import ChangeAccess, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
-from .saving import create, edit_change, edit_live, edit_main, require_editable, require_live, revise_change
+from .saving import (
+    create,
+    create_conflicted,
+    create_with,
+    edit_change,
+    edit_live,
+    edit_main,
+    require_editable,
+    require_live,
+    revise_change,
+)
 from .store import ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
 from .wire import ChangeRequest, present_change
 
@@ -17,7 +27,7 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result",
-    "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create",
+    "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
     "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "slots",
     "tables", "update",

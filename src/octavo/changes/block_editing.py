@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 from msgspec import UNSET, Struct
@@ -33,6 +32,7 @@ from ..core.pages import Page
 from ..errors import BadRequest, NotFound, OctavoError, TooLarge
 from ..references import Owner, Resolver, page_owner
 from .content_wire import BlockPlace, DocumentInput, UpdateBlocks
+from .written import Written
 
 
 class Editor(Protocol):
@@ -51,10 +51,10 @@ class Editor(Protocol):
 
     def with_text(self, page: Page, source: str) -> Page: ...
 
-    def references_written(self, owner: Owner, document: Document) -> dict[bytes, dict[str, Any]]: ...
+    def references_written(self, owner: Owner, document: Document) -> Written: ...
 
     def as_stored(
-        self, page: Page, reference: Reference, written: Mapping[bytes, dict[str, Any]], path: str
+        self, page: Page, reference: Reference, written: Written, path: str
     ) -> dict[str, Any] | None: ...
 
 
@@ -89,7 +89,7 @@ class _Work:
     def __init__(self, editor: Editor, change: UpdateBlocks, *, is_whole: bool) -> None:
         self.editor, self.change, self.is_whole = editor, change, is_whole
         self.open: dict[str, _Open] = {}
-        self.written: dict[bytes, dict[str, Any]] | None = None
+        self.written: Written | None = None
 
     def run(self) -> tuple[list[Page], BlocksMade]:
         change = self.change
@@ -153,7 +153,7 @@ class _Work:
             document = read(given.markdown)
             if not document.whole:
                 raise TooLarge(f"{field}.markdown: more than the {MAX_NODES} {PARTS} that a page may have")
-            known: dict[bytes, dict[str, Any]] = {}
+            known = Written()
             if allowed.depth > 1:
                 for node in document.nodes:
                     node.source = None
@@ -166,14 +166,14 @@ class _Work:
                 document = nodes_from_json(value, where, allowed.type, allowed.depth)
             except DocumentError as error:
                 raise BadRequest(str(error)) from None
-            known = self.known(here) if references(document) else {}
+            known = self.known(here) if references(document) else Written()
         try:
             rewrite(document, lambda ref: editor.as_stored(here.page, ref, known, path))
         except OctavoError as error:
             raise type(error)(f"{field}.{error.message}") from None
         return document
 
-    def known(self, here: _Open) -> dict[bytes, dict[str, Any]]:
+    def known(self, here: _Open) -> Written:
         """How references are written in the blocks that this change names."""
         if self.written is None:
             keys = [entry.block for entry in self.change.set] + list(self.change.delete)
@@ -197,7 +197,7 @@ class _Work:
             meant = editor.resolver.content_ref(owner, reference.ref, reference.type)
             if meant == reference.ref or meant.get("kind") == "url":
                 return None
-            return editor.as_stored(here.page, replace(reference, ref=meant), {}, path)
+            return editor.as_stored(here.page, replace(reference, ref=meant), Written(), path)
 
         return rewrite(Document(nodes), change).nodes
 

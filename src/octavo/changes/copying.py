@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..content import Changes, Item, State
-from ..core.document import Document, Reference, read, references, rewrite, split_page, write
+from ..core.document import Document, Reference, read, references, rewritten, split_page
 from ..core.free_names import free_name
 from ..core.links import relative_href
 from ..core.pages import Page, ranks_between, slugify
@@ -189,8 +189,8 @@ class _Adopting:
             alone = Document(nodes=[document.nodes[at]], gaps=["", ""])
             if any(name not in self.filled for name in _names(alone)):
                 del document.nodes[at], document.gaps[at]
-        rewrite(document, lambda reference: self._settled(reference, path or ""))
-        return self.editor.put(front + heading + write(document))
+        said = rewritten(document, lambda reference: self._settled(reference, path or ""))
+        return self.editor.put(front + heading + said)
 
     def _settled(self, reference: Reference, path: str) -> dict[str, Any] | None:
         name = _slot(reference)

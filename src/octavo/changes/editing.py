@@ -9,7 +9,7 @@ import posixpath
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -41,6 +41,7 @@ from ..content import (
 from ..core.document import (
     MAX_NODES,
     PARTS,
+    Block,
     Document,
     DocumentError,
     Index,
@@ -53,6 +54,7 @@ from ..core.document import (
     read_head,
     references,
     rewrite,
+    rewritten,
     split_page,
     with_head,
     without_empty,
@@ -92,6 +94,7 @@ from .content_wire import (
     UpdateReusableContent,
 )
 from .uploading import Upload
+from .written import Written
 
 UNTITLED = "Untitled"
 
@@ -529,15 +532,16 @@ class Editor:
                 elif front and not new_heading.startswith(("\n", "\r")):
                     heading = "\n" + heading
         else:
-            document = self._from_nodes(owner, body, given.document)
-            text = write(document)
+            document, was = self._from_nodes(owner, body, given.document)
+            text = write(document, was)
         if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
             text = ("\n" if heading.endswith(("\n", "\r")) else "\n\n") + text
         source = front + heading + text
         _require_whole(source)
         return source, document
 
-    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> Document:
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
+        """The document with references as files write them, and by key the blocks that it was edited from."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -552,26 +556,29 @@ class Editor:
         if not any(map(is_empty, old.nodes)):
             new = without_empty(new)
         if old.nodes:
-            carry_sources(old, new)
             carry_keys(old, new)
+            carry_sources(old, new)
+        was: dict[str, Block] = {}
+        if any(block.source is None for block in new.nodes):
+            was = {block.key or "": block for block in self.keyed_of(owner.id, body).nodes}
         kept = [block.source for block in new.nodes]
-        rewrite(new, lambda ref: written.get(_encoded(ref.ref)) or self._as_written(ref, owner.file_path))
+        rewrite(new, lambda ref: written.of(ref) or self._as_written(ref, owner.file_path))
         for block, source in zip(new.nodes, kept, strict=True):
             block.source = source
-        return new
+        return new, was
 
-    def references_written(self, owner: Owner, document: Document) -> dict[bytes, dict[str, Any]]:
-        """How the references of a document are written in it, by what they mean."""
-        return {
-            _encoded(self.resolver.content_ref(owner, ref.ref, ref.type)): ref.ref
+    def references_written(self, owner: Owner, document: Document) -> Written:
+        """How the references of a document are written in it."""
+        return Written(
+            (ref.key, self.resolver.content_ref(owner, ref.ref, ref.type), ref.ref)
             for ref in references(document)
-        }
+        )
 
     def as_stored(
-        self, page: Page, reference: Reference, written: Mapping[bytes, dict[str, Any]], path: str
+        self, page: Page, reference: Reference, written: Written, path: str
     ) -> dict[str, Any] | None:
         """A reference that is new in a page as its file is to have it; None: as it is."""
-        now = written.get(_encoded(reference.ref)) or self._as_written(reference, path)
+        now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
             self.open_refs[page.id].add(match[1])
@@ -622,12 +629,12 @@ class Editor:
             changed |= url is not None
             return None if url is None else {"kind": "url", "url": url}
 
-        rewrite(document, change)
+        made = rewritten(document, change)
         if not changed:
             return
         if isinstance(given, Index):
             self.given[owner_id] = self.keyed_of(owner_id, body)
-        digest = self.put(front + heading + write(document))
+        digest = self.put(front + heading + made)
         if isinstance(owner, Page):
             self.set_page(owner_id, replace(owner, body=digest))
         else:
@@ -922,10 +929,6 @@ def _require_whole(source: str) -> None:
         raise TooLarge(
             f"document: more than the {MAX_NODES} {PARTS} that a page may have; divide it into several pages"
         )
-
-
-def _encoded(ref: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(ref, order="sorted")
 
 
 def _require_name(name: str) -> None:

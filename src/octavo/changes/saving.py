@@ -18,6 +18,7 @@ from ..access import Actor, SpaceAccess
 from ..content import (
     BranchMoved,
     Changes,
+    PreparedCommit,
     State,
     changed_pages,
     commit,
@@ -153,6 +154,31 @@ def create_with(
         return store.get_change(tx, change.id)
 
 
+def create_conflicted(
+    tx: Transaction,
+    context: Context,
+    space: SpaceAccess,
+    main: State,
+    conflicts: Sequence[merging.Conflict],
+    *,
+    subject: str,
+) -> ChangeRow:
+    """A change request over the head of main in which these conflicts are open; main has what they kept. It is open at
+    once, for people to settle it."""
+    change = create(tx, space, subject[:100])
+    made = commit(
+        tx,
+        change.state,
+        Changes(),
+        PreparedCommit((), context.settings.page_size),
+        author=space.user_id,
+        conflicts=encode_conflicts(list(conflicts)),
+    )
+    store.set_fields(tx, store.get_change(tx, change.id), status="open")
+    tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
+    return store.get_change(tx, change.id)
+
+
 # --- editing ------------------------------------------------------------------------------------------
 
 
@@ -184,7 +210,7 @@ def edit_change(
     """
     _require_open(context, access)
     _require_sizes(context, changes)
-    uploads = store_uploads(context, changes)
+    uploads = store_uploads(context, access.space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
@@ -315,7 +341,7 @@ def edit_main(
     """
     require_live(space)
     _require_sizes(context, changes)
-    uploads = store_uploads(context, changes)
+    uploads = store_uploads(context, space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)

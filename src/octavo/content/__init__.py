@@ -61,6 +61,7 @@ from .files import (
     store_file,
 )
 from .files import PURPOSE as FILE_PURPOSE
+from .images import HEAD as IMAGE_HEAD
 from .images import dimensions
 from .keys import (
     KeptKeys,
@@ -72,6 +73,7 @@ from .keys import (
     put_keys,
 )
 from .revising import (
+    PreparedCommit,
     changed_pages,
     commit,
     on_commit,
@@ -106,6 +108,7 @@ from .store import (
     get_page,
     get_revision,
     goes_on,
+    last_changed,
     list_ancestors,
     list_beginnings,
     list_by_slug,
@@ -123,6 +126,7 @@ from .store import (
     list_variables,
     lock_branch,
     main_state,
+    note_commit,
     open_branch,
     revision_state,
     shown_state,
@@ -132,9 +136,10 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
+    "IMAGE_HEAD",
     "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
     "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
+    "Layer", "MAX_FILE", "NotYet", "PreparedCommit", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
     "Touched", "Versioned", "as_new", "ask_with", "asker_at", "block_index", "body_hash",
     "branch_state", "carried_keys", "changed_pages", "check_derived", "commit", "compute_document",
     "compute_revision", "compute_with", "computed_document", "computed_state", "current_version",
@@ -142,11 +147,11 @@ __all__ = [
     "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "find_item",
     "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
     "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",
-    "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "list_ancestors",
+    "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "last_changed", "list_ancestors",
     "list_beginnings", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
-    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
+    "markdown_page", "note_commit", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
     "parse_source", "prepare_branch", "prepare_commit", "prepare_main", "put_bodies", "put_keys",
     "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "seeded_id",
     "shown_state", "signed_url", "source_of", "state_before", "store_bodies", "store_file", "tables",

@@ -7,7 +7,8 @@ Otherwise, for Markdown, search and prints, everything is below each other and t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -45,6 +46,8 @@ MANY = 12
 without what errors hold and samples of them, which are nearly always the same."""
 
 _ENGLISH = BlockLabels()
+_LONGEST_ADDRESS = 200
+"""Characters of the address of a field; what is deeper has none."""
 _UNFOLDED = 5
 """Fields inside of a field that are shown without unfolding them."""
 _VALUES = 200
@@ -192,6 +195,10 @@ class Drawer:
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
         """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        self._at: list[str] = []
+        """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
+        self._named: set[str] = set()
+        """Fields of the page that have an address; on a page with many operations none has, which are too many."""
         self._left = self._most
         self._cut = 0
         """How often something that there was no room for was left out."""
@@ -203,6 +210,13 @@ class Drawer:
         if not self._folded:
             return english
         return Inline("openapi-word", {"word": word, **({"name": name} if name else {})}, [english])
+
+    @contextmanager
+    def _inside(self, *names: str) -> Iterator[None]:
+        """Draws what is in something of this name."""
+        self._at += names
+        yield
+        del self._at[len(self._at) - len(names) :]
 
     def _lead(self, word: str, *beside: Text | Inline) -> Block:
         if not self._folded:
@@ -438,7 +452,12 @@ class Drawer:
         ):
             if schema.get(key) is True:
                 head += [_text(" "), self._word(word, "italic")]
-        blocks = [_paragraph(*head), *_markdown(about if about is not None else schema.get("description"))]
+        top = _paragraph(*head)
+        at = ".".join((*self._at, name))
+        if self._folded and not self._many and name and len(at) <= _LONGEST_ADDRESS and at not in self._named:
+            self._named.add(at)
+            top.data["id"] = at
+        blocks = [top, *_markdown(about if about is not None else schema.get("description"))]
         items = schema.get("items")
         blocks += self._limits(schema)
         if isinstance(items, dict):
@@ -446,7 +465,8 @@ class Drawer:
         if above and self._links(value) is not None:
             return blocks
         cut = self._cut
-        inside = self.schema(value, above)
+        with self._inside(name):
+            inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
             # One line, such as that it is the same as above, is shorter than what would fold it up.
             blocks += inside
@@ -468,6 +488,8 @@ class Drawer:
         self._begin()
         data = operation.data
         name = text_of(data.get("operationId")) or operation.key
+        # On a page with others the names of fields begin with that of their operation.
+        self._at = [] if operation.title == title else [slug(name)]
         blocks: list[Block] = []
         if operation.title != title:
             data_of = {"id": slug(name)} if slug(name) else {}
@@ -546,7 +568,9 @@ class Drawer:
         for place in ("path", "query", "header", "cookie"):
             given = [each for each in parameters if each.get("in") == place]
             if given:
-                blocks += [self._lead(place), *self._fields([self._parameter(each) for each in given])]
+                with self._inside(place):
+                    fields = [self._parameter(each) for each in given]
+                blocks += [self._lead(place), *self._fields(fields)]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -572,7 +596,8 @@ class Drawer:
         head = self._lead("body", _text(" "), _text(kinds, "code"), *required)
         # What only answers hold cannot be sent.
         self._left_out = "readOnly"
-        inside = self._contents(content)
+        with self._inside("body"):
+            inside = self._contents(content)
         self._left_out = ""
         return [head, *_markdown(body.get("description")), *inside]
 
@@ -620,12 +645,16 @@ class Drawer:
             title: Nodes = [*status, _text(first or (_phrase(code) if self._folded else ""))]
             headers = object_of(response.get("headers"))
             if headers:
-                inside += [self._lead("header"), *self._fields(
-                    self._parameter({**self._description.follow(header), "name": name}) for name, header in headers.items()
-                )]  # fmt: skip
+                with self._inside("response", code, "header"):
+                    fields = [
+                        self._parameter({**self._description.follow(header), "name": name})
+                        for name, header in headers.items()
+                    ]
+                inside += [self._lead("header"), *self._fields(fields)]
             self._left_out = "writeOnly"
             named = self._many and _is_error(code)
-            inside += self._contents(object_of(response.get("content")), named=named)
+            with self._inside("response", code):
+                inside += self._contents(object_of(response.get("content")), named=named)
             self._left_out = ""
             if self._folded:
                 is_open = bool(inside) and (all_open or number == 0)
@@ -695,6 +724,7 @@ class Drawer:
             if schema is None:
                 continue
             self._begin()
+            self._at = [slug(name)]
             found = self._description.follow(schema)
             anchor = {"id": slug(name)} if slug(name) else {}
             if name != title:

@@ -2,7 +2,7 @@
 
 from .embedding import find_embed
 from .links import ChangeOverlay, Links, present_specs_with
-from .reading import Reader, explain_merges
+from .reading import GitNames, Reader, explain_git, explain_merges
 from .wire import (
     AnchorLocation,
     BrokenStats,
@@ -49,6 +49,6 @@ __all__ = [
     "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
     "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "SpecLocation", "UrlLocation",
     "UserLocation",
-    "VariableName", "explain_merges", "find_embed", "present_cover", "present_file",
+    "GitNames", "VariableName", "explain_git", "explain_merges", "find_embed", "present_cover", "present_file",
     "present_layout", "present_page", "present_reusable", "present_specs_with",
 ]  # fmt: skip

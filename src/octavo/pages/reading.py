@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ..access import require_actor
 from ..content import (
@@ -21,6 +21,7 @@ from ..content import (
     find_item,
     find_page,
     find_page_by_path,
+    get_body,
     get_item,
     get_page,
     get_revision,
@@ -33,7 +34,7 @@ from ..content import (
     list_variables,
     markdown_page,
 )
-from ..core.document import Document, keyed_nodes, nodes_to_json, to_json
+from ..core.document import Document, keyed_nodes, nodes_to_json, split_page, to_json
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
@@ -53,6 +54,7 @@ from .wire import (
     PageContentQuery,
     Pages,
     ReusableContent,
+    ReusableContentQuery,
     Revision,
     RevisionPage,
     encode_tree,
@@ -69,6 +71,23 @@ _merged_from: list[MergedFrom] = []
 def explain_merges(present: MergedFrom) -> None:
     """Registers what shows the change request that a revision was merged from."""
     _merged_from[:] = [present]
+
+
+class GitNames(Struct, frozen=True):
+    """What Git calls the texts and bytes of a space that is synced: ``find(contents)`` gives the ids by hash. ``stamp``
+    is another one once anything was synced."""
+
+    stamp: str
+    find: Callable[[Iterable[str]], Mapping[str, str]]
+
+
+FindGit = Callable[[Transaction, str], GitNames | None]
+_find_git: list[FindGit] = []
+
+
+def explain_git(find: FindGit) -> None:
+    """Registers ``find(tx, space_id)``: what Git calls what a space holds; None for one that is not synced."""
+    _find_git[:] = [find]
 
 
 _WITH_PATHS = ("document", "group")
@@ -96,6 +115,8 @@ class Reader:
         self._app = call.app.space(state.space_id, view)
         self._expansion: Expansion | None = None
         self._resolver: Resolver | None = None
+        self._git: GitNames | None = None
+        self._looked_for_git = False
         self._computes = False
         """Whether what was shown depends on more than the state."""
 
@@ -110,23 +131,47 @@ class Reader:
             revision,
             merged_from=merged,
             pages=self.pages(query).pages,
-            files=[self.present_file(item) for item in self._items("file", query)],
-            reusable_contents=[present_reusable(item) for item in self._items("reusable-content", query)],
+            files=self._present_files(self._items("file", query), query.metadata),
+            reusable_contents=self._present_reusables(self._items("reusable-content", query), query.metadata),
             variables=self.variables(),
             metadata=query.metadata,
         )
 
     def pages(self, query: ContentQuery) -> Pages:
         fingerprint = self._expand().fingerprint if query.computed else b""
-        key = (self._state.revision_id, "tree", self._app, fingerprint)
+        stamp = self._stamp(query.metadata)
+        key = (self._state.revision_id, "tree", self._app, fingerprint, stamp)
         kept = _pages.of(self._tx).get(key)
         if kept is None:
             pages = list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
-            kept = encode_tree(self._app, pages, None, "", self._cover)
+            oids = self._oids((page.body for page in pages), query.metadata)
+            kept = encode_tree(self._app, pages, None, "", self._cover, oids)
             _pages.of(self._tx).put(key, kept, len(kept))
         return Pages(_encoded(kept))
+
+    def _names(self, wanted: bool) -> GitNames | None:
+        if wanted and not self._looked_for_git and _find_git:
+            self._git = _find_git[0](self._tx, self._state.space_id)
+            self._looked_for_git = True
+        return self._git if wanted else None
+
+    def _stamp(self, wanted: bool) -> str:
+        names = self._names(wanted)
+        return names.stamp if names is not None else ""
+
+    def _oids(self, contents: Iterable[str | None], wanted: bool) -> Mapping[str, str]:
+        names = self._names(wanted)
+        return names.find(content for content in contents if content) if names is not None else {}
+
+    def _present_files(self, items: list[Item], metadata: bool) -> list[File]:
+        oids = self._oids((item.content for item in items), metadata)
+        return [present_file(item, download_url(self._call, item), oids) for item in items]
+
+    def _present_reusables(self, items: list[Item], metadata: bool) -> list[ReusableContent]:
+        oids = self._oids((item.content for item in items), metadata)
+        return [present_reusable(item, oids) for item in items]
 
     def _expand(self) -> Expansion:
         if self._expansion is None:
@@ -162,7 +207,8 @@ class Reader:
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page in which nothing is computed.
-        key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app)
+        stamp = self._stamp(query.metadata)
+        key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app, stamp)
         kept = _pages.of(self._tx).get(key)
         if kept is None or len(kept) > _SHORT:
             self._call.leave_loop()
@@ -233,13 +279,18 @@ class Reader:
             rows = [*list_items(self._tx, self._state, "file"), *computed]
             later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
             found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
-        return present_slice(found, self.present_file)
+        oids = self._oids((item.content for item in found.rows), query.metadata)
+        return present_slice(found, lambda item: present_file(item, download_url(self._call, item), oids))
 
     def file(self, file_id: str, query: ContentQuery = _PLAIN) -> File:
-        return self.present_file(self._item(file_id, "file", query))
+        return self._present_files([self._item(file_id, "file", query)], query.metadata)[0]
 
     def reusable_content(self, item_id: str, query: ContentQuery = _PLAIN) -> ReusableContent:
-        return present_reusable(self._item(item_id, "reusable-content", query))
+        item = self._item(item_id, "reusable-content", query)
+        found = self._present_reusables([item], query.metadata)[0]
+        if isinstance(query, ReusableContentQuery) and query.format == "markdown" and item.content:
+            found.markdown = split_page(get_body(self._tx, item.content))[2]
+        return found
 
     def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
         item = self._item(item_id, "reusable-content", _COMPUTED)
@@ -250,8 +301,9 @@ class Reader:
         """A page with its path, its subtree and its text, in the form that ``format`` asks for."""
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
-        tree = _encoded(encode_tree(self._app, below, page.id, path, self._cover))
-        presented = present_page(self._app, page, path, tree, self._cover)
+        oids = self._oids((found.body for found in [page, *below]), query.metadata)
+        tree = _encoded(encode_tree(self._app, below, page.id, path, self._cover, oids))
+        presented = present_page(self._app, page, path, tree, self._cover, oids)
         if isinstance(presented, DocumentPage):
             if page.computed:
                 self._add_computed(presented, page, query)

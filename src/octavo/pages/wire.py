@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from typing import Annotated, Any, Literal, cast
 
@@ -41,6 +41,12 @@ class PageContentQuery(ContentQuery):
     evaluated: Evaluated = "false"
 
 
+class ReusableContentQuery(ContentQuery):
+    """``format`` `markdown`: with its text, as it is kept, without the head of its file."""
+
+    format: Format = "document"
+
+
 class DocumentQuery(Struct, rename="camel"):
     evaluated: Evaluated = "false"
 
@@ -49,6 +55,13 @@ class SchemaQuery(Struct):
     """``schema``: the version of the node types; there is one."""
 
     schema: Literal["current", "next"] = "current"
+
+
+class GitBlob(Struct):
+    """A file in the repository that the space is synced with."""
+
+    oid: str
+    path: str
 
 
 class AppUrls(Struct):
@@ -97,6 +110,7 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     computed: dict[str, Any] | UnsetType = UNSET
     computed_seed: str | UnsetType = UNSET
     document_id: str | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
     markdown: str | UnsetType = UNSET
     document: DocumentNodes | UnsetType = UNSET
 
@@ -191,6 +205,7 @@ class File(Struct, rename={"content_type": "contentType", "download_url": "downl
     size: int
     object: Literal["file"] = "file"
     dimensions: Dimensions | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
 
 
 class ReusableContent(Struct):
@@ -198,6 +213,8 @@ class ReusableContent(Struct):
     title: str
     object: Literal["reusable-content"] = "reusable-content"
     document: str | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
 
 
 # --- references ---------------------------------------------------------------------------------------
@@ -383,8 +400,19 @@ def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
     )
 
 
+def present_blob(oids: Mapping[str, str], content: str | None, path: str | None) -> GitBlob | UnsetType:
+    """``oids``: what Git calls texts and bytes that were synced."""
+    oid = oids.get(content or "")
+    return GitBlob(oid, path) if oid and path else UNSET
+
+
 def present_page(
-    app_url: str, page: Page, path: str, pages: list[RevisionPage], resolve_cover: ResolveCover
+    app_url: str,
+    page: Page,
+    path: str,
+    pages: list[RevisionPage],
+    resolve_cover: ResolveCover,
+    oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """One page with its children already presented."""
     created, updated = iso(page.created_at), iso(page.updated_at)
@@ -424,6 +452,7 @@ def present_page(
         variables=page.variables or UNSET,
         meta_links=page.meta_links or UNSET,
         document_id=page.body or UNSET,
+        git=present_blob(oids, page.body, page.file_path),
         computed=page.computed or UNSET,
         # What the document is computed with has ids of its own by being of this page.
         computed_seed=page.id if page.computed else UNSET,
@@ -435,7 +464,12 @@ _BELOW = [cast(RevisionPage, Raw(b"\x00"))]
 
 
 def encode_tree(
-    app_url: str, pages: Iterable[Page], root: str | None, root_path: str, resolve_cover: ResolveCover
+    app_url: str,
+    pages: Iterable[Page],
+    root: str | None,
+    root_path: str,
+    resolve_cover: ResolveCover,
+    oids: Mapping[str, str] = {},
 ) -> bytes:
     """The pages below ``root`` as a tree, as JSON: a list of ``RevisionPage``. ``pages`` come with siblings in order.
     Each is written as it is met, so beside the text itself no more than one page is held."""
@@ -459,7 +493,7 @@ def encode_tree(
         path = f"{above}/{page.slug}" if above else page.slug
         if not first:
             text.write(b",")
-        head, *tail = encode(present_page(app_url, page, path, _BELOW, resolve_cover)).split(b"\x00")
+        head, *tail = encode(present_page(app_url, page, path, _BELOW, resolve_cover, oids)).split(b"\x00")
         text.write(head)
         first = bool(tail)
         if tail:
@@ -468,7 +502,7 @@ def encode_tree(
     return text.getvalue()
 
 
-def present_file(item: Item, download_url: str) -> File:
+def present_file(item: Item, download_url: str, oids: Mapping[str, str] = {}) -> File:
     return File(
         id=item.id,
         name=item.name,
@@ -476,11 +510,17 @@ def present_file(item: Item, download_url: str) -> File:
         download_url=download_url,
         size=item.size,
         dimensions=Dimensions(item.width, item.height) if item.width and item.height else UNSET,
+        git=present_blob(oids, item.content, item.path),
     )
 
 
-def present_reusable(item: Item) -> ReusableContent:
-    return ReusableContent(id=item.id, title=item.name, document=item.content or UNSET)
+def present_reusable(item: Item, oids: Mapping[str, str] = {}) -> ReusableContent:
+    return ReusableContent(
+        id=item.id,
+        title=item.name,
+        document=item.content or UNSET,
+        git=present_blob(oids, item.content, item.path),
+    )
 
 
 def present_revision(

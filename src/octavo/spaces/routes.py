@@ -106,6 +106,23 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 
 @operation(
+    "purgeSpace",
+    "DELETE",
+    "/orgs/{organizationId}/trash/spaces/{spaceId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
+    """Has a space in the trash removed for good now, with its history: from here on nobody can restore it.
+
+    For administrators of the organization, who need not be able to see it.
+    """
+    with call.db.write() as tx:
+        return trashing.give_up_space(tx, call, org, space_id)
+
+
+@operation(
     "listSpacesForOrganizationMember",
     "GET",
     "/orgs/{organizationId}/members/{userId}/spaces",

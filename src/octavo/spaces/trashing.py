@@ -1,4 +1,5 @@
-"""The trash: deleted spaces can be restored for seven days, then a job purges them.
+"""The trash: deleted spaces can be restored for seven days, then a job purges them; at once where an administrator of
+the organization says so.
 
 A deleted collection takes what is in it along. It is kept, unseen, as long as one of its spaces may come back:
 their rights hang on it, and a restored space brings it back with it.
@@ -6,8 +7,9 @@ their rights hang on it, and a restored space brings it back with it.
 
 from __future__ import annotations
 
-from ..access import CollectionAccess, SpaceAccess, audit
+from ..access import CollectionAccess, OrgAccess, SpaceAccess, audit
 from ..errors import Conflict, Forbidden
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -62,6 +64,22 @@ def restore_space(tx: Transaction, call: Call, access: SpaceAccess) -> None:
         above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
     _emit(tx, "space_restored", space_id)
     audit(tx, call, "space.restored", space.organization_id, ("space", space_id))
+
+
+def give_up_space(tx: Transaction, call: Call, org: OrgAccess, space_id: str) -> bool:
+    """Has a job remove a space in the trash for good; False when there is none such that could be restored."""
+    given_up = tx.run(
+        """UPDATE spaces SET deleted_at = :removed
+           WHERE id = :id AND organization_id = :org AND deleted_at > :removed""",
+        removed=BEING_REMOVED,
+        id=space_id,
+        org=org.organization_id,
+    )
+    if given_up:
+        audit(tx, call, "space.given-up", org.organization_id, ("space", space_id))
+        organization = org.organization_id
+        jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces:{organization}")
+    return given_up > 0
 
 
 def delete_collection(tx: Transaction, call: Call, collection: CollectionAccess) -> None:

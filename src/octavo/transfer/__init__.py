@@ -3,13 +3,14 @@
 from . import tables as tables
 from .converting import CONVERTED, Folder, convert_file
 from .entering import RunAccess
-from .exporting import Exported, export_files
+from .exporting import Exported, Layout, export_files, lay_out
 from .importing import ImportOutcome, import_files
-from .opening import open_source
+from .matching import longest_in_order, match_pages, ranks_of
+from .opening import open_source, source_of_tree
 from .sources import Source, SourceError
 from .space_links import guess_ids, with_ids, with_names
 
 __all__ = [
-    "CONVERTED", "Exported", "Folder", "ImportOutcome", "RunAccess", "Source", "SourceError", "convert_file", "export_files", "guess_ids",
-    "import_files", "open_source", "tables", "with_ids", "with_names",
+    "CONVERTED", "Exported", "Folder", "ImportOutcome", "Layout", "RunAccess", "Source", "SourceError", "convert_file", "export_files", "guess_ids",
+    "import_files", "lay_out", "longest_in_order", "match_pages", "open_source", "ranks_of", "source_of_tree", "tables", "with_ids", "with_names",
 ]  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from ..content import Item, State, get_body, list_items, list_pages, list_variables
+from ..content import ITEM_KINDS, Item, State, get_body, list_items, list_pages
 from ..core.free_names import free_name
 from ..core.import_plan import ImportPlan, leading_title, plan_import
 from ..core.pages import Page
@@ -28,35 +28,61 @@ class Exported(msgspec.Struct, frozen=True):
     pieces: Iterator[bytes]
 
 
-def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
-    """Every file of the state, one at a time; valid while the transaction is open."""
-    pages = list_pages(tx, state)
-    sources = {item.path or item.name: item for item in list_items(tx, state, "source")}
-    config = next((item for path, item in sources.items() if path == ".gitbook.yaml"), None)
+class Layout(msgspec.Struct, frozen=True):
+    """Where the text or bytes of each page and item go, by id, and the texts of the configuration, by path."""
+
+    paths: dict[str, str]
+    texts: dict[str, str]
+
+
+def lay_out(
+    pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
+) -> Layout:
+    """The files of a state. ``pages`` with siblings in order; ``read`` gives the text of a hash. ``summary``: a SUMMARY.md
+    is written where there is none."""
+    kinds: dict[str, list[Item]] = {}
+    for item in items:
+        kinds.setdefault(item.kind, []).append(item)
+    sources = {item.path or item.name: item for item in kinds.get("source", [])}
+    config = next((item for path, item in sources.items() if path == CONFIG_PATH), None)
     root, summary_name = "", "SUMMARY.md"
     if config is not None and config.content:
-        read = read_config(get_body(tx, config.content))
-        root, summary_name = read.root, read.summary
-    includes, assets = list_items(tx, state, "reusable-content"), list_items(tx, state, "file")
+        found = read_config(read(config.content))
+        root, summary_name = found.root, found.summary
+    includes, assets = kinds.get("reusable-content", []), kinds.get("file", [])
     paths = _page_paths(pages, root)
     paths |= {item.id: item.path or f"{root}.gitbook/includes/{item.name}.md" for item in includes}
     paths |= {item.id: item.path or f"{root}.gitbook/assets/{item.name}" for item in assets}
     paths = _beside_folders(paths)
     written = {paths[page.id] for page in pages if page.body and page.id in paths}
+    written |= {paths[item.id] for item in assets if item.content}
+    tree = _Tree(pages, paths, {item.id: paths[item.id] for item in assets}, root)
+    variables = {item.name: msgspec.json.decode(item.content or "null") for item in kinds.get("variable", [])}
+    texts = {path: read(item.content) for path, item in sources.items() if item.content}
+    return Layout(paths, _configuration(texts, read, tree, written, summary_name, variables, summary))
+
+
+def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
+    """Every file of the state, one at a time; valid while the transaction is open."""
+    pages = list_pages(tx, state)
+    items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
+    layout = lay_out(
+        pages, [item for kind in ITEM_KINDS for item in items[kind]], lambda body: get_body(tx, body)
+    )
+    written = {layout.paths[page.id] for page in pages if page.body and page.id in layout.paths}
     for page in pages:
-        if page.body and page.id in paths:
-            yield Exported(paths[page.id], iter((get_body(tx, page.body).encode(),)))
-    for item in includes:
+        if page.body and page.id in layout.paths:
+            yield Exported(layout.paths[page.id], iter((get_body(tx, page.body).encode(),)))
+    for item in items["reusable-content"]:
         if item.content:
-            yield Exported(paths[item.id], iter((get_body(tx, item.content).encode(),)))
-    for item in assets:
+            yield Exported(layout.paths[item.id], iter((get_body(tx, item.content).encode(),)))
+    for item in items["file"]:
         # A page whose file could not be read as text has this file until somebody writes the page.
-        if item.content and paths[item.id] not in written:
-            written.add(paths[item.id])
-            yield Exported(paths[item.id], files.open(item.content))
-    links = {item.id: paths[item.id] for item in assets}
-    tree = _Tree(pages, paths, links, root)
-    yield from _configuration(tx, state, sources, tree, written, summary_name)
+        if item.content and layout.paths[item.id] not in written:
+            written.add(layout.paths[item.id])
+            yield Exported(layout.paths[item.id], files.open(item.content))
+    for path, text in layout.texts.items():
+        yield Exported(path, iter((text.encode(),)))
 
 
 def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
@@ -100,16 +126,16 @@ def _beside_folders(paths: dict[str, str]) -> dict[str, str]:
 
 
 def _configuration(
-    tx: Transaction,
-    state: State,
-    sources: dict[str, Item],
+    texts: dict[str, str],
+    read: Callable[[str], str],
     tree: _Tree,
     written: set[str],
     summary_name: str,
-) -> Iterator[Exported]:
+    variables: dict[str, Any],
+    summary: bool,
+) -> dict[str, str]:
     """SUMMARY.md, vars.yaml and the rest; each as it was written as long as it still says what is so."""
     root = tree.root
-    texts = {path: get_body(tx, item.content) for path, item in sources.items() if item.content}
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
     )
@@ -119,18 +145,16 @@ def _configuration(
         before = plan_import(files.with_text(summary_path, original))
         texts[summary_path] = update_summary(
             original,
-            tree.entries(before, lambda page: get_body(tx, page.body) if page.body else ""),
+            tree.entries(before, lambda page: read(page.body) if page.body else ""),
             lambda text: _understood(plan_import(files.with_text(summary_path, text))),
         )
-    elif any(page.file_path is None for page in tree.pages):
+    elif summary or any(page.file_path is None for page in tree.pages):
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
-    variables = list_variables(tx, state)
     path = root + VARIABLES_PATH
-    if variables and (path not in texts or read_variables(texts[path])[0] != variables):
+    if (read_variables(texts[path])[0] if path in texts else {}) != variables:
         texts[path] = write_yaml(variables)
-    for path, text in texts.items():
-        yield Exported(path, iter((text.encode(),)))
+    return texts
 
 
 class _Names(msgspec.Struct, frozen=True):

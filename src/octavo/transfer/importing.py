@@ -31,7 +31,6 @@ from ..content import (
     store_bodies,
     store_file,
 )
-from ..core.alignment import align
 from ..core.document import PageHead, read_head
 from ..core.import_plan import (
     ImportPlan,
@@ -44,7 +43,7 @@ from ..core.import_plan import (
     read_text,
 )
 from ..core.links import app_hosts
-from ..core.pages import Page, ranks_between
+from ..core.pages import Page
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..errors import NotFound
@@ -54,12 +53,11 @@ from ..kit.db import Database
 from ..kit.files import detect_type
 from ..kit.icons import icon, is_free
 from ..spaces import get_space, name_language
+from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
 from .sources import Source
 
 _BATCH = 100
-_ALIKE = 0.6
-_MAX_COMPARISONS = 20_000
 
 Progress = Callable[[int, int], None]
 
@@ -307,7 +305,7 @@ def _commit(
         state = main_state(tx, space_id)
         old_pages = {page.id: page for page in list_pages(tx, state)}
         old_items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
-        page_ids = _match_pages(reads, old_pages, lambda digest: get_body(tx, digest))
+        page_ids = match_pages(reads, old_pages, lambda digest: get_body(tx, digest))
     changes = Changes(items=_item_changes(items, old_items))
     by_path = {
         (item.path or ""): item_id
@@ -365,12 +363,8 @@ def _keep_order(
         before = sorted(
             (p for p in order if p in old and old[p].parent == above), key=lambda p: (old[p].rank, p)
         )
-        stay = _longest_in_order([p for p in order if p in old and old[p].parent == above], before)
+        stay = longest_in_order([p for p in order if p in old and old[p].parent == above], before)
         _rank_around(changes, old, order, stay)
-
-
-def _longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    return {order[place] for place, _ in align(order, before)}
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
@@ -380,83 +374,11 @@ def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay:
             if (page := changes.pages.get(page_id)) is not None:
                 changes.pages[page_id] = msgspec.structs.replace(page, rank=old[page_id].rank)
         return
-    for page_id, rank in zip(order, _ranks_of(order, {p: old[p].rank for p in stay}), strict=True):
+    for page_id, rank in zip(order, ranks_of(order, {p: old[p].rank for p in stay}), strict=True):
         page = changes.pages.get(page_id) or old.get(page_id)
         assert page is not None
         if page_id in changes.pages or page.rank != rank:
             changes.pages[page_id] = msgspec.structs.replace(page, rank=rank)
-
-
-def _ranks_of(order: list[str], kept: dict[str, str]) -> list[str]:
-    """A rank for each: those that are kept, and between them new ones."""
-    found: list[str] = []
-    waiting, low = 0, None
-    for page_id in order:
-        if (rank := kept.get(page_id)) is None:
-            waiting += 1
-            continue
-        found += [*ranks_between(low, rank, waiting), rank]
-        waiting, low = 0, rank
-    return found + ranks_between(low, None, waiting)
-
-
-def _match_pages(
-    reads: list[tuple[PageText, PageHead | None, str | None]],
-    old: dict[str, Page],
-    text_of: Callable[[str], str],
-) -> list[str]:
-    """The id of each page by place: of the page with the same file, else of the most alike, else a new one."""
-    free = dict(old)
-    by_file = {page.file_path: page.id for page in old.values() if page.file_path}
-    by_place: dict[tuple[str | None, str, str], list[str]] = {}
-    # Several of one title keep their order; the first one is taken from the end.
-    for page in sorted(old.values(), key=lambda page: (page.rank, page.id), reverse=True):
-        if not page.file_path:
-            by_place.setdefault((page.parent, page.kind, page.title), []).append(page.id)
-    found: list[str | None] = []
-    for read, _, _ in reads:
-        planned = read.planned
-        if planned.file_path is not None:
-            match = by_file.get(planned.file_path)
-        else:
-            above = None if planned.parent is None else found[planned.parent]
-            same = by_place.get((above, planned.kind, read.title))
-            match = same.pop() if same else None
-        match = match if match in free else None
-        if match is not None:
-            del free[match]
-        found.append(match)
-    _match_alike(reads, found, free, text_of)
-    return [match or ids.new_id() for match in found]
-
-
-def _match_alike(
-    reads: list[tuple[PageText, PageHead | None, str | None]],
-    found: list[str | None],
-    free: dict[str, Page],
-    text_of: Callable[[str], str],
-) -> None:
-    """Pages whose file moved: first those of the same text, then those with most words in common."""
-    by_body = {page.body: page.id for page in free.values() if page.body}
-    open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
-    for n in open_places:
-        same = by_body.get(reads[n][2] or "")
-        if same in free:
-            found[n] = same
-            del free[same]
-    open_places = [n for n in open_places if found[n] is None]
-    candidates = {page.id: set(text_of(page.body).split()) for page in free.values() if page.body}
-    if not candidates or len(open_places) * len(candidates) > _MAX_COMPARISONS:
-        return
-    for place in open_places:
-        words = set(text_of(reads[place][2] or "").split())
-        scored = [
-            (len(words & other) / (len(words | other) or 1), page_id) for page_id, other in candidates.items()
-        ]
-        score, page_id = max(scored, default=(0.0, ""))
-        if score >= _ALIKE:
-            found[place] = page_id
-            del candidates[page_id]
 
 
 def _item_changes(items: list[Item], old: dict[str, Item]) -> dict[str, Item | None]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from .sources import AllowUrl, Source, SourceError, open_archive, open_folder
 
@@ -40,3 +41,15 @@ def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iter
             yield open_archive(where, stack)
         else:
             raise SourceError(f"{where} does not exist")
+
+
+def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: str) -> Source:
+    """The files of a tree of a repository that is open already (``dulwich.repo.Repo``); None: no file. Raises
+    ``SourceError``."""
+    from .repositories import read_tree
+
+    source = Source(name)
+    source.commit = commit
+    if tree_id is not None:
+        read_tree(source, repository, tree_id)
+    return source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import socket
 import stat
 import zlib
 from collections.abc import Callable
@@ -21,11 +20,9 @@ from dulwich.repo import Repo
 
 from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
+from ..kit.git_http import AllowUrl, GitRefused, GuardedPool
 from ..kit.temporary import TemporaryFolder
-from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable
-
-_CONNECT_SECONDS = 10
-_TIMEOUT = urllib3.Timeout(connect=_CONNECT_SECONDS, read=60)
+from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
 
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
@@ -60,7 +57,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     if not parts.host:
         raise SourceError("the URL names no host")
     plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"
-    pool = _GuardedPool(allow_url)
+    pool = GuardedPool(allow_url, MAX_TOTAL)
     stack.callback(pool.clear)
     client = Urllib3HttpGitClient(
         plain,
@@ -90,6 +87,8 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
+        if isinstance(error, GitRefused):
+            raise SourceError(str(error)) from error
         raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
     return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
 
@@ -121,13 +120,18 @@ def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str
     if not isinstance(found, Commit):
         raise SourceError("the reference names no commit")
     source.commit = found.id.decode()
-    try:
-        _read_tree(source, repository, found.tree)
-    except KeyError:
-        raise SourceError("the repository is incomplete") from None
+    read_tree(source, repository, found.tree)
     if folder:
         source.descend(folder)
     return source
+
+
+def read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    """Adds the files of a tree to a source. Raises ``SourceError``."""
+    try:
+        _read_tree(source, repository, root)
+    except KeyError:
+        raise SourceError("the repository is incomplete") from None
 
 
 def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
@@ -159,55 +163,3 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
 
 def _blob_opening(repository: Repo, blob: bytes) -> Callable[[], IO[bytes]]:
     return lambda: io.BytesIO(repository[blob].as_raw_string())
-
-
-class _GuardedPool(urllib3.PoolManager):
-    """Connects only to addresses that the guard gave, and gives up when too much comes back."""
-
-    def __init__(self, allow_url: AllowUrl) -> None:
-        super().__init__(timeout=_TIMEOUT, retries=urllib3.Retry(connect=1, read=0, redirect=5))
-        self.received = 0
-
-        def connected(scheme: str, connection: Any) -> socket.socket:
-            host = write_authority(connection.host)
-            try:
-                address = allow_url(f"{scheme}://{write_authority(connection.host, connection.port)}/")
-            except SourceError:
-                raise
-            except ValueError as error:
-                raise SourceError(f"{host} may not be fetched from: {error}") from error
-            try:
-                return socket.create_connection((address, connection.port), timeout=_CONNECT_SECONDS)
-            except OSError as error:
-                message = f"no connection to {host}: {error}"
-                raise urllib3.exceptions.NewConnectionError(connection, message) from error
-
-        class PlainConnection(urllib3.connection.HTTPConnection):
-            def _new_conn(self) -> socket.socket:
-                return connected("http", self)
-
-        class SafeConnection(urllib3.connection.HTTPSConnection):
-            def _new_conn(self) -> socket.socket:
-                return connected("https", self)
-
-        class PlainPool(urllib3.HTTPConnectionPool):
-            ConnectionCls = PlainConnection
-
-        class SafePool(urllib3.HTTPSConnectionPool):
-            ConnectionCls = SafeConnection
-
-        self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
-
-    def urlopen(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
-        response = super().urlopen(method, url, *arguments, **options)
-        read = response.read
-
-        def counted(*sizes: Any, **named: Any) -> bytes:
-            piece = read(*sizes, **named)
-            self.received += len(piece)
-            if self.received > MAX_TOTAL:
-                raise SourceError("the repository is too large")
-            return piece
-
-        response.read = counted  # type: ignore[method-assign]
-        return response

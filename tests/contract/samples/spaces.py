@@ -51,6 +51,7 @@ SAMPLES = {
     "duplicateSpace": Sample(),
     "deleteSpaceById": Sample(),
     "restoreSpace": Sample(before=_in_trash),
+    "purgeSpace": Sample(before=_in_trash),
     "moveSpace": Sample(body=lambda place: {"parent": place["collectionId"]}),
     "transferSpace": Sample(
         before=_movable,

@@ -204,7 +204,10 @@ def test_an_annotation_carries_the_blocks_of_its_footnote() -> None:
 def test_an_edited_annotation_moves_its_definition() -> None:
     document = read("a[^1]\n\n[^1]: old\n\nb[^2]\n\n[^2]: kept\n")
     document.nodes[0].source = None
-    assert write(document) == "a[^1]\n\nb[^2]\n\n[^2]: kept\n\n[^1]: old\n"
+    assert write(document) == "a[^1]\n\n[^1]: old\n\nb[^2]\n\n[^2]: kept\n"
+    note = document.nodes[0].nodes[1].fragments[0]  # type: ignore[union-attr]
+    note.nodes[0].nodes[0].leaves[0].text = "new"  # type: ignore[union-attr]
+    assert write(document) == "a[^1]\n\nb[^2]\n\n[^2]: kept\n\n[^1]: new\n"
 
 
 def test_cards_keep_target_cover_and_hidden_columns() -> None:

@@ -15,7 +15,7 @@ from .blocks import (
     is_empty,
     without_empty,
 )
-from .containing import contained, on_failure
+from .containing import contained, on_failure, tell_failure
 from .description import (
     DocumentBlocks,
     DocumentNodes,
@@ -97,7 +97,7 @@ from .text import (
     to_text,
     word_count,
 )
-from .writer import write
+from .writing import rewritten, write
 
 __all__ = [
     "Anchors",
@@ -142,7 +142,6 @@ __all__ = [
     "from_json",
     "index_blocks",
     "is_empty",
-    "kept_keys",
     "keyed_nodes",
     "list_places",
     "mark_places",
@@ -160,11 +159,13 @@ __all__ = [
     "references",
     "replace_nodes",
     "rewrite",
+    "rewritten",
     "sections",
     "show_document",
     "shows_file",
     "slug",
     "split_page",
+    "tell_failure",
     "to_json",
     "to_text",
     "unpaired_tags",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import msgspec
@@ -22,10 +22,12 @@ from .json import MAX_DEPTH, DocumentError, check_block
 from .keys import Digests, carry_keys, keyed_in
 from .nodes import Block, Document, Fragment, Inline, children
 from .reader import open_ends, read
-from .writer import write_parts
+from .writing import write_parts
 
 _DEFINITIONS_MAX = 20_000
 """Characters of definitions that are read beside what changed."""
+_BESIDE_MAX = 8
+"""Blocks that are looked into for what new ones copy."""
 _LOOKS = 16
 """Keys that are looked for one by one, before all are put in order."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -188,6 +190,8 @@ class BlockEdits:
         """What was there and is edited."""
         self._gone: list[Block] = []
         """What was there and is deleted: nothing new is taken for it that does not say the same."""
+        self._beside: list[Block] = []
+        """What is there and holds what a new block says: what was copied keeps its bytes."""
 
     # --- the blocks ----------------------------------------------------------------------------------------
 
@@ -338,7 +342,7 @@ class BlockEdits:
                 return [slot.node]  # It says what it said.
         self._take_out(slot, is_deleted=not given.nodes)
         if given.nodes:
-            self._put_in(at, given, slot.gap)
+            self._put_in(at, given, slot.gap, slot)
         else:
             self._give_gap(at, slot.gap)
         return given.nodes
@@ -497,14 +501,17 @@ class BlockEdits:
         lead, first.gap = first.gap, ""
         return lead
 
-    def _put_in(self, at: int, given: Document, gap: str) -> None:
-        """New slots; what is defined around what was given stays beside it."""
+    def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
+        """New slots; what is defined around what was given stays beside it. ``place``: the one that they take the place
+        of."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):
             before = given.gaps[number] if number < len(given.gaps) else ""
             slots.append(_Slot(node, before if number else _joined(gap, before), None, self._read_at, True))
             self._read_at += 1
+        if place is not None:
+            slots[0].read_at = place.read_at
         self._order[at:at] = slots
         behind = given.gaps[-1] if len(given.gaps) > len(given.nodes) else ""
         if at + len(slots) == len(self._order) and not behind.strip(_BLANK):
@@ -594,7 +601,7 @@ class BlockEdits:
 
     def _check(self, found: _Found) -> None:
         """What the block that holds these demands of them."""
-        for node in (found.node, found.parent, *reversed(found.above)):
+        for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
                     check_block(node, "")
@@ -620,13 +627,24 @@ class BlockEdits:
         """The blocks that something was done with, in order."""
         return [item for item in self._order if type(item) is _Slot]
 
+    def _were_said(self) -> dict[str, Block]:
+        """What was there and is edited, by key."""
+        return {old.key: old for old in self._olds if old.key and old.source is not None}
+
     def _carry_sources(self) -> None:
         """New blocks that say what one says that is gone are that one, and keep its bytes and its keys."""
         olds = [old for old in (*self._olds, *self._gone) if old.source is not None]
         news = [slot.node for slot in self._slots() if slot.entry is None and slot.node.source is None]
-        if not olds or not news:
+        if not news:
             return
         digests = Digests(Document(olds), Document(news))
+        said = {digests.of(node) for node in news}
+        copied = (
+            self._text[end - entry.size : end]
+            for entry, end in zip(self._index.entries, self._ends, strict=True)
+            if not said.isdisjoint(entry.digests)
+        )
+        self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}
         for old in reversed(olds):
             sources.setdefault(digests.of(old), []).append(old)
@@ -641,7 +659,7 @@ class BlockEdits:
         slots = self._slots()
         seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
         given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
-        text = "".join(write_parts(given, seams))
+        text = "".join(write_parts(given, seams, was=self._were_said(), gone=[*self._gone, *self._beside]))
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
         nodes = keyed_in([node for node in document.nodes if node.key not in same])
@@ -734,7 +752,14 @@ class BlockEdits:
             self._load(slots[at])
             return slots[at].node
 
-        window = write_parts(Document([slot.node for slot in slots], gaps), seams, get)
+        window = write_parts(
+            Document([slot.node for slot in slots], gaps),
+            seams,
+            get,
+            self._were_said(),
+            self._index.definitions,
+            [*self._gone, *self._beside],
+        )
         if any(
             slot.is_untouched and part != slot.node.source
             for slot, part in zip(slots, window[1::2], strict=False)

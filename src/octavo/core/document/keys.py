@@ -229,28 +229,37 @@ def _words(node: Any) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Give blocks of ``new`` that equal a block of ``old`` its source, and the gaps of ``old`` where they still
+    """Give blocks of ``new`` that say what a block of ``old`` says its source, and the gaps of ``old`` where they still
     belong, in place: what came as JSON and was not edited is then written as it was. Definitions that stood
-    between blocks are all kept."""
+    between blocks are all kept. Both have their keys (``carry_keys``)."""
     digests = Digests(old, new)
+    by_key = {node.key: at for at, node in enumerate(old.nodes)}
+    by_digest: dict[str, Block] = {}
+    for node in old.nodes:
+        by_digest.setdefault(digests.of(node), node)
     gaps = [""] * (len(new.nodes) + 1)
     kept: set[int] = set()
     count = len(old.nodes)
-    before = (-1, -1)
-    for a, b in _same(old.nodes, new.nodes, digests):
-        new.nodes[b].source = old.nodes[a].source
+    before: int | None = -1
+    for b, node in enumerate(new.nodes):
+        a = by_key.get(node.key)
+        same = old.nodes[a] if a is not None and digests.of(old.nodes[a]) == digests.of(node) else None
+        same = same or by_digest.get(digests.of(node))
+        if same is not None:
+            node.source = same.source
         # A gap belongs between the two blocks it stood between.
-        if before == (a - 1, b - 1):
+        if a is not None and before == a - 1:
             gaps[b] = old.gaps[a]
             kept.add(a)
-        before = (a, b)
-    if count and before == (count - 1, len(new.nodes) - 1):
+        before = a
+    is_same_end = bool(count) and before == count - 1
+    if is_same_end:
         gaps[-1] = old.gaps[-1]
         kept.add(count)
     lost = [old.gaps[n] for n in range(len(old.gaps)) if n not in kept and old.gaps[n].strip("\ufeff \t\r\n")]
     if lost:
         gaps[-1] = gaps[-1].rstrip("\r\n") + "".join("\n\n" + gap.strip("\r\n") for gap in lost) + "\n"
-    elif not gaps[-1] and new.nodes:
+    elif not gaps[-1] and new.nodes and not is_same_end:
         gaps[-1] = "\n"
     if old.gaps and old.gaps[0].startswith("\ufeff") and not gaps[0].startswith("\ufeff"):
         gaps[0] = "\ufeff" + gaps[0]

@@ -162,6 +162,15 @@ class _Frame(Struct):
     children: list[Block]
 
 
+class _Nested(Struct):
+    """A block in others: the lines that it was read from, and the lists and quotes around it."""
+
+    block: Block
+    start: int
+    end: int
+    around: list[_Frame]
+
+
 class _TooMany(Exception):
     """The text has more nodes than a document."""
 
@@ -185,6 +194,7 @@ class _Reader:
         # The first line of each block of the page, and the one behind its last.
         self.starts, self.ends = array("Q"), array("Q")
         self.tags = 0
+        self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
         """The blocks a footnote is defined with, None where it is not; markers inside it stay text."""
@@ -233,6 +243,9 @@ class _Reader:
         if len(self.stack) == 1:
             self.starts.append(start)
             self.ends.append(end)
+        elif self.nested is not None:
+            around = [frame for frame in self.stack if frame.kind in _INDENTING]
+            self.nested.append(_Nested(block, start, end, around))
         self.stack[-1].children.append(block)
 
     def run(self) -> list[Block]:
@@ -570,6 +583,52 @@ def read_blocks(markdown: str) -> list[Block]:
         return [inert_block(markdown)]
     reader.failures.tell()
     return blocks
+
+
+def read_nested(markdown: str) -> list[tuple[Block, str]]:
+    """The blocks that stand in lists, quotes, tags and elements of a text, each with the lines that it was read from as
+    they would stand at the top of a page."""
+    try:
+        lines = lines_of(markdown)
+        reader = _Reader(lines)
+        reader.nested = []
+        reader.run()
+    except DEFECTS as error:
+        tell_failure("read", error)
+        return []
+    texts = lines.text.split("\n")
+    return [(one.block, _alone(texts, one)) for one in reader.nested if one.block.type != "list-item"]
+
+
+_INDENTING = ("list_item_open", "blockquote_open")
+_QUOTE_SIGN = re.compile(r" {0,3}> ?")
+_ITEM_SIGN = re.compile(r" *(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?! )| |$)")
+_BOX = re.compile(r"\[[ xX]\][ \t]+")
+
+
+def _alone(texts: list[str], nested: _Nested) -> str:
+    """The lines of a block without the signs and the indentation of what it stands in."""
+    signs: list[tuple[int, int]] = []
+    """Of each list and quote around it the line that it begins at, and how far an item is indented (0: a quote)."""
+
+    def without(number: int) -> str:
+        line = texts[number]
+        for first, width in signs:
+            if not width:
+                line = _QUOTE_SIGN.sub("", line, count=1)
+            elif number == first:
+                line = line[width:]
+            else:
+                line = line[min(width, len(line) - len(line.lstrip(" "))) :]
+        return line
+
+    for frame in nested.around:
+        sign = _ITEM_SIGN.match(without(frame.line)) if frame.kind == "list_item_open" else None
+        signs.append((frame.line, sign.end() if sign else 0))
+    found = [without(number) for number in range(nested.start, min(nested.end, len(texts)))]
+    if nested.around and nested.around[-1].line == nested.start and "checked" in nested.around[-1].token.meta:
+        found[0] = _BOX.sub("", found[0], count=1)
+    return "\n".join(found).rstrip()
 
 
 def read_inlines(markdown: str) -> Inlines:

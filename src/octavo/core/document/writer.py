@@ -1,4 +1,4 @@
-"""Nodes to Markdown: an untouched block as it was read, an edited or new one in the canonical style.
+"""Nodes to Markdown in the canonical style, as new blocks are written (``writing.py``: what becomes of the others).
 
 Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
 where Markdown has no form. A paragraph is read back and compared; if the plain way to write it would read
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -44,56 +44,7 @@ _SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
 _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
 
 
-def write(document: Document) -> str:
-    """The Markdown of a document; exactly what was read where nothing changed."""
-    return "".join(write_parts(document))
-
-
-def write_parts(
-    document: Document, seams: Collection[int] = (), get: Callable[[int], Block] | None = None
-) -> list[str]:
-    """The Markdown of a document in parts: before each block what stands there, then the block, and what follows the
-    last. ``seams``: places of blocks that were not read right behind the one that is before them now. ``get``: where
-    the nodes of the document may say no more than their types and sources, a block with all that is in it."""
-    notes = _Notes(document)
-    out: list[str] = []
-    nodes, gaps = document.nodes, document.gaps
-    before = ""
-    for index, block in enumerate(nodes):
-        gap = notes.without(gaps[index]) if index < len(gaps) else ""
-        text = block.source
-        if text is None:
-            avoid = _marker(nodes[index - 1], before) if index else ""
-            text = write_block(block, notes, avoid)
-        if index and (index in seams or block.source is None or nodes[index - 1].source is None):
-            gap = _apart(gap)
-            if not _stay_two(nodes[index - 1 : index + 1], before, gap, text):
-                gap += "<!-- -->\n\n"
-                if nodes[index - 1].source is not None and not _stay_two(
-                    nodes[index - 1 : index + 1], before, gap, text, ["unknown"]
-                ):
-                    out[-1] = before = write_block(get(index - 1) if get else nodes[index - 1], notes)
-        out += gap, text
-        before = text
-    tail = notes.without(gaps[len(nodes)]) if len(gaps) > len(nodes) else ""
-    if nodes and nodes[-1].source is None and not tail.startswith(("\n", "\r")):
-        tail = "\n" + tail
-    out.append(tail)
-    if notes.fresh:
-        out[-1] = out[-1].rstrip("\n") + "\n\n" + notes.text() + "\n"
-    return out
-
-
-def _stay_two(pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()) -> bool:
-    """Whether two blocks that are not both written anew are still read as two of these kinds, with these
-    ``between`` them."""
-    if pair[0].source is None and pair[1].source is None:
-        return True
-    found = [block.type for block in read_blocks("\n" + before + gap + after)]
-    return found == [pair[0].type, *between, pair[1].type]
-
-
-def _marker(block: Block, text: str) -> str:
+def marker_of(block: Block, text: str) -> str:
     """The sign a list puts before its items; another list right after it must use another one."""
     if not block.type.startswith("list-"):
         return ""
@@ -101,46 +52,47 @@ def _marker(block: Block, text: str) -> str:
     return match[1] if match else ""
 
 
-def _apart(gap: str) -> str:
-    """The gap, with the blank line two blocks need between them."""
-    breaks = gap.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-    if gap.strip():
-        return "\n\n" + gap.strip("\r\n") + "\n\n"
-    return gap if breaks >= 2 else "\n\n"
-
-
-class _Notes:
+class Notes:
     """The footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
-    it; those only edited blocks refer to are written anew at the end of the page."""
+    it; those only edited blocks refer to, and that say something else now, are written anew at the end of the page."""
 
-    def __init__(self, document: Document | None = None) -> None:
+    is_styled = is_draft = is_strict = is_loose = False
+    bullet, behind, point = "*", " ", "."
+
+    def __init__(self, document: Document | None = None, texts: Sequence[str | None] = ()) -> None:
         self.fresh: dict[str, str] = {}
         self.taken: set[str] = set()
         self.known: dict[str, str] = {}
         self.moved: set[str] = set()
-        if document is None or all(block.source is not None for block in document.nodes):
+        self.kept: Mapping[int, str] = {}
+        if document is None or all(text is not None for text in texts):
             return
-        for block in document.nodes:
-            if block.source is not None:
-                if "[^" in block.source or "#user-content-fn-" in block.source:
-                    self.taken.update(first or second for first, second in _LABEL.findall(block.source))
-                continue
-            for node in walk(block):
-                if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
-                    self.moved.add(node.fragments[0].fragment)
-        self.moved -= self.taken
         for gap in document.gaps:
             for note in _definitions(gap):
                 self.known.setdefault(note.info, note.content)
+        for block, text in zip(document.nodes, texts, strict=True):
+            if text is not None:
+                if "[^" in text or "#user-content-fn-" in text:
+                    self.taken |= labels_in(text)
+                continue
+            for node in walk(block):
+                if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
+                    body = node.fragments[0]
+                    if not self._says(body.fragment, write_blocks(body.nodes, Notes())):
+                        self.moved.add(body.fragment)
+        self.moved -= self.taken
         self.taken.update(self.known.keys() - self.moved)
+
+    def _says(self, name: str, body: str) -> bool:
+        """Whether a footnote with this text is defined by this name."""
+        return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
     def label(self, fragment: Fragment) -> str:
         """Keep the fragment's blocks as a footnote; the label to refer to it with."""
         body = write_blocks(fragment.nodes, self)
         name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
-        if name in self.taken and name in self.known:
-            if write_blocks(read_blocks(self.known[name]), _Notes()) == body:
-                return name
+        if name in self.taken and self._says(name, body):
+            return name
         number = 1
         while name in self.taken or self.fresh.get(name, body) != body:
             name, number = str(number), number + 1
@@ -167,6 +119,49 @@ class _Notes:
         )
 
 
+class Styled(Notes):
+    """Has blocks written in the style of a source, with footnotes by the labels that they have. ``source``: where the
+    style is taken from; ``kept``: by ``id`` the nodes that are written with these texts. ``is_draft``: to see what an
+    edit changes, so that tables have no padding and words are not read back; ``is_strict``: with all signs escaped."""
+
+    def __init__(
+        self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
+    ) -> None:
+        super().__init__()
+        self.is_styled = True
+        self.kept, self.is_draft, self.is_strict = kept, is_draft, is_strict
+        if bullet := _BULLET.search(source):
+            self.bullet, self.behind = bullet[1], bullet[2]
+        if point := _POINT.search(source):
+            self.point = point[1]
+        self.is_loose = _is_loose(source)
+
+    def label(self, fragment: Fragment) -> str:
+        return fragment.fragment
+
+
+_BULLET = re.compile(r"(?m)^[ \t>]*([-*+])( {1,4})(?=\S)")
+_POINT = re.compile(r"(?m)^[ \t>]*\d{1,9}([.)])[ \t]")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+
+
+def _is_loose(source: str) -> bool:
+    """Whether blank lines are between items of a list in a source."""
+    in_list = is_behind_blank = False
+    for line in source.splitlines():
+        if not line.strip(" \t>"):
+            is_behind_blank = True
+            continue
+        if _ITEM.match(line):
+            if in_list and is_behind_blank:
+                return True
+            in_list = True
+        elif is_behind_blank and not line.startswith((" ", "\t")):
+            in_list = False
+        is_behind_blank = False
+    return False
+
+
 _LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -179,22 +174,51 @@ def _definitions(gap: str) -> list[Token]:
     return [token for token in parse_blocks(text, {}) if token.type == "footnote"]
 
 
-def write_blocks(nodes: Sequence[Any], notes: _Notes | None = None) -> str:
+def labels_in(source: str) -> set[str]:
+    """The labels of the footnotes that a source refers to."""
+    return {first or second for first, second in _LABEL.findall(source)}
+
+
+def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
+    """What stands between two blocks, with another text of a footnote where it is defined there. ``change``: from the
+    text as it is (None: it stays)."""
+    note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
+    said = change(note.content) if note is not None else None
+    if note is None or said is None or note.map is None:
+        return gap
+    lines, (start, end) = _LINES.findall(gap), note.map
+    olds, news = note.content.split("\n"), said.split("\n")
+    if len(olds) == end - start == len(news) and all(
+        old in line for old, line in zip(olds, lines[start:end], strict=True)
+    ):
+        for at, (old, new) in enumerate(zip(olds, news, strict=True), start):
+            begin = lines[at].rindex(old)
+            lines[at] = lines[at][:begin] + new + lines[at][begin + len(old) :]
+    else:
+        rest = lines[end - 1][len(lines[end - 1].rstrip("\r\n")) :]
+        ending = rest or "\n"
+        lines[start:end] = [f"[^{label}]: " + re.sub(r"\n(?=[^\n])", ending + "    ", said) + rest]
+    return "".join(lines)
+
+
+def write_blocks(nodes: Sequence[Any], notes: Notes | None = None) -> str:
     """Blocks in canonical style, a blank line between each two."""
-    return "\n\n".join(_written(nodes, notes or _Notes()))
+    return "\n\n".join(_written(nodes, notes or Notes()))
 
 
-def _written(nodes: Sequence[Any], notes: _Notes) -> list[str]:
+def _written(nodes: Sequence[Any], notes: Notes) -> list[str]:
     parts: list[str] = []
     for index, block in enumerate(nodes):
-        parts.append(write_block(block, notes, _marker(nodes[index - 1], parts[-1]) if index else ""))
+        parts.append(write_block(block, notes, marker_of(nodes[index - 1], parts[-1]) if index else ""))
     return parts
 
 
-def write_block(block: Block, notes: _Notes | None = None, avoid: str = "") -> str:
+def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> str:
     """One block in canonical style, without line breaks around it. ``avoid``: the item sign of the list right
     before it."""
-    notes = notes or _Notes()
+    notes = notes or Notes()
+    if (kept := notes.kept.get(id(block))) is not None:
+        return kept
     if block.type.startswith("list-") and block.type != "list-item":
         return _list(block, notes, avoid)
     return _WRITERS[block.type](block, notes)
@@ -203,9 +227,11 @@ def write_block(block: Block, notes: _Notes | None = None, avoid: str = "") -> s
 # --- inline -----------------------------------------------------------------------------------------------
 
 
-def write_inlines(nodes: Sequence[Any], notes: _Notes | None = None, table: bool = False) -> str:
+def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool = False) -> str:
     """The content of a paragraph. ``table``: within a cell of a pipe table."""
-    notes = notes or _Notes()
+    notes = notes or Notes()
+    if notes.is_draft:
+        return _Inline(notes, strict=notes.is_strict, table=table).write(nodes)
     for delimiters in (_DELIMITERS, _BESIDE_LETTERS):
         text = _Inline(notes, strict=False, table=table, delimiters=delimiters).write(nodes)
         if _reads_as(text, nodes, table):
@@ -247,7 +273,7 @@ def comparable(nodes: Sequence[Any]) -> Any:
 
 class _Inline:
     def __init__(
-        self, notes: _Notes, strict: bool, table: bool, delimiters: dict[str, str] = _DELIMITERS
+        self, notes: Notes, strict: bool, table: bool, delimiters: dict[str, str] = _DELIMITERS
     ) -> None:
         self.notes, self.strict, self.table, self.delimiters = notes, strict, table, delimiters
 
@@ -532,7 +558,7 @@ def _attribute(value: Any) -> str:
     return _quoted(str(value)).replace("&#x27;", "'").replace("&lt;", "<").replace("&gt;", ">")
 
 
-def _paragraph(block: Block, notes: _Notes) -> str:
+def _paragraph(block: Block, notes: Notes) -> str:
     align, rest = block.data.get("align"), block.data.get("attributes")
     if align or rest:
         attrs = ({"align": _SIDE[align]} if align else {}) | (rest or {})
@@ -543,7 +569,7 @@ def _paragraph(block: Block, notes: _Notes) -> str:
 _SIDE = {"start": "left", "center": "center", "end": "right"}
 
 
-def _heading(block: Block, notes: _Notes) -> str:
+def _heading(block: Block, notes: Notes) -> str:
     level = block.data.get("level", int(block.type[-1]) + 1)
     align, rest, anchor = (block.data.get(name) for name in ("align", "attributes", "id"))
     if align or rest:
@@ -559,23 +585,30 @@ def _heading(block: Block, notes: _Notes) -> str:
     return f"{'#' * level} {text}".rstrip(" ")
 
 
-def _list(block: Block, notes: _Notes, avoid: str = "") -> str:
-    bullet, point = "-" if avoid == "*" else "*", ")" if avoid == "." else "."
+def _list(block: Block, notes: Notes, avoid: str = "") -> str:
+    bullet, point = notes.bullet, notes.point
+    if avoid == bullet:
+        bullet = "-" if bullet == "*" else "*"
+    if avoid == point:
+        point = ")" if point == "." else "."
     number = block.data.get("start", 1)
     lines: list[str] = []
-    loose = any(_loose(item) for item in block.nodes)
+    loose = notes.is_loose or any(_loose(item) for item in block.nodes)
+    ends: list[str] = []
     for item in block.nodes:
         if block.type == "list-ordered":
             marker = f"{int(number)}{point} "
             number += 1
         else:
-            marker = f"{bullet} "
+            marker = f"{bullet}{notes.behind}"
         indent = " " * len(marker)
         if "checked" in item.data:  # type: ignore[union-attr]
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
         lines.append(marker.rstrip() if not body else marker + _indent(body, indent))
-    return ("\n\n" if loose else "\n").join(lines)
+        # In the style of a source only the items that need blank lines have them.
+        ends.append("\n\n" if loose and (notes.is_loose or not notes.is_styled or _loose(item)) else "\n")
+    return "".join(line + end for line, end in zip(lines, ends, strict=True)).rstrip("\n")
 
 
 def _loose(item: Any) -> bool:
@@ -587,7 +620,7 @@ def _loose(item: Any) -> bool:
     )
 
 
-def _item(item: Any, notes: _Notes, loose: bool) -> str:
+def _item(item: Any, notes: Notes, loose: bool) -> str:
     if loose or len(item.nodes) < 2:
         return write_blocks(item.nodes, notes)
     return "\n".join(_written(item.nodes, notes))
@@ -597,42 +630,42 @@ def _indent(text: str, indent: str) -> str:
     return re.sub(r"\n(?=[^\n])", "\n" + indent, text)
 
 
-def _divider(block: Block, notes: _Notes) -> str:
+def _divider(block: Block, notes: Notes) -> str:
     return "***"
 
 
-def _quote(block: Block, notes: _Notes) -> str:
+def _quote(block: Block, notes: Notes) -> str:
     body = write_blocks(block.nodes, notes)
     return "\n".join(f"> {line}" if line else ">" for line in body.split("\n")) if body else ">"
 
 
-def _wrap(name: str, /, **names: str) -> Callable[[Block, _Notes], str]:
+def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
     """A writer for ``{% name %}`` around blocks."""
 
-    def write_tag(block: Block, notes: _Notes) -> str:
+    def write_tag(block: Block, notes: Notes) -> str:
         body = write_blocks(block.nodes, notes)
         return f"{_tag(name, block.data, **names)}\n{body}\n{{% end{name} %}}"
 
     return write_tag
 
 
-def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, _Notes], str]:
+def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, Notes], str]:
     """A writer for a tag whose content is tags of one kind."""
     write_part = _wrap(part, **fields)
 
-    def write_tag(block: Block, notes: _Notes) -> str:
+    def write_tag(block: Block, notes: Notes) -> str:
         body = "\n\n".join(write_part(child, notes) for child in block.nodes)  # type: ignore[arg-type]
         return f"{_tag(name, block.data, **names)}\n{body}\n{{% end{name} %}}"
 
     return write_tag
 
 
-def _if(block: Block, notes: _Notes) -> str:
+def _if(block: Block, notes: Notes) -> str:
     expression = " ".join(str(block.data["expression"]).split())
     return f"{{% if {expression} %}}\n{write_blocks(block.nodes, notes)}\n{{% endif %}}"
 
 
-def _code(block: Block, notes: _Notes) -> str:
+def _code(block: Block, notes: Notes) -> str:
     data = block.data
     rich = any(
         line.data
@@ -663,7 +696,7 @@ _CODE_FIELDS = {
 }
 
 
-def _rich_code(block: Block, notes: _Notes) -> str:
+def _rich_code(block: Block, notes: Notes) -> str:
     data = block.data
     attrs: Data = {}
     if "syntax" in data:
@@ -687,11 +720,11 @@ def _rich_code(block: Block, notes: _Notes) -> str:
     return f"<pre{_attrs(attrs)}><code{_attrs(code)}>" + "\n".join(lines) + "\n</code></pre>"
 
 
-def _math(block: Block, notes: _Notes) -> str:
+def _math(block: Block, notes: Notes) -> str:
     return f"$$\n{block.data['formula']}\n$$"
 
 
-def _images(block: Block, notes: _Notes) -> str:
+def _images(block: Block, notes: Notes) -> str:
     attrs: Data = {}
     if "align" in block.data:
         attrs["align"] = block.data["align"]
@@ -705,7 +738,7 @@ def _images(block: Block, notes: _Notes) -> str:
     return f"<div{_attrs(attrs)}>" + " ".join(figures) + "</div>"
 
 
-def _figure(image: Block, notes: _Notes) -> str:
+def _figure(image: Block, notes: Notes) -> str:
     caption = image.fragments[0].nodes[0].nodes if image.fragments and image.fragments[0].nodes else []
     said = f"<p>{write_html(caption, notes)}</p>" if caption else ""
     return (
@@ -713,13 +746,13 @@ def _figure(image: Block, notes: _Notes) -> str:
     )
 
 
-def _drawing(block: Block, notes: _Notes) -> str:
+def _drawing(block: Block, notes: Notes) -> str:
     src = _url(block.data["ref"]) if "ref" in block.data else ""
     return f'<img src="{_quoted(src)}" alt="" class="gitbook-drawing">'
 
 
-def _captioned(name: str, attr: str) -> Callable[[Block, _Notes], str]:
-    def write_tag(block: Block, notes: _Notes) -> str:
+def _captioned(name: str, attr: str) -> Callable[[Block, Notes], str]:
+    def write_tag(block: Block, notes: Notes) -> str:
         data = dict(block.data)
         if "ref" in data:
             data["url"] = _url(data["ref"])
@@ -731,7 +764,7 @@ def _captioned(name: str, attr: str) -> Callable[[Block, _Notes], str]:
     return write_tag
 
 
-def _content_ref(block: Block, notes: _Notes) -> str:
+def _content_ref(block: Block, notes: Notes) -> str:
     url = _url(block.data["ref"])
     label = str(block.data.get("label") or default_label(url))
     text = _Inline(notes, strict=True, table=False).text(label)
@@ -739,11 +772,11 @@ def _content_ref(block: Block, notes: _Notes) -> str:
     return f"{tag}\n[{text}]({_destination(url)})\n{{% endcontent-ref %}}"
 
 
-def _include(block: Block, notes: _Notes) -> str:
+def _include(block: Block, notes: Notes) -> str:
     return f'{{% include "{_url(block.data["ref"])}" %}}'
 
 
-def _expandable(block: Block, notes: _Notes) -> str:
+def _expandable(block: Block, notes: Notes) -> str:
     attrs = _attrs(block.data.get("attributes") or {}) + (" open" if block.data.get("open") else "")
     parts = {fragment.fragment: fragment for fragment in block.fragments}
     title, body = parts.get("expandable-title"), parts.get("expandable-body")
@@ -753,8 +786,8 @@ def _expandable(block: Block, notes: _Notes) -> str:
     return f"<details{attrs}>\n\n<summary>{said}</summary>\n\n{inner}\n\n</details>"
 
 
-def _openapi(tag: str, **names: str) -> Callable[[Block, _Notes], str]:
-    def write_tag(block: Block, notes: _Notes) -> str:
+def _openapi(tag: str, **names: str) -> Callable[[Block, Notes], str]:
+    def write_tag(block: Block, notes: Notes) -> str:
         ref = block.data["ref"]
         data = block.data | {"at": ref["spec"] if ref.get("kind") == "openapi" else _url(ref)}
         opening = _tag(tag, data, **names)
@@ -764,13 +797,13 @@ def _openapi(tag: str, **names: str) -> Callable[[Block, _Notes], str]:
     return write_tag
 
 
-def _integration(block: Block, notes: _Notes) -> str:
+def _integration(block: Block, notes: Notes) -> str:
     data = block.data
     tag = f"@{data['integration']}/{data['block']}"
     return _tag(tag, {"attributes": data["props"]})
 
 
-def _api(block: Block, notes: _Notes) -> str:
+def _api(block: Block, notes: Notes) -> str:
     tag = str(block.data["tag"])
     older = {new: old for old, new in API_NAMES.items() if tag.startswith("swagger") == (old == "baseUrl")}
     names = {
@@ -781,7 +814,7 @@ def _api(block: Block, notes: _Notes) -> str:
     return _wrap(tag, **names)(block, notes)
 
 
-def _unknown(block: Block, notes: _Notes) -> str:
+def _unknown(block: Block, notes: Notes) -> str:
     source, end = str(block.data["source"]), block.data.get("end")
     parts = [source] if source else []
     if block.nodes:
@@ -795,7 +828,7 @@ def _unknown(block: Block, notes: _Notes) -> str:
 # --- HTML and tables --------------------------------------------------------------------------------------
 
 
-def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
+def write_html(nodes: Sequence[Any], notes: Notes, code: bool = False) -> str:
     """Inline nodes as HTML on one line, for places Markdown does not reach. ``code``: white space counts."""
     out: list[str] = []
     for node in nodes:
@@ -833,7 +866,7 @@ def _html_text(text: str) -> str:
     return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 
 
-def _html_inline(node: Inline, notes: _Notes) -> str:
+def _html_inline(node: Inline, notes: Notes) -> str:
     if node.type == "emoji":
         code = str(node.data["code"])
         return (
@@ -852,7 +885,7 @@ def _html_inline(node: Inline, notes: _Notes) -> str:
     return _Inline(notes, strict=True, table=False).inline(node)
 
 
-def _table(block: Block, notes: _Notes) -> str:
+def _table(block: Block, notes: Notes) -> str:
     data = block.data
     cells = {fragment.fragment: fragment for fragment in block.fragments}
     definition, view = data["definition"], data["view"]
@@ -893,7 +926,7 @@ def _has(block: Block, *types: str) -> bool:
     return any(isinstance(node, Inline) and node.type in types for node in block.nodes)
 
 
-def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: _Notes) -> str:
+def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: Notes) -> str:
     rows = [[_plain_title(column["title"], notes) for column in columns]]
     for record in records:
         rows.append(
@@ -902,7 +935,7 @@ def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragm
                 for column in columns
             ]
         )
-    widths = [max(3, *(len(row[n]) for row in rows)) for n in range(len(columns))]
+    widths = [max(3, *(0 if notes.is_draft else len(row[n]) for row in rows)) for n in range(len(columns))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
         for row in rows
@@ -920,12 +953,12 @@ def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragm
     return "\n".join(lines)
 
 
-def _plain_title(title: str, notes: _Notes) -> str:
+def _plain_title(title: str, notes: Notes) -> str:
     return write_inlines([Text([Leaf(title)])], notes, table=True) if title else ""
 
 
 def _html_table(
-    block: Block, columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: _Notes
+    block: Block, columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: Notes
 ) -> str:
     data, view = block.data, block.data["view"]
     attrs: Data = dict(data.get("attributes") or {})
@@ -986,7 +1019,7 @@ def _header_cell(column: Data, view: Data, percent: Data) -> str:
     return f"<th{flags}{_attrs(attrs)}>{content}</th>"
 
 
-def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: _Notes) -> str:
+def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes) -> str:
     kind = column["type"]
     content = ""
     if kind == "text":
@@ -1019,13 +1052,13 @@ def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: _Notes) -
     return f"<td>{content}</td>"
 
 
-def _cell_blocks(nodes: Sequence[Any], notes: _Notes) -> str:
+def _cell_blocks(nodes: Sequence[Any], notes: Notes) -> str:
     if len(nodes) == 1 and nodes[0].type == "paragraph" and not nodes[0].data:
         return write_html(nodes[0].nodes, notes)
     return "".join(html_block(node, notes) for node in nodes)
 
 
-def html_block(block: Block, notes: _Notes) -> str:
+def html_block(block: Block, notes: Notes) -> str:
     """A block as HTML on one line, for table cells."""
     data = block.data
     if block.type == "paragraph":
@@ -1056,7 +1089,7 @@ def html_block(block: Block, notes: _Notes) -> str:
     return write_block(block, notes)
 
 
-_WRITERS: dict[str, Callable[[Block, _Notes], str]] = {
+_WRITERS: dict[str, Callable[[Block, Notes], str]] = {
     "paragraph": _paragraph,
     **{f"heading-{n}": _heading for n in (1, 2, 3)},
     **dict.fromkeys(("list-ordered", "list-unordered", "list-tasks"), _list),

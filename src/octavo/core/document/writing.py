@@ -1,0 +1,161 @@
+"""A document to its Markdown: an untouched block as it was read, an edited one with the edit carried over into its
+source (``splicing.py``), a new one in the canonical style (``writer.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from .keys import Digests, assign_keys, carry_keys, carry_sources
+from .nodes import Block, Data, Document, Fragment, Inline, walk
+from .reader import read, read_blocks
+from .references import Reference, rewrite
+from .splicing import Splicing
+from .writer import Notes, labels_in, marker_of, with_definition, write_block
+
+_BLANK = "\ufeff \t\r\n"
+
+
+def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
+    """The Markdown of a document; exactly what was read where nothing changed. ``was``: see ``write_parts``."""
+    return "".join(write_parts(document, was=was))
+
+
+def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
+    """The Markdown of a document as it was read, with other references (see ``rewrite``), which are put into it too."""
+    assign_keys(document)
+    was = {block.key or "": block for block in _copy(document.nodes)}
+    return write(rewrite(document, change), was)
+
+
+def write_parts(
+    document: Document,
+    seams: Collection[int] = (),
+    get: Callable[[int], Block] | None = None,
+    was: Mapping[str, Block] | None = None,
+    definitions: str | None = None,
+    gone: Sequence[Block] = (),
+) -> list[str]:
+    """The Markdown of a document in parts: before each block what stands there, then the block, and what follows the
+    last. ``seams``: places of blocks that were not read right behind the one that is before them now. ``get``: where
+    the nodes of the document may say no more than their types and sources, a block with all that is in it. ``was``: by
+    key what blocks were edited from, with their sources; ``definitions``: what these may refer to, where the gaps do
+    not hold all of it; ``gone``: blocks that were there besides, and may be in others now."""
+    nodes = document.nodes
+    gaps = _with_notes(document, was) if was else document.gaps
+    document = Document(nodes, gaps)
+    if was and definitions is None:
+        definitions = "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+    here = {block.key for block in nodes if block.source is not None}
+    olds = {key: old for key, old in (was or {}).items() if key not in here}
+    splicing = Splicing(olds, gone, definitions or "")
+    texts = [splicing.text(block) if block.source is None else block.source for block in nodes]
+    notes = Notes(document, texts)
+    out: list[str] = []
+    before = ""
+    for index, block in enumerate(nodes):
+        gap = notes.without(gaps[index]) if index < len(gaps) else ""
+        kept = texts[index]
+        text = (
+            kept
+            if kept is not None
+            else _canonical(block, notes, nodes[index - 1] if index else None, before)
+        )
+        if index:
+            is_kept = kept is not None and texts[index - 1] is not None
+            is_read = block.source is not None and nodes[index - 1].source is not None
+            if index in seams or not is_kept or not (is_read or _are_two(before, gap, text)):
+                gap = _apart(gap)
+                if not (kept is None and texts[index - 1] is None) and not _stay_two(
+                    nodes[index - 1 : index + 1], before, gap, text
+                ):
+                    gap += "<!-- -->\n\n"
+                    if texts[index - 1] is not None and not _stay_two(
+                        nodes[index - 1 : index + 1], before, gap, text, ["unknown"]
+                    ):
+                        out[-1] = before = write_block(get(index - 1) if get else nodes[index - 1], notes)
+        out += gap, text
+        before = text
+    tail = notes.without(gaps[len(nodes)]) if len(gaps) > len(nodes) else ""
+    is_new = nodes and nodes[-1].source is None and not splicing.was(nodes[-1])
+    if is_new and not tail.startswith(("\n", "\r")):
+        tail = "\n" + tail
+    out.append(tail)
+    if notes.fresh:
+        out[-1] = out[-1].rstrip("\n") + "\n\n" + notes.text() + "\n"
+    return out
+
+
+def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
+    """The gaps of a document with what was changed in the footnotes that are defined in them, where that changes them
+    for no block that is as it was."""
+    changed: dict[str, tuple[Fragment, Fragment]] = {}
+    others: set[str] = set()
+    for block in document.nodes:
+        if block.source is not None:
+            if "[^" in block.source or "user-content-fn-" in block.source:
+                others |= labels_in(block.source)
+            continue
+        old_block = was.get(block.key or "")
+        before = {note.fragment: note for note in _notes_of(old_block)} if old_block is not None else {}
+        for note in _notes_of(block):
+            old = before.get(note.fragment)
+            if old is not None and old != note and changed.get(note.fragment, (old, note))[1] == note:
+                changed[note.fragment] = old, note
+            else:
+                others.add(note.fragment)
+    gaps = list(document.gaps)
+    for label in changed.keys() - others:
+        change = partial(_edited, *changed[label])
+        for at, gap in enumerate(gaps):
+            gaps[at] = with_definition(gap, label, change)
+    return gaps
+
+
+def _notes_of(block: Block) -> list[Fragment]:
+    return [
+        node.fragments[0]
+        for node in walk(block)
+        if isinstance(node, Inline) and node.type == "annotation" and node.fragments
+    ]
+
+
+def _edited(old: Fragment, new: Fragment, text: str) -> str | None:
+    """The text of a footnote with an edit in it; None where it does not say what the old one said."""
+    before, after = assign_keys(read(text)), Document(_copy(new.nodes))
+    digests = Digests(before, Document(old.nodes))
+    if [digests.of(node) for node in before.nodes] != [digests.of(node) for node in old.nodes]:
+        return None
+    carry_keys(before, after)
+    carry_sources(before, after)
+    return write(after, {block.key or "": block for block in before.nodes}).rstrip("\r\n")
+
+
+def _copy(nodes: list[Block]) -> list[Block]:
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(nodes), type=list[Block])
+
+
+def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) -> str:
+    return write_block(block, notes, marker_of(previous, before) if previous is not None else "")
+
+
+def _are_two(before: str, gap: str, after: str) -> bool:
+    """Whether two blocks with this between them are read as these two, but for blank lines that end the second."""
+    found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
+    return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
+
+
+def _stay_two(pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()) -> bool:
+    """Whether two blocks are still read as two of these kinds, with these ``between`` them."""
+    found = [block.type for block in read_blocks("\n" + before + gap + after)]
+    return found == [pair[0].type, *between, pair[1].type]
+
+
+def _apart(gap: str) -> str:
+    """The gap, with the blank line two blocks need between them."""
+    breaks = gap.replace("\r\n", "\n").replace("\r", "\n").count("\n")
+    if gap.strip():
+        return "\n\n" + gap.strip("\r\n") + "\n\n"
+    return gap if breaks >= 2 else "\n\n"

@@ -1,0 +1,86 @@
+"""A space as its repository has it: the revision that was synced last, with what is ahead of the repository put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from ..content import (
+    ITEM_KINDS,
+    Item,
+    State,
+    find_item_by_path,
+    find_items,
+    find_page_by_file,
+    find_pages,
+    list_items,
+    list_pages,
+)
+from ..core.merge import Versions
+from ..core.pages import Page
+from ..kit.db import Transaction
+
+
+class Agreed:
+    """``state``: of the revision; ``pages`` and ``items``: what the repository has otherwise (None: not at all)."""
+
+    def __init__(
+        self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
+    ) -> None:
+        self.state = state
+        self.ahead_pages, self.ahead_items = dict(pages), dict(items)
+
+    def find_pages(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Page]:
+        wanted = list(ids)
+        found = find_pages(tx, self.state, [id for id in wanted if id not in self.ahead_pages])
+        return found | {id: page for id in wanted if (page := self.ahead_pages.get(id)) is not None}
+
+    def find_items(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Item]:
+        wanted = list(ids)
+        found = find_items(tx, self.state, [id for id in wanted if id not in self.ahead_items])
+        return found | {id: item for id in wanted if (item := self.ahead_items.get(id)) is not None}
+
+    def page_of_file(self, tx: Transaction, path: str) -> Page | None:
+        for page in self.ahead_pages.values():
+            if page is not None and page.file_path == path:
+                return page
+        found = find_page_by_file(tx, self.state, path)
+        return found if found is not None and found.id not in self.ahead_pages else None
+
+    def item_of_path(self, tx: Transaction, path: str) -> Item | None:
+        for item in self.ahead_items.values():
+            if item is not None and item.path == path:
+                return item
+        found = find_item_by_path(tx, self.state, path)
+        return found if found is not None and found.id not in self.ahead_items else None
+
+    def all_pages(self, tx: Transaction) -> dict[str, Page]:
+        found = {page.id: page for page in list_pages(tx, self.state) if page.id not in self.ahead_pages}
+        return found | {id: page for id, page in self.ahead_pages.items() if page is not None}
+
+    def all_items(self, tx: Transaction) -> dict[str, Item]:
+        found = {
+            item.id: item
+            for kind in ITEM_KINDS
+            for item in list_items(tx, self.state, kind)
+            if item.id not in self.ahead_items
+        }
+        return found | {id: item for id, item in self.ahead_items.items() if item is not None}
+
+    def with_changes(self, theirs: Versions) -> Agreed:
+        """The same once the repository has these as well."""
+        return Agreed(self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items})
+
+
+def same_page(one: Page | None, two: Page | None) -> bool:
+    """Whether two versions say the same, whenever they were written."""
+    if one is None or two is None:
+        return one is two
+    return replace(one, updated_at=two.updated_at, created_at=two.created_at) == two
+
+
+def same_item(one: Item | None, two: Item | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return replace(one, created_at=two.created_at) == two

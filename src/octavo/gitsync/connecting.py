@@ -1,0 +1,270 @@
+"""Connecting a space with a repository, and what follows: settings, decisions, asking for a sync, disconnecting."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from ..access import SpaceAccess, audit
+from ..errors import BadRequest, Conflict, NotFound
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import store
+from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
+from .credentials import HOOK_SECRET, Credential, make_key, seal
+from .jobs import Cause, ask
+from .people import DEFAULT_MESSAGE
+from .store import SyncRow
+from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
+
+POLL = 300
+_HOSTS = {
+    "github.com": "github",
+    "gitlab.com": "gitlab",
+    "bitbucket.org": "bitbucket",
+    "codeberg.org": "gitea",
+}
+
+
+def get_sync(tx: Transaction, space: SpaceAccess) -> SyncRow:
+    """Raises NotFound for a space that is not synced."""
+    found = store.find_sync(tx, space.space_id)
+    if found is None:
+        raise NotFound("This space is not synced with a Git repository.")
+    return found
+
+
+def provider_of(remote: Remote) -> store.Provider:
+    """By the name of the host; people may say another one."""
+    if remote.host in _HOSTS:
+        return _HOSTS[remote.host]  # type: ignore[return-value]
+    for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
+        if name in remote.host:
+            return "gitea" if name == "forgejo" else name  # type: ignore[return-value]
+    return "other"
+
+
+def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) -> tuple[SyncRow, str]:
+    """The row and the secret of its hooks. Raises BadRequest, Conflict for a space that is synced already, or a folder
+    that another space is synced with."""
+    remote = _allowed(call.context, given.remote)
+    branch, folder = read_branch(given.branch), read_folder(given.folder)
+    if store.find_sync(tx, space.space_id) is not None:
+        raise Conflict("This space is synced already; disconnect it first.")
+    _require_free(tx, space, remote, branch, folder)
+    credential, public = _credential(call.context, remote, given.credential, space)
+    provider = given.provider if given.provider is not UNSET else provider_of(remote)
+    row, hook = _new_row(call, space, remote, branch, folder, credential)
+    row = structs.replace(
+        row,
+        provider=provider,
+        direction=given.direction,
+        public_key=public,
+        first=given.first,
+        message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
+        poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        status="waiting",
+        # Should the job of the first sync be lost, somebody looks all the same.
+        next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
+    )
+    store.insert_sync(tx, row)
+    audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
+    # A key has to be put into the hoster's settings first.
+    if not (credential is not None and credential.kind == "ssh-key"):
+        ask(tx, space.organization_id, space.space_id, "connected")
+    return row, hook
+
+
+def _allowed(context: Context, text: str) -> Remote:
+    """Raises BadRequest."""
+    return read_remote(text, local=context.settings.allow_file_remotes)
+
+
+def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: str, folder: str) -> None:
+    for other in store.list_at(tx, space.organization_id, remote.url, branch, space.space_id):
+        if other.startswith(folder) or folder.startswith(other):
+            where = other or "/"
+            raise Conflict(
+                f"folder: another space is synced with {where} of this branch; two would overwrite each other."
+            )
+
+
+def _credential(
+    context: Context, remote: Remote, given: GitCredential | Any, space: SpaceAccess
+) -> tuple[Credential | None, str | None]:
+    if given is UNSET or given is None:
+        if remote.scheme == "ssh":
+            return make_key(f"octavo-{space.space_id}")
+        return None, None
+    if given.type == "ssh-key":
+        if remote.scheme != "ssh":
+            raise BadRequest("credential: an ssh key goes with an ssh address")
+        return make_key(f"octavo-{space.space_id}")
+    if remote.scheme not in ("http", "https"):
+        raise BadRequest(f"credential: a {given.type} goes with an https address")
+    if given.secret is UNSET or not given.secret:
+        raise BadRequest(f"credential.secret: expected the {given.type}")
+    if any(ord(sign) < 32 for sign in given.secret + (given.username or "")):
+        raise BadRequest("credential: expected no line breaks")
+    return Credential(given.type, given.secret, given.username or ""), None
+
+
+def _new_row(
+    call: Call, space: SpaceAccess, remote: Remote, branch: str, folder: str, credential: Credential | None
+) -> tuple[SyncRow, str]:
+    moment, hook = now(), secrets.token_urlsafe(32)
+    empty: dict[str, Any] = dict.fromkeys(SyncRow.__struct_fields__)
+    values = {
+        **empty,
+        "space_id": space.space_id,
+        "remote": remote.url,
+        "branch": branch,
+        "folder": folder,
+        "provider": provider_of(remote),
+        "direction": "both",
+        "secret": seal(call.context.sealer, space.space_id, credential),
+        "credential": credential.kind if credential else None,
+        "hook_secret": HOOK_SECRET.seal(call.context.sealer, hook, space.space_id),
+        "message": DEFAULT_MESSAGE,
+        "poll": POLL,
+        "user_id": space.user_id,
+        "status": "waiting",
+        "failures": 0,
+        "created_at": moment,
+        "updated_at": moment,
+    }
+    return SyncRow(**values), hook
+
+
+def _told(row: SyncRow) -> dict[str, Any]:
+    return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
+
+
+def update(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateGitSync) -> SyncRow:
+    """Raises NotFound, BadRequest."""
+    row = get_sync(tx, space)
+    fields: dict[str, Any] = {}
+    for name, value in (
+        ("direction", given.direction),
+        ("message", given.commit_message),
+        ("poll", given.poll_seconds),
+        ("provider", given.provider),
+    ):
+        if value is not UNSET:
+            fields[name] = value
+    if given.credential is not UNSET:
+        remote = _allowed(call.context, row.remote)
+        credential, public = _credential(call.context, remote, given.credential, space)
+        fields |= {
+            "secret": seal(call.context.sealer, space.space_id, credential),
+            "credential": credential.kind if credential else None,
+            "public_key": public,
+        }
+    if given.forget_host_key:
+        fields["host_key"] = None
+    if fields:
+        # The sync goes on with the rights of whoever says how.
+        store.set_fields(tx, space.space_id, **fields, user_id=space.user_id, next_at=now() + 1000)
+        after = get_sync(tx, space)
+        audit(
+            tx,
+            call,
+            "git.updated",
+            space.organization_id,
+            ("space", space.space_id),
+            before=_told(row),
+            after=_told(after),
+        )
+        return after
+    return row
+
+
+def ask_now(tx: Transaction, call: Call, space: SpaceAccess, first: store.First | None) -> SyncRow:
+    """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
+    NotFound, Conflict for one that waits for a decision."""
+    row = get_sync(tx, space)
+    if first is not None:
+        store.set_first(tx, space.space_id, first)
+        store.set_fields(tx, space.space_id, user_id=space.user_id)
+        target = ("space", space.space_id)
+        audit(tx, call, "git.decided", space.organization_id, target, after={"first": first})
+    elif row.status == "stopped":
+        raise Conflict(
+            f"This sync waits for a decision: {row.error} Say with `first` which side to go on from."
+        )
+    store.set_fields(tx, space.space_id, status="waiting" if row.holder is None else row.status, failures=0)
+    ask(tx, space.organization_id, space.space_id, "asked")
+    return get_sync(tx, space)
+
+
+def disconnect(tx: Transaction, call: Call, space: SpaceAccess) -> bool:
+    """False for a space that is not synced. Its content and the repository stay as they are."""
+    row = store.find_sync(tx, space.space_id)
+    if row is None:
+        return False
+    store.delete_sync(tx, space.space_id)
+    audit(tx, call, "git.disconnected", space.organization_id, ("space", space.space_id), before=_told(row))
+    return True
+
+
+def renew_hook(tx: Transaction, call: Call, space: SpaceAccess) -> tuple[SyncRow, str]:
+    """Another secret for hooks. Raises NotFound."""
+    get_sync(tx, space)
+    hook = secrets.token_urlsafe(32)
+    sealed = HOOK_SECRET.seal(call.context.sealer, hook, space.space_id)
+    store.set_fields(tx, space.space_id, hook_secret=sealed)
+    audit(tx, call, "git.hook_renewed", space.organization_id, ("space", space.space_id))
+    return get_sync(tx, space), hook
+
+
+# --- the operations of older clients --------------------------------------------------------------------
+
+
+def run_once(
+    tx: Transaction,
+    call: Call,
+    space: SpaceAccess,
+    given: ImportRepository | ExportToRepository,
+    first: store.First,
+) -> None:
+    """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
+    then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
+    url, user, secret = split_credential(given.url)
+    remote = _allowed(call.context, url)
+    branch = read_branch(given.ref, "ref")
+    folder = read_folder(given.project_directory, "repoProjectDirectory")
+    credential = Credential("password" if user else "token", secret, user) if secret else None
+    row = store.find_sync(tx, space.space_id)
+    about: dict[str, Any] = {
+        "tree_url": given.tree_url,
+        "commit_url": given.commit_url,
+        "user_id": space.user_id,
+        "next_at": None,
+    }
+    if credential is not None:
+        about |= {
+            "secret": seal(call.context.sealer, space.space_id, credential),
+            "credential": credential.kind,
+        }
+    if isinstance(given, ExportToRepository) and given.commit_message:
+        about["message"] = given.commit_message
+    if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
+        if row.integration is None:
+            raise Conflict("This space is synced with another repository; disconnect it first.")
+        store.delete_sync(tx, space.space_id)
+        row = None
+    if row is None:
+        _require_free(tx, space, remote, branch, folder)
+        row, _ = _new_row(call, space, remote, branch, folder, credential)
+        row = structs.replace(row, first=first, integration="api", poll=0)
+        store.insert_sync(tx, row)
+        audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
+    elif given.force and row.status == "stopped":
+        about["first"] = first
+    store.set_fields(tx, space.space_id, **about)
+    cause: Cause = "api"
+    ask(tx, space.organization_id, space.space_id, cause)

@@ -1,0 +1,89 @@
+"""What hosters send when a branch was pushed to. A hook only says that there is something to look at: one that is sent
+again, or says something wrong, makes nobody write anything that is not in the repository."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..errors import BadRequest, NotFound, OctavoError
+from ..kit.clock import now
+from ..kit.context import Context
+from . import store
+from .credentials import HOOK_SECRET
+from .jobs import ask
+from .store import SyncRow
+
+_PLAIN = (b"x-gitlab-token",)
+_SIGNED = (
+    b"x-hub-signature-256",
+    b"x-forgejo-signature",
+    b"x-gitea-signature",
+    b"x-gogs-signature",
+    b"x-hub-signature",
+)
+_LOOKED = 1000
+"""Milliseconds for pushes that follow each other to be synced as one."""
+_UNKNOWN = "There is no such hook, or it is signed with another secret."
+
+
+def receive(context: Context, space_id: str, headers: Mapping[bytes, bytes], body: bytes) -> None:
+    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for a
+    space that is not synced and for a wrong signature alike."""
+    if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
+        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
+    with context.db.read() as tx:
+        row = store.find_sync(tx, space_id)
+        organization = store.find_organization(tx, space_id)
+    if row is None or organization is None or not _is_signed(context, row, headers, body):
+        raise NotFound(_UNKNOWN)
+    if not _is_about(row, body):
+        return
+    with context.db.write() as tx:
+        store.set_fields(tx, space_id, hooked_at=now())
+        if row.status != "stopped" and row.first is None or row.status == "waiting":
+            ask(tx, organization, space_id, "hook", after=_LOOKED)
+
+
+def _is_signed(context: Context, row: SyncRow, headers: Mapping[bytes, bytes], body: bytes) -> bool:
+    try:
+        secret = HOOK_SECRET.open(context.sealer, row.hook_secret, row.space_id).encode()
+    except OctavoError:
+        return False
+    for name in _PLAIN:
+        if name in headers:
+            return hmac.compare_digest(headers[name], secret)
+    for name in _SIGNED:
+        given = headers.get(name)
+        if given is not None:
+            algorithm, sign, digest = given.rpartition(b"=")
+            if sign and algorithm != b"sha256":
+                continue
+            wanted = hmac.digest(secret, body, "sha256").hex().encode()
+            return hmac.compare_digest(digest, wanted)
+    return False
+
+
+def _is_about(row: SyncRow, body: bytes) -> bool:
+    """Whether a hook may be about the synced branch: one that says nothing of branches may."""
+    try:
+        said: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    if not isinstance(said, dict):
+        return True
+    refs: list[Any] = [said["ref"]] if isinstance(said.get("ref"), str) else []
+    push = said.get("push")
+    changes = push.get("changes") if isinstance(push, dict) else None
+    if isinstance(changes, list):
+        for change in changes[:1000]:
+            for side in ("new", "old"):
+                named = change.get(side) if isinstance(change, dict) else None
+                if isinstance(named, dict) and isinstance(named.get("name"), str):
+                    refs.append(named["name"])
+    if "zen" in said and "hook_id" in said:
+        return False  # a hoster that tries the hook
+    return not refs or any(ref.removeprefix("refs/heads/") == row.branch for ref in refs)

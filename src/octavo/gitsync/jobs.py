@@ -1,0 +1,95 @@
+"""When spaces are synced: when main changes, when a hoster says that the branch did, when it is time to look, and when
+somebody asks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..kit import outbox
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.ids import new_id
+from ..kit.jobs import enqueue, job, running, schedule
+from . import store
+
+Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
+SYNC = "syncGit"
+_SECONDS = 2 * 3600.0
+_POLL_EVERY = 30.0
+_MOST_POLLED = 500
+_AGAIN = 5_000
+_AFTER_EDIT = 2_000
+"""Milliseconds: edits follow each other, and one commit may have several."""
+
+
+def ask(tx: Transaction, organization_id: str, space_id: str, cause: Cause, after: int = 0) -> None:
+    """A sync of a space, once however often it is asked for while it waits."""
+    enqueue(
+        tx,
+        SYNC,
+        organization=organization_id,
+        key=f"{SYNC}:{space_id}",
+        run_at=now() + after if after else None,
+        space=space_id,
+        cause=cause,
+    )
+
+
+@job(SYNC, attempts=4, seconds=_SECONDS)
+def sync(context: Context, space: str, cause: Cause) -> None:
+    """Brings a space and its repository into step. What goes wrong there is written down, and tried again in time."""
+    # Loaded only where it is used: Git takes long to load.
+    from .syncing import run_sync
+
+    current = running.get()
+    if run_sync(context, space, cause, current[0] if current else new_id()) is None:
+        with context.db.write() as tx:
+            organization = store.find_organization(tx, space)
+            if organization is not None:
+                ask(tx, organization, space, cause, after=_AGAIN)
+
+
+def run_here(context: Context, space_id: str) -> str | None:
+    """A sync in this thread, for whoever waits for it: what became of it, None where another one is at work."""
+    from .syncing import run_sync
+
+    return run_sync(context, space_id, "asked", new_id())
+
+
+@job("pollGit", attempts=1)
+def poll(context: Context) -> None:
+    """Asks for a sync of every space whose repository is to be looked at by now."""
+    with context.db.write() as tx:
+        for space_id, organization_id in store.list_due(tx, _MOST_POLLED):
+            store.set_fields(tx, space_id, next_at=now() + store.HOLD)
+            ask(tx, organization_id, space_id, "poll")
+
+
+schedule("git-poll", _POLL_EVERY, "pollGit")
+
+
+@job("removeGitCopies", attempts=1)
+def remove_copies(context: Context) -> None:
+    """Removes what was fetched for spaces that are synced no more."""
+    from .repository import remove_copies as remove
+
+    with context.db.read() as tx:
+        kept = store.list_synced(tx)
+    remove(context.settings.data_folder, kept)
+
+
+schedule("git-copies", 86_400.0, "removeGitCopies")
+
+
+@outbox.consumer("gitsync")
+def notice_edit(tx: Transaction, event: outbox.Event) -> None:
+    """A revision of main is to be committed; one that came from a sync finds nothing to do."""
+    if event.type != "space_content_updated" or event.space_id is None or event.organization_id is None:
+        return
+    found = store.find_sync(tx, event.space_id)
+    if found is None or found.first is not None or found.status == "stopped":
+        return
+    if event.payload.get("revision") in (found.revision, found.pushing_revision):
+        return
+    ask(tx, event.organization_id, event.space_id, "edited", after=_AFTER_EDIT)

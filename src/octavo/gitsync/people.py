@@ -1,0 +1,77 @@
+"""Whose a commit is, and what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ..access import find_user_by_email, has_verified_email, list_users_by_id, role_of_member
+from ..changes import find_change
+from ..content import RevisionRow, State, list_revisions
+from ..kit.db import Transaction
+from .repository import Person
+
+DEFAULT_MESSAGE = "OCTAVO-{change_request_number}: {change_request_subject}"
+NO_SUBJECT = "No subject"
+_PLACEHOLDER = re.compile(r"\{(change_request_number|change_request_subject)\}")
+_MOST_REVISIONS = 200
+_MOST_PEOPLE = 20
+
+
+class Said(Struct, frozen=True):
+    """The message of a commit, and who wrote what it has."""
+
+    message: str
+    author: Person | None
+
+
+def find_author(tx: Transaction, organization_id: str, people: Sequence[Person]) -> str | None:
+    """The member whose proved address the newest commit has; None for anybody else."""
+    for person in people[:1]:
+        user = find_user_by_email(tx, person.email) if person.email else None
+        if user is not None and not user.disabled and has_verified_email(tx, user.id):
+            if role_of_member(tx, organization_id, user.id)[0]:
+                return user.id
+    return None
+
+
+def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
+    """What a commit says of the revisions of main after a sequence, and up to a state."""
+    revisions: list[RevisionRow] = []
+    token: str | None = None
+    while len(revisions) < _MOST_REVISIONS:
+        found = list_revisions(tx, state.space_id, 50, token)
+        revisions += [row for row in found.rows if since < row.sequence <= state.layers[0].sequence]
+        token = found.next_token
+        if token is None or (found.rows and found.rows[-1].sequence <= since):
+            break
+    revisions = [row for row in revisions if row.git is None]
+    changes = [
+        change
+        for row in revisions
+        if row.merged_from and (change := find_change(tx, state.space_id, row.merged_from)) is not None
+    ]
+    ids = [change.created_by for change in changes] + [row.author for row in revisions]
+    people = list_users_by_id(tx, [id for id in ids if id])
+    ordered = [people[id] for id in dict.fromkeys(ids) if id in people][:_MOST_PEOPLE]
+    if changes:
+        newest = changes[0]
+        message = filled(template, newest.number, newest.subject)
+        rest = [f"{filled(template, change.number, change.subject)}" for change in changes[1:]]
+        body = "\n".join(f"* {line}" for line in dict.fromkeys(rest))
+    else:
+        message, body = "Edited in Octavo", ""
+    trailers = "\n".join(
+        f"Co-authored-by: {Person(user.display_name, user.email).line().decode()}" for user in ordered[1:]
+    )
+    whole = "\n\n".join(part for part in (message, body, trailers) if part)
+    author = Person(ordered[0].display_name, ordered[0].email) if ordered else None
+    return Said(whole, author)
+
+
+def filled(template: str, number: int, subject: str) -> str:
+    """The message for a change request."""
+    values = {"change_request_number": str(number), "change_request_subject": subject.strip() or NO_SUBJECT}
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

@@ -1,0 +1,107 @@
+"""What a first sync would change, on either side, before anything does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dulwich.objects import Blob
+from dulwich.repo import Repo
+from msgspec import UNSET
+
+from ..access import SpaceAccess
+from ..content import body_hash, get_body, main_state
+from ..errors import BadRequest, Unavailable
+from ..kit import deadlines
+from ..kit.context import Context
+from ..kit.fetch import Fetcher
+from ..kit.temporary import TemporaryFolder
+from .addresses import read_branch, read_folder
+from .credentials import Credential
+from .reasons import Stopped
+from .remotes import Connection
+from .repository import Repository, is_safe
+from .wire import GitPreview, GitTarget
+from .writing import FileText, write_all
+
+SECONDS = 60.0
+_SHOWN = 100
+
+
+def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
+    """Raises BadRequest for a repository that cannot be read."""
+    credential = None
+    if given.credential is not UNSET and given.credential.type != "ssh-key":
+        secret = given.credential.secret
+        credential = Credential(
+            given.credential.type, secret if secret is not UNSET else "", given.credential.username or ""
+        )
+    connection = Connection(
+        given.remote,
+        credential,
+        Fetcher(context.settings.allow_private_fetch),
+        local=context.settings.allow_file_remotes,
+        host_key=None,
+    )
+    return _look(context, space, connection, read_branch(given.branch), read_folder(given.folder))
+
+
+def _look(
+    context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
+) -> GitPreview:
+    try:
+        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where:
+            heads = connection.heads()
+            repo = Repo.init_bare(where)
+            try:
+                copy = Repository(repo, Path(where), folder)
+                head = connection.fetch(copy, branch, None) if branch in heads.branches else None
+                ours = _ours(context, space)
+                tree = copy.tree_of(head)
+                theirs = {
+                    path: entry.oid for path, entry in copy.files(tree) if entry.is_file and is_safe(path)
+                }
+            finally:
+                repo.close()
+    except Stopped as stopped:
+        raise BadRequest(f"remote: {stopped.message}") from None
+    except deadlines.OutOfTime:
+        raise Unavailable(
+            "The repository is too large to be looked at in a minute; connecting has more time."
+        ) from None
+    only_space = sorted(ours.keys() - theirs.keys())
+    only_repository = sorted(theirs.keys() - ours.keys())
+    different = sorted(path for path in ours.keys() & theirs.keys() if ours[path] != theirs[path])
+    found: dict[str, Any] = {"commit": head or UNSET, "default_branch": heads.default or UNSET}
+    return GitPreview(
+        same=len(ours.keys() & theirs.keys()) - len(different),
+        only_in_space=only_space[:_SHOWN],
+        only_in_repository=only_repository[:_SHOWN],
+        different=different[:_SHOWN],
+        only_in_space_count=len(only_space),
+        only_in_repository_count=len(only_repository),
+        different_count=len(different),
+        branches=sorted(heads.branches)[:_SHOWN],
+        host_key=connection.seen_host_key or UNSET,
+        **found,
+    )
+
+
+def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
+    """What Git would call each file of the space, by path."""
+    with context.db.read() as tx:
+        writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
+    made = {body_hash(text): text for text in writing.bodies}
+    found: dict[str, str] = {}
+    for path, file in writing.files.items():
+        deadlines.check()
+        assert isinstance(file, FileText)
+        if file.kind == "file":
+            data = context.files.read(file.content)
+        elif file.content in made:
+            data = made[file.content].encode()
+        else:
+            with context.db.read() as tx:
+                data = get_body(tx, file.content).encode()
+        found[path] = Blob.from_string(data).id.decode()
+    return found

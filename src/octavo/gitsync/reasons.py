@@ -1,0 +1,35 @@
+"""Why a sync did not go on."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Reason(Enum):
+    """The value is what the API says. Those of ``DECIDED`` wait for somebody's decision; all others are tried again."""
+
+    REWRITTEN = "rewritten"
+    BRANCH_GONE = "branch_gone"
+    EMPTIED = "emptied"
+    HOST_KEY = "host_key_changed"
+    UNREACHABLE = "unreachable"
+    UNAUTHORIZED = "unauthorized"
+    REFUSED = "push_refused"
+    MOVED = "branch_moved"
+    DAMAGED = "damaged"
+    TOO_LARGE = "too_large"
+    RIGHTS = "rights_lost"
+    CONTENT = "content"
+
+
+DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY})
+"""The repository is not what it was, and following it might lose what somebody wrote."""
+
+
+class Stopped(Exception):
+    """A sync that did not go on; the message is for people and holds no secret."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message

@@ -1,0 +1,221 @@
+"""Fetching from a remote and pushing to it, over https, ssh, and from folders where the operator allows it.
+
+Loaded only where it is used, for Git takes long to load.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import urllib3
+from dulwich.client import (
+    FetchPackResult,
+    GitClient,
+    HTTPUnauthorized,
+    LocalGitClient,
+    SSHGitClient,
+    Urllib3HttpGitClient,
+)
+from dulwich.errors import GitProtocolError, HangupException, NotGitRepository, SendPackError
+from dulwich.file import FileLocked
+from dulwich.objects import ObjectID
+from dulwich.repo import Repo
+
+from ..core.addresses import write_authority
+from ..kit import deadlines
+from ..kit.fetch import Fetcher, FetchError
+from ..kit.git_http import GitRefused, GuardedPool
+from .addresses import Remote, read_remote
+from .credentials import Credential
+from .reasons import Reason, Stopped
+from .repository import Repository
+
+MOST_RECEIVED = 4 * 1024**3
+T = TypeVar("T")
+
+
+class Heads:
+    """What a remote said of its branches: ids by name, and the name of the default one."""
+
+    def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
+        prefix = b"refs/heads/"
+        self.branches = {
+            name[len(prefix) :].decode("utf-8", "surrogateescape"): oid.decode()
+            for name, oid in refs.items()
+            if name.startswith(prefix) and oid
+        }
+        head = (symrefs or {}).get(b"HEAD", b"")
+        self.default = head[len(prefix) :].decode("utf-8", "replace") if head.startswith(prefix) else None
+        if self.default is None and (at := refs.get(b"HEAD")):
+            same = [name for name, oid in self.branches.items() if oid.encode() == at]
+            self.default = next(
+                (name for name in ("main", "master") if name in same), same[0] if same else None
+            )
+
+
+class Connection:
+    """A remote as it is reached with a credential. ``seen_host_key``: the one that an ssh server showed."""
+
+    def __init__(
+        self, url: str, credential: Credential | None, fetcher: Fetcher, *, local: bool, host_key: str | None
+    ) -> None:
+        self.remote: Remote = read_remote(url, local=local)
+        self._credential, self._fetcher, self._host_key = credential, fetcher, host_key
+        self.seen_host_key: str | None = None
+
+    # --- what is asked --------------------------------------------------------------------------------
+
+    def heads(self) -> Heads:
+        with self._client() as client:
+            found = self._told(lambda: client.get_refs(self._path))
+        refs = {bytes(name): bytes(oid) for name, oid in found.refs.items() if oid}
+        symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
+        return Heads(refs, symrefs)
+
+    def fetch(self, copy: Repository, branch: str, base: str | None) -> str | None:
+        """Brings what the branch has and the copy lacks, and gives its commit; None for a branch that is not there.
+        ``base``: the commit that was synced last. Without it only the newest commit comes, without its history; so
+        does one that ``base`` may not lead to, with all of it."""
+        chosen: list[bytes] = []
+        name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+        if self.remote.scheme == "file":
+            return self._look_into(copy, name)
+
+        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+            oid = refs.get(name)
+            if not oid:
+                return []
+            chosen.append(bytes(oid))
+            return [] if copy.has(chosen[0].decode()) else [ObjectID(chosen[0])]
+
+        depth = 1 if base is None else None
+        if base is not None and not copy.has(base):
+            copy.forget()  # what is had of it does not lead to the base
+        with self._client() as client:
+
+            def bring() -> FetchPackResult:
+                return client.fetch(self._path, copy.repo, determine_wants=wants, depth=depth)
+
+            self._told(bring)
+        if not chosen:
+            return None
+        head = chosen[0].decode()
+        copy.commit(head)
+        copy.keep(head)
+        return head
+
+    def _look_into(self, copy: Repository, name: bytes) -> str | None:
+        """The branch of a repository in a folder, whose files are read where they are."""
+
+        def look() -> str | None:
+            with Repo(self.remote.path) as there:
+                oid = there.refs.as_dict().get(name)  # type: ignore[call-overload]
+                copy.borrow(str(there.object_store.path))
+            return bytes(oid).decode() if oid else None
+
+        head = self._told(look)
+        if head is not None:
+            copy.commit(head)
+        return head
+
+    def push(self, copy: Repository, branch: str, commit: str, expected: str | None) -> None:
+        """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
+        Raises Stopped with MOVED where it is not."""
+        name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+
+        def update(refs: Any) -> Any:
+            there = refs.get(name)
+            if (bytes(there) if there else None) != (expected.encode() if expected else None):
+                raise Stopped(Reason.MOVED, "The branch was moved meanwhile")
+            return {name: ObjectID(commit.encode())}
+
+        with self._client() as client:
+
+            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+                return copy.pack(commit, expected)
+
+            def send() -> Any:
+                return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
+
+            result = self._told(send)
+        wrong = (result.ref_status or {}).get(name)
+        if wrong:
+            said = wrong if isinstance(wrong, str) else repr(wrong)
+            raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
+        copy.keep(commit)
+
+    # --- how ------------------------------------------------------------------------------------------
+
+    @property
+    def _path(self) -> bytes:
+        return self.remote.path.encode("utf-8", "surrogateescape")
+
+    @contextmanager
+    def _client(self) -> Iterator[GitClient]:
+        deadlines.check()
+        if self.remote.scheme == "file":
+            yield LocalGitClient(quiet=True)
+        elif self.remote.scheme == "ssh":
+            from .ssh import Vendor
+
+            vendor = Vendor(self._credential, self._address, self._host_key)
+            try:
+                yield SSHGitClient(
+                    self.remote.host, self.remote.port, self.remote.user or "git", vendor=vendor, quiet=True
+                )
+            finally:
+                self.seen_host_key = vendor.seen
+                vendor.close()
+        else:
+            pool = GuardedPool(self._http_address, MOST_RECEIVED)
+            credential = self._credential
+            try:
+                yield Urllib3HttpGitClient(
+                    self.remote.url,
+                    dumb=False,
+                    pool_manager=pool,
+                    username=credential.user_at(self.remote.host) if credential else None,
+                    password=credential.secret if credential else None,
+                    quiet=True,
+                )
+            finally:
+                pool.clear()
+
+    def _http_address(self, url: str) -> str:
+        try:
+            return self._fetcher.check_url(url).addresses[0]
+        except FetchError as error:
+            raise GitRefused(error.message) from None
+
+    def _address(self, host: str, port: int) -> str:
+        """Where an ssh server is, by the one rule for outgoing requests."""
+        return self._http_address(f"https://{write_authority(host, port)}/")
+
+    def _told(self, ask: Callable[[], T]) -> T:
+        where = self.remote.url
+        try:
+            return ask()
+        except NotGitRepository:
+            raise Stopped(
+                Reason.UNREACHABLE, f"{where} is no Git repository, or not for this credential"
+            ) from None
+        except HTTPUnauthorized:
+            raise Stopped(Reason.UNAUTHORIZED, f"{where} does not accept the credential") from None
+        except SendPackError as error:
+            raise Stopped(Reason.REFUSED, f"{where} refused the commit: {str(error)[:300]}") from None
+        except GitRefused as error:
+            reason = Reason.TOO_LARGE if "too large" in str(error) else Reason.UNREACHABLE
+            raise Stopped(reason, str(error)) from None
+        except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
+            message = str(error) or type(error).__name__
+            if "401" in message or "403" in message:
+                raise Stopped(Reason.UNAUTHORIZED, f"{where} does not allow this: {message[:300]}") from None
+            raise Stopped(Reason.UNREACHABLE, f"{where}: {message[:300]}") from None
+        except (KeyError, AssertionError, zlib.error, OSError, ValueError) as error:
+            if isinstance(error, deadlines.OutOfTime):
+                raise
+            message = f"{where} does not answer as a Git repository does ({type(error).__name__})"
+            raise Stopped(Reason.UNREACHABLE, message) from None

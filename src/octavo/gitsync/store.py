@@ -1,0 +1,327 @@
+"""Synced spaces and what their syncs did: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..content import Item
+from ..core.pages import Page
+from ..core.problems import Problem
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.jobs import LeaseLost
+from ..kit.pagination import Slice, decode_token, slice_rows
+from ..pages import GitNames
+
+Direction = Literal["both", "import", "export"]
+First = Literal["import", "export"]
+Status = Literal["waiting", "running", "synced", "failed", "stopped"]
+RunStatus = Literal["running", "done", "nothing", "failed", "stopped"]
+Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
+MOST_RUNS = 200
+"""Runs that are kept of a space."""
+MOST_PROBLEMS = 500
+HOLD = 900_000
+"""Milliseconds after which a run that says nothing is taken for dead."""
+
+
+class SyncRow(Struct, frozen=True):
+    """A synced space; see the table."""
+
+    space_id: str
+    remote: str
+    branch: str
+    folder: str
+    provider: str
+    direction: str
+    integration: str | None
+    tree_url: str | None
+    commit_url: str | None
+    secret: str | None
+    credential: str | None
+    public_key: str | None
+    host_key: str | None
+    hook_secret: str
+    hooked_at: int | None
+    message: str
+    poll: int
+    user_id: str
+    commit_id: str | None
+    revision: str | None
+    pushing: str | None
+    pushing_revision: str | None
+    status: str
+    reason: str | None
+    error: str | None
+    first: str | None
+    seen: str | None
+    failures: int
+    holder: str | None
+    held_until: int | None
+    next_at: int | None
+    synced_at: int | None
+    created_at: int
+    updated_at: int
+
+
+class RunRow(Struct, frozen=True):
+    id: str
+    space_id: str
+    cause: str
+    status: str
+    started_at: int
+    ended_at: int | None
+    commit_id: str | None
+    pushed: str | None
+    revision: str | None
+    change_id: str | None
+    imported: int
+    exported: int
+    conflicts: int
+    problems: str
+    reason: str | None
+    error: str | None
+
+
+_SYNC = ", ".join(SyncRow.__struct_fields__)
+_RUN = ", ".join(RunRow.__struct_fields__)
+
+
+def find_sync(tx: Transaction, space_id: str) -> SyncRow | None:
+    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space", space=space_id)
+    return SyncRow(*row) if row else None
+
+
+def insert_sync(tx: Transaction, row: SyncRow) -> None:
+    names = SyncRow.__struct_fields__
+    tx.run(
+        f"INSERT INTO git_syncs ({_SYNC}) VALUES ({', '.join(f':{name}' for name in names)})",
+        **msgspec.structs.asdict(row),
+    )
+
+
+def set_fields(tx: Transaction, space_id: str, **fields: Any) -> None:
+    fields["updated_at"] = now()
+    sets = ", ".join(f"{name} = :{name}" for name in fields)
+    tx.run(f"UPDATE git_syncs SET {sets} WHERE space_id = :space", space=space_id, **fields)
+
+
+def delete_sync(tx: Transaction, space_id: str) -> bool:
+    return bool(tx.run("DELETE FROM git_syncs WHERE space_id = :space", space=space_id))
+
+
+def list_at(tx: Transaction, organization_id: str, remote: str, branch: str, but: str) -> list[str]:
+    """The folders that other spaces of the organization are synced with in this branch."""
+    rows = tx.all(
+        """SELECT g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+           WHERE g.remote = :remote AND g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org""",
+        remote=remote,
+        branch=branch,
+        but=but,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_synced(tx: Transaction) -> list[str]:
+    return [row[0] for row in tx.all("SELECT space_id FROM git_syncs")]
+
+
+def list_due(tx: Transaction, limit: int) -> list[tuple[str, str]]:
+    """Spaces whose repository is to be looked at by now, with their organizations."""
+    return [
+        (row[0], row[1])
+        for row in tx.all(
+            """SELECT g.space_id, s.organization_id FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+               WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND s.deleted_at IS NULL
+               ORDER BY g.next_at LIMIT :limit""",
+            now=now(),
+            limit=limit,
+        )
+    ]
+
+
+# --- running ------------------------------------------------------------------------------------------
+
+
+def hold(tx: Transaction, space_id: str, holder: str) -> SyncRow | None:
+    """Takes a space for a run; None where another one has it, or there is none."""
+    taken = tx.run(
+        """UPDATE git_syncs SET holder = :holder, held_until = :until, status = 'running'
+           WHERE space_id = :space AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
+        space=space_id,
+        holder=holder,
+        until=now() + HOLD,
+        now=now(),
+    )
+    return find_sync(tx, space_id) if taken else None
+
+
+def require_held(tx: Transaction, space_id: str, holder: str) -> SyncRow:
+    """The row, for longer. Raises LeaseLost when another run has it, or it is gone."""
+    taken = tx.run(
+        "UPDATE git_syncs SET held_until = :until WHERE space_id = :space AND holder = :holder",
+        space=space_id,
+        holder=holder,
+        until=now() + HOLD,
+    )
+    found = find_sync(tx, space_id) if taken else None
+    if found is None:
+        raise LeaseLost(space_id)
+    return found
+
+
+# --- what the repository has otherwise ----------------------------------------------------------------
+
+
+def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
+    """Pages and items as the repository has them, where the space has them otherwise."""
+    pages: dict[str, Page | None] = {}
+    items: dict[str, Item | None] = {}
+    for object_id, kind, value in tx.all(
+        "SELECT object_id, kind, value FROM git_ahead WHERE space_id = :space", space=space_id
+    ):
+        if kind == "page":
+            pages[object_id] = msgspec.json.decode(value, type=Page | None)
+        else:
+            items[object_id] = msgspec.json.decode(value, type=Item | None)
+    return pages, items
+
+
+def put_ahead(
+    tx: Transaction, space_id: str, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
+) -> None:
+    """In place of all that was."""
+    tx.run("DELETE FROM git_ahead WHERE space_id = :space", space=space_id)
+    rows: list[dict[str, Any]] = []
+    for page_id, page in pages.items():
+        body = page.body if page is not None else None
+        rows.append({"id": page_id, "kind": "page", "value": page, "content": body})
+    for item_id, item in items.items():
+        content = item.content if item is not None and item.kind != "variable" else None
+        kind = item.kind if item is not None else "gone"
+        rows.append({"id": item_id, "kind": kind, "value": item, "content": content})
+    tx.run_many(
+        """INSERT INTO git_ahead (space_id, object_id, kind, value, content)
+           VALUES (:space, :id, :kind, :value, :content)""",
+        [{**row, "space": space_id, "value": msgspec.json.encode(row["value"]).decode()} for row in rows],
+    )
+
+
+def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
+    tx.run_many(
+        """INSERT INTO git_blobs (space_id, content, oid) VALUES (:space, :content, :oid)
+           ON CONFLICT (space_id, content) DO UPDATE SET oid = excluded.oid""",
+        [{"space": space_id, "content": content, "oid": oid} for content, oid in oids.items()],
+    )
+
+
+def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
+    """What Git calls these texts and bytes, where they were synced."""
+    wanted = list(contents)
+    found: dict[str, str] = {}
+    for start in range(0, len(wanted), 500):
+        for content, oid in tx.all(
+            "SELECT content, oid FROM git_blobs WHERE space_id = :space AND content IN :contents",
+            space=space_id,
+            contents=wanted[start : start + 500],
+        ):
+            found[content] = oid
+    return found
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+def insert_run(tx: Transaction, space_id: str, cause: str) -> str:
+    run_id = ids.new_id()
+    tx.run(
+        """INSERT INTO git_runs (id, space_id, cause, status, started_at)
+           VALUES (:id, :space, :cause, 'running', :at)""",
+        id=run_id,
+        space=space_id,
+        cause=cause,
+        at=now(),
+    )
+    return run_id
+
+
+def end_run(
+    tx: Transaction, run_id: str, status: RunStatus, problems: Sequence[Problem] = (), **about: Any
+) -> None:
+    kept = list(problems[:MOST_PROBLEMS])
+    if len(problems) > len(kept):
+        more = len(problems) - len(kept)
+        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+    about |= {"status": status, "ended_at": now(), "problems": msgspec.json.encode(kept).decode()}
+    sets = ", ".join(f"{name} = :{name}" for name in about)
+    tx.run(f"UPDATE git_runs SET {sets} WHERE id = :id", id=run_id, **about)
+
+
+def drop_runs(tx: Transaction, space_id: str) -> None:
+    """Those that are older than the ones kept, and those that a killed process left open."""
+    oldest = tx.value(
+        "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
+        space=space_id,
+        most=MOST_RUNS,
+    )
+    if oldest is not None:
+        tx.run(
+            "DELETE FROM git_runs WHERE space_id = :space AND id <= :oldest", space=space_id, oldest=oldest
+        )
+    tx.run(
+        """UPDATE git_runs SET status = 'failed', ended_at = :at, error = 'it was interrupted; the next one goes on'
+           WHERE space_id = :space AND status = 'running'""",
+        space=space_id,
+        at=now(),
+    )
+
+
+def delete_run(tx: Transaction, run_id: str) -> None:
+    tx.run("DELETE FROM git_runs WHERE id = :id", id=run_id)
+
+
+def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
+    """The newest first."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"SELECT {_RUN} FROM git_runs WHERE space_id = :space AND id < :after ORDER BY id DESC LIMIT :limit",
+        space=space_id,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM git_runs WHERE space_id = :space", space=space_id)
+    return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
+
+
+def find_organization(tx: Transaction, space_id: str) -> str | None:
+    """Whose a synced space is."""
+    found: str | None = tx.value(
+        """SELECT s.organization_id FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+           WHERE g.space_id = :space AND s.deleted_at IS NULL""",
+        space=space_id,
+    )
+    return found
+
+
+def count_ahead(tx: Transaction, space_id: str) -> int:
+    """Pages and items that the space has otherwise than the repository, as far as the last sync knows."""
+    return int(tx.value("SELECT count(*) FROM git_ahead WHERE space_id = :space", space=space_id))
+
+
+def find_names(tx: Transaction, space_id: str) -> GitNames | None:
+    """What Git calls what a space holds; None for one that is not synced."""
+    found = tx.one("SELECT commit_id FROM git_syncs WHERE space_id = :space", space=space_id)
+    if found is None:
+        return None
+    return GitNames(found[0] or "", lambda contents: find_blobs(tx, space_id, contents))
+
+
+def set_first(tx: Transaction, space_id: str, first: First) -> None:
+    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from."""
+    set_fields(tx, space_id, first=first, pushing=None, pushing_revision=None)

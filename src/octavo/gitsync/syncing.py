@@ -1,0 +1,639 @@
+"""One sync of a space: what its repository has new is merged into main, what main has new is committed.
+
+Three states are known: what was synced last (the base), main, and the branch. ``core/merge.py`` merges them, with main
+as ours. What both changed differently stays as main has it, on both sides, and a change request holds both versions.
+
+A sync may end anywhere. Main's revision, the change request and what is known of the repository are written in one
+transaction; what the repository lacks from then on is in ``git_ahead`` until the commit has arrived. A commit on its way
+is named in the row before it is sent: the next sync sees whether it arrived. A push never moves a branch that is not
+where it was looked at.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ..access import Can, SpaceAccess, act_for, space_access
+from ..changes import Sides, create_conflicted, create_with, into_main
+from ..content import (
+    BranchMoved,
+    Changes,
+    Item,
+    State,
+    find_items,
+    find_pages,
+    get_body,
+    list_changed,
+    list_items,
+    list_pages,
+    list_revisions,
+    main_state,
+    note_commit,
+    prepare_main,
+    put_keys,
+    revise_main,
+    revision_state,
+    store_bodies,
+)
+from ..core.links import app_hosts
+from ..core.merge import Conflict, Versions
+from ..core.pages import Page
+from ..core.problems import Problem
+from ..errors import Forbidden, NotFound, OctavoError, Unauthorized
+from ..kit import deadlines
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.fetch import Fetcher
+from ..kit.outbox import emit
+from ..spaces import get_space
+from ..transfer import SourceError, import_files, source_of_tree
+from . import store
+from .addresses import read_remote, web_address
+from .agreed import Agreed, same_item, same_page
+from .credentials import unseal
+from .people import Said, describe, find_author
+from .reading import Read, read_changes
+from .reasons import DECIDED, Reason, Stopped
+from .remotes import Connection
+from .repository import (
+    CommitText,
+    Entry,
+    Person,
+    Repository,
+    is_safe,
+    message_of,
+    open_copy,
+    person_of,
+)
+from .store import SyncRow
+from .writing import Differing, FileText, Writing, differing, write_all, write_files
+
+_ROUNDS = 6
+"""How often a sync begins anew within a run because one side was changed meanwhile."""
+
+
+class Outcome(Struct):
+    """What a run did."""
+
+    commit: str | None = None
+    pushed: str | None = None
+    revision: str | None = None
+    change_id: str | None = None
+    imported: int = 0
+    exported: int = 0
+    conflicts: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def did_nothing(self) -> bool:
+        return not (self.pushed or self.imported or self.exported or self.conflicts)
+
+
+def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
+    """One sync; what became of it, None where another one is at work. Raises LeaseLost where another took over."""
+    with context.db.write() as tx:
+        row = store.hold(tx, space_id, holder)
+        if row is None:
+            return None
+        store.drop_runs(tx, space_id)
+        run_id = store.insert_run(tx, space_id, cause)
+    seen: str | None = None
+    try:
+        running = _Sync(context, row, holder)
+        try:
+            outcome = running.run()
+        finally:
+            seen = running.head
+    except Stopped as stopped:
+        return _ended_badly(context, row, holder, run_id, stopped, seen)
+    except (NotFound, Forbidden, Unauthorized) as error:
+        said = f"Whoever connected the space may not sync it any more: {error.message}"
+        return _ended_badly(context, row, holder, run_id, Stopped(Reason.RIGHTS, said))
+    except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
+        message = str(error) or type(error).__name__
+        return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+    with context.db.write() as tx:
+        after = store.require_held(tx, space_id, holder)
+        if outcome.did_nothing and cause == "poll":
+            store.delete_run(tx, run_id)
+        else:
+            store.end_run(
+                tx,
+                run_id,
+                "nothing" if outcome.did_nothing else "done",
+                outcome.problems,
+                commit_id=outcome.commit,
+                pushed=outcome.pushed,
+                revision=outcome.revision,
+                change_id=outcome.change_id,
+                imported=outcome.imported,
+                exported=outcome.exported,
+                conflicts=outcome.conflicts,
+            )
+        store.set_fields(
+            tx, space_id, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
+            synced_at=now(), next_at=now() + after.poll * 1000 if after.poll else None,
+        )  # fmt: skip
+        if not outcome.did_nothing:
+            _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="success")
+    return "synced"
+
+
+def _ended_badly(
+    context: Context, row: SyncRow, holder: str, run_id: str, stopped: Stopped, seen: str | None = None
+) -> str:
+    waits = stopped.reason in DECIDED
+    status: Any = "stopped" if waits else "failed"
+    with context.db.write() as tx:
+        after = store.require_held(tx, row.space_id, holder)
+        store.end_run(tx, run_id, status, reason=stopped.reason.value, error=stopped.message)
+        pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
+        store.set_fields(
+            tx, row.space_id, status=status, reason=stopped.reason.value, error=stopped.message,
+            failures=after.failures + 1, holder=None, held_until=None, next_at=None if waits else now() + pause,
+        )  # fmt: skip
+        if waits:
+            # What was decided before was about a branch that is not what it was then.
+            first = None if after.commit_id else after.first
+            store.set_fields(tx, row.space_id, seen=seen or "", first=first)
+        if after.failures == 0:
+            _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
+    return str(status)
+
+
+def _tell(
+    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: Any
+) -> None:
+    organization = get_space(tx, row.space_id).organization_id
+    emit(
+        tx,
+        type,
+        organization_id=organization,
+        space_id=row.space_id,
+        revisionId=revision or "",
+        commitId=commit or "",
+        **more,
+    )
+
+
+class _Sync:
+    def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
+        self.context, self.row, self.holder = context, row, holder
+        self.space_id = row.space_id
+        self.outcome = Outcome()
+        self.head: str | None = None
+        """Where the branch was when it was looked at."""
+        with context.db.read() as tx:
+            self.organization_id = get_space(tx, row.space_id).organization_id
+            self.space: SpaceAccess = space_access(
+                tx, act_for(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
+            )
+        self.connection = connect(context, row)
+
+    # --- the run --------------------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        row = self.row
+        anew = True
+        for _ in range(_ROUNDS):
+            deadlines.check()
+            with open_copy(self.context.settings.data_folder, self.space_id, row.folder, row.remote) as copy:
+                try:
+                    self._round(copy)
+                    return self.outcome
+                except BranchMoved:
+                    continue
+                except Stopped as stopped:
+                    if stopped.reason is Reason.DAMAGED and anew:
+                        anew = False
+                        shutil.rmtree(copy.where, ignore_errors=True)
+                    elif stopped.reason is not Reason.MOVED:
+                        raise
+        raise Stopped(Reason.MOVED, "The branch was moved again and again meanwhile; the next sync goes on")
+
+    def _round(self, copy: Repository) -> None:
+        with self.context.db.write() as tx:
+            self.row = row = store.require_held(tx, self.space_id, self.holder)
+        head = self.connection.fetch(copy, row.branch, row.commit_id)
+        if self.connection.seen_host_key and row.host_key is None:
+            with self.context.db.write() as tx:
+                store.set_fields(tx, self.space_id, host_key=self.connection.seen_host_key)
+        if row.pushing is not None:
+            if head is not None and (row.pushing == head or copy.since(head, row.pushing) is not None):
+                self._arrived(row.pushing, row.pushing_revision)
+            with self.context.db.write() as tx:
+                store.set_fields(tx, self.space_id, pushing=None, pushing_revision=None)
+            self.row = row = self._fresh()
+        self.head = head
+        if row.first == "export":
+            if row.seen is not None and row.seen != (head or ""):
+                raise Stopped(
+                    Reason.REWRITTEN, "The branch was moved again since somebody decided how to go on"
+                )
+            self._export_all(copy, head)
+            return
+        if row.first == "import" and (row.commit_id is None or not copy.has(row.commit_id)):
+            self._import_all(copy, head)
+            row = self._fresh()
+        self._step(copy, head, decided=row.first == "import")
+
+    def _fresh(self) -> SyncRow:
+        with self.context.db.write() as tx:
+            self.row = store.require_held(tx, self.space_id, self.holder)
+        return self.row
+
+    def _arrived(self, commit: str, revision: str | None) -> None:
+        """Both sides agree on a commit that was pushed, and on the revision it was made of."""
+        with self.context.db.write() as tx:
+            store.require_held(tx, self.space_id, self.holder)
+            store.put_ahead(tx, self.space_id, {}, {})
+            store.set_fields(
+                tx, self.space_id, commit_id=commit, revision=revision, pushing=None, pushing_revision=None, first=None
+            )  # fmt: skip
+
+    # --- the first time -------------------------------------------------------------------------------
+
+    def _import_all(self, copy: Repository, head: str | None) -> None:
+        if head is None:
+            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {self.row.branch}")
+        tree = copy.tree_of(head)
+        if tree is None:
+            raise Stopped(Reason.EMPTIED, f"The branch has no files in the folder {self.row.folder or '/'}")
+        git = self._about(copy, head)
+        with self.context.db.read() as tx:
+            known = list_revisions(tx, self.space_id, 50, None).rows
+        done = next((row for row in known if row.git and row.git.get("oid") == head), None)
+        if done is None:
+            source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
+            with self.context.db.read() as tx:
+                author = find_author(tx, self.organization_id, [person_of(bytes(copy.commit(head).author))])
+            made = import_files(
+                self.context,
+                source,
+                self.space_id,
+                author=author or self.row.user_id,
+                message=git["message"] or None,
+                git=git,
+                progress=self._progress(),
+            )
+            revision, count = made.revision, made.changed
+            self.outcome.problems += made.problems
+        else:
+            revision, count = done.id, 0
+        oids = self._oids(copy, tree, revision)
+        with self.context.db.write() as tx:
+            store.require_held(tx, self.space_id, self.holder)
+            store.put_ahead(tx, self.space_id, {}, {})
+            store.put_blobs(tx, self.space_id, oids)
+            store.set_fields(tx, self.space_id, commit_id=head, revision=revision, first=None)
+        self.outcome.imported += count
+        self.outcome.revision, self.outcome.commit = revision, head
+
+    def _progress(self) -> Callable[[int, int], None]:
+        told = [now()]
+
+        def progress(done: int, total: int) -> None:
+            deadlines.check()
+            if now() - told[0] > store.HOLD // 4:
+                told[0] = now()
+                self._fresh()
+
+        return progress
+
+    def _oids(self, copy: Repository, tree: bytes, revision: str) -> dict[str, str]:
+        entries = dict(copy.files(tree))
+        with self.context.db.read() as tx:
+            state = revision_state(tx, self.space_id, revision)
+            pairs: list[tuple[str | None, str | None]] = [
+                (p.file_path, p.body) for p in list_pages(tx, state)
+            ]
+            for kind in ("file", "reusable-content", "source"):
+                pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
+        return {content: entries[path].oid for path, content in pairs if content and path in entries}
+
+    def _export_all(self, copy: Repository, head: str | None) -> None:
+        tree = copy.tree_of(head)
+        with self.context.db.read() as tx:
+            main = main_state(tx, self.space_id)
+            writing = write_all(tx, main, lambda digest: get_body(tx, digest))
+            said = describe(tx, main, 0, self.row.message)
+        there = {path: entry for path, entry in copy.files(tree) if entry.is_file and is_safe(path)}
+        gone: dict[str, FileText | None] = dict.fromkeys(set(there) - writing.files.keys())
+        writing = replace(writing, files={**writing.files, **gone})
+        said = replace(said, message="Everything from Octavo")
+        self._write(copy, head, tree, main, Changes(), [], [], writing, None, said, all_new=True)
+
+    # --- a step ---------------------------------------------------------------------------------------
+
+    def _step(self, copy: Repository, head: str | None, *, decided: bool) -> None:
+        row = self.row
+        assert row.revision is not None
+        if head is None:
+            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
+        old_tree, new_tree = copy.tree_of(row.commit_id), copy.tree_of(head)
+        if head != row.commit_id and not decided:
+            if copy.since(head, row.commit_id) is None:
+                known = (row.commit_id or "")[:12]
+                raise Stopped(
+                    Reason.REWRITTEN,
+                    f"The branch does not contain {known} any more, which was synced last: its history was rewritten,"
+                    " or it is another repository",
+                )
+            if new_tree is None and old_tree is not None:
+                raise Stopped(Reason.EMPTIED, "The branch has no files any more where there were some")
+        with self.context.db.read() as tx:
+            base = revision_state(tx, self.space_id, row.revision)
+            agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
+        read = Read(Versions(), [])
+        if old_tree != new_tree:
+            read = read_changes(self.context, copy, agreed, old_tree, new_tree, self._is_space)
+            self.outcome.problems = list(read.problems)
+        for _ in range(_ROUNDS):
+            try:
+                self._merge(copy, head, new_tree, agreed, read)
+                return
+            except BranchMoved:
+                deadlines.check()
+        raise BranchMoved
+
+    def _is_space(self, other: str) -> bool:
+        with self.context.db.read() as tx:
+            try:
+                return get_space(tx, other).organization_id == self.organization_id
+            except NotFound:
+                return False
+
+    def _merge(self, copy: Repository, head: str, tree: bytes | None, agreed: Agreed, read: Read) -> None:
+        theirs = read.versions
+        with self.context.db.read() as tx:
+            main = main_state(tx, self.space_id)
+            touched = list_changed(tx, main.layers[0], agreed.state.layers[0].sequence)
+            page_ids = {*touched.pages, *agreed.ahead_pages, *theirs.pages}
+            item_ids = {*touched.items, *agreed.ahead_items, *theirs.items}
+            if not page_ids and not item_ids and head == self.row.commit_id:
+                return
+            sides = _sides(tx, agreed, theirs, main, page_ids, item_ids)
+            merged = into_main(tx, sides, main)
+        store_bodies(self.context.db, merged.bodies)
+        if self.row.direction == "export" and (merged.changes or merged.conflicts):
+            # What the repository says is for people to decide; main and the next commit go on without it.
+            self._propose(main, merged, head)
+            merged = replace(merged, changes=Changes(), bodies=[], conflicts=[], keys=[])
+        with self.context.db.read() as tx:
+            page_ids |= merged.changes.pages.keys()
+            item_ids |= merged.changes.items.keys()
+            then = agreed.with_changes(theirs)
+            found = _differing(tx, then, main, merged.changes, page_ids, item_ids)
+            writing = Writing()
+            if self.row.direction != "import":
+                writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
+            said = describe(tx, main, agreed.state.layers[0].sequence, self.row.message)
+        self.outcome.imported = len(merged.changes)
+        self._write(
+            copy,
+            head,
+            tree,
+            main,
+            merged.changes,
+            merged.keys,
+            merged.conflicts,
+            writing,
+            found,
+            said,
+            read=read,
+        )
+
+    def _propose(self, main: State, merged: Any, head: str) -> None:
+        subject = f"{self.row.branch}: {head[:12]}"
+        change = create_with(self.context, self.space, main, merged, subject=subject)
+        self.outcome.change_id = change.id
+        self.outcome.conflicts = len(merged.conflicts)
+        with self.context.db.read() as tx:
+            if main_state(tx, self.space_id).layers != main.layers:
+                raise BranchMoved
+
+    def _write(
+        self,
+        copy: Repository,
+        head: str | None,
+        tree: bytes | None,
+        main: State,
+        changes: Changes,
+        keys: list[Any],
+        conflicts: list[Conflict],
+        writing: Writing,
+        found: Differing | None,
+        said: Said,
+        *,
+        read: Read | None = None,
+        all_new: bool = False,
+    ) -> None:
+        """Main's next revision and what is known of the repository in one transaction, then the commit. ``found``: what
+        the repository has otherwise than the space from then on."""
+        store_bodies(self.context.db, writing.bodies)
+        whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
+        entries, oids = self._entries(copy, tree, writing.files)
+        oids |= read.oids if read is not None else {}
+        commit = copy.add_commit(head, entries, self._text(said)) if entries else None
+        about = self._about(copy, head) if head is not None and changes else None
+        with self.context.db.read() as tx:
+            people = [person_of(bytes(copy.commit(head).author))] if head else []
+            author = find_author(tx, self.organization_id, people) if changes else None
+        with self._revised(main, whole) as revise, self.context.db.write() as tx:
+            store.require_held(tx, self.space_id, self.holder)
+            made = revise(
+                tx,
+                author=author or self.row.user_id,
+                message=(about["message"] or None) if about else None,
+                git=about,
+            )
+            if keys:
+                put_keys(tx, keys)
+            if conflicts:
+                change = create_conflicted(
+                    tx,
+                    self.context,
+                    self.space,
+                    made,
+                    [replace(conflict, origin="repository") for conflict in conflicts],
+                    subject=f"{self.row.branch}: what both sides changed",
+                )
+                self.outcome.change_id = change.id
+                self.outcome.conflicts = len(conflicts)
+            store.put_blobs(tx, self.space_id, oids)
+            if not all_new:
+                ahead_pages, ahead_items = _ahead(
+                    found, writing, pushes=commit is not None or self._keeps(found)
+                )
+                store.put_ahead(tx, self.space_id, ahead_pages, ahead_items)
+                store.set_fields(tx, self.space_id, commit_id=head, revision=made.revision_id, first=None)
+            if commit is not None:
+                store.set_fields(tx, self.space_id, pushing=commit, pushing_revision=made.revision_id)
+            elif all_new:
+                store.put_ahead(tx, self.space_id, {}, {})
+                store.set_fields(tx, self.space_id, commit_id=head, revision=made.revision_id, first=None)
+            if commit is not None or whole:
+                _tell(tx, self.row, "space_gitsync_started", made.revision_id, commit or head)
+        self.outcome.revision, self.outcome.commit = made.revision_id, head
+        if commit is None:
+            return
+        self.connection.push(copy, self.row.branch, commit, head)
+        self.outcome.pushed, self.outcome.commit = commit, commit
+        self.outcome.exported = len(entries)
+        self._arrived(commit, made.revision_id)
+        with self.context.db.write() as tx:
+            note_commit(tx, made.revision_id, self._about(copy, commit, own=True))
+
+    def _keeps(self, found: Differing | None) -> bool:
+        """Whether what differs stays so until there is something to commit."""
+        return self.row.direction == "import" and found is not None
+
+    @contextmanager
+    def _revised(self, main: State, changes: Changes) -> Iterator[Callable[..., State]]:
+        """What makes the revision in a transaction; main itself where it has all of it."""
+        if not changes:
+
+            def same(tx: Transaction, **about: Any) -> State:
+                if main_state(tx, self.space_id).revision_id != main.revision_id:
+                    raise BranchMoved
+                return main
+
+            yield same
+            return
+        hosts, size = app_hosts(self.context.settings.url), self.context.settings.page_size
+        with prepare_main(self.context.db, main, changes, (), hosts, size) as prepared:
+            yield lambda tx, **about: revise_main(tx, main, changes, prepared, **about)
+
+    # --- the commit -----------------------------------------------------------------------------------
+
+    def _entries(
+        self, copy: Repository, tree: bytes | None, files: Mapping[str, FileText | None]
+    ) -> tuple[dict[str, Entry | None], dict[str, str]]:
+        """The files that a commit really changes, and what Git calls the texts and bytes of all."""
+        found: dict[str, Entry | None] = {}
+        oids: dict[str, str] = {}
+        contents = [file.content for file in files.values() if file is not None]
+        with self.context.db.read() as tx:
+            known = store.find_blobs(tx, self.space_id, contents)
+        for path, file in files.items():
+            deadlines.check()
+            there = copy.find(tree, path)
+            if there is not None and not stat.S_ISREG(there[0]):
+                if file is not None and not stat.S_ISDIR(there[0]):
+                    said = "the repository has a link or a submodule here; the space's file is not written"
+                    self.outcome.problems.append(Problem(path, 0, "taken", said))
+                    continue
+                if file is None:
+                    continue
+            if file is None:
+                if there is not None:
+                    found[path] = None
+                continue
+            oid = known.get(file.content)
+            if oid is None or (there is None or there[1] != oid) and not copy.holds(oid):
+                oid = copy.add_file(self._bytes(file))
+            oids[file.content] = oid
+            if there is None or there[1] != oid:
+                mode = there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
+                found[path] = Entry(mode, oid)
+        return found, oids
+
+    def _bytes(self, file: FileText) -> bytes:
+        if file.kind == "file":
+            return bytes(self.context.files.read(file.content))
+        with self.context.db.read() as tx:
+            return get_body(tx, file.content).encode()
+
+    def _text(self, said: Said) -> CommitText:
+        host = app_hosts(self.context.settings.url)[0]
+        octavo = Person(self.context.settings.name, f"octavo@{host}")
+        return CommitText(said.author or octavo, octavo, now() // 1000, said.message + "\n")
+
+    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
+        """What a revision says of a commit."""
+        row = self.row
+        found: dict[str, Any] = {
+            "oid": commit,
+            "message": message_of(copy.commit(commit))[:10_000],
+            "createdByService": own,
+            "ref": f"refs/heads/{row.branch}",
+        }
+        url = f"{row.commit_url}{commit}" if row.commit_url else None
+        if url is None:
+            url = web_address(read_remote(row.remote, local=True), row.provider, "commit", commit)
+        if url is not None:
+            found["url"] = url
+        return found
+
+
+def connect(context: Context, row: SyncRow) -> Connection:
+    """The remote of a space, with its credential. Raises Unavailable, BadRequest."""
+    return Connection(
+        row.remote,
+        unseal(context.sealer, row.space_id, row.secret),
+        Fetcher(context.settings.allow_private_fetch),
+        local=context.settings.allow_file_remotes,
+        host_key=row.host_key,
+    )
+
+
+# --- sides ----------------------------------------------------------------------------------------------
+
+
+def _sides(
+    tx: Transaction, agreed: Agreed, theirs: Versions, main: State, page_ids: set[str], item_ids: set[str]
+) -> Sides:
+    """The repository's side as a change request's, beside main, over what they agreed on."""
+    base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
+    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
+
+    def page_of(now: Page | None, id: str) -> Page | None:
+        return base_pages.get(id) if same_page(now, base_pages.get(id)) else now
+
+    def item_of(now: Item | None, id: str) -> Item | None:
+        return base_items.get(id) if same_item(now, base_items.get(id)) else now
+
+    return Sides(
+        Versions(base_pages, base_items),
+        Versions(
+            {id: page_of(page, id) for id, page in theirs.pages.items()},
+            {id: item_of(item, id) for id, item in theirs.items.items()},
+        ),
+        Versions(
+            {id: page_of(pages.get(id), id) for id in page_ids},
+            {id: item_of(items.get(id), id) for id in item_ids},
+        ),
+    )
+
+
+def _differing(
+    tx: Transaction, then: Agreed, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
+) -> Differing:
+    """What the space is to have otherwise than the repository has it."""
+    old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
+    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
+    return differing(
+        {id: (old_pages.get(id), changes.pages.get(id, pages.get(id))) for id in page_ids},
+        {id: (old_items.get(id), changes.items.get(id, items.get(id))) for id in item_ids},
+    )
+
+
+def _ahead(
+    found: Differing | None, writing: Writing, *, pushes: bool
+) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
+    """Pages and items as the repository has them while the commit has not arrived. What no file says needs no commit
+    and is agreed on."""
+    if found is None or not pushes:
+        return {}, {}
+    return (
+        {id: old for id, (old, _) in found.pages.items()},
+        {id: old for id, (old, _) in found.items.items()},
+    )

@@ -1,0 +1,65 @@
+"""What the tables of Git sync are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..content import Item
+from ..core.pages import Page
+from ..core.problems import Problem
+from ..kit.db import Transaction
+from ..kit.tables import Table, declare, file, person, row, text
+from ..spaces import on_purge, on_transfer
+from .store import Direction, First, Provider, RunStatus, Status, delete_sync
+
+_STAYS = "a copy beside the space that is synced would write into the same repository"
+
+declare(
+    Table(
+        name="git_syncs",
+        of_space="space_id IN {spaces}",
+        stays=_STAYS,
+        columns=(person("user_id"), row("revision", "revisions"), row("pushing_revision", "revisions")),
+        values={
+            "direction": get_args(Direction),
+            "first": get_args(First),
+            "status": get_args(Status),
+            "provider": get_args(Provider),
+        },
+        long=("remote", "message", "error", "public_key", "host_key", "tree_url", "commit_url"),
+    ),
+    Table(
+        name="git_ahead",
+        of_space="space_id IN {spaces}",
+        stays=_STAYS,
+        columns=(
+            text("content", kind=("page", "reusable-content", "source")),
+            file("content", kind=("file",)),
+        ),
+        json={"value": Page | Item | None},
+        long=("value",),
+    ),
+    Table(name="git_blobs", of_space="space_id IN {spaces}", stays=_STAYS, many=True),
+    Table(
+        name="git_runs",
+        of_space="space_id IN {spaces}",
+        stays=_STAYS,
+        columns=(row("revision", "revisions"), row("change_id", "change_requests")),
+        values={"status": get_args(RunStatus)},
+        json={"problems": list[Problem]},
+        long=("error", "problems"),
+    ),
+)
+
+
+def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Whoever connected the space has no rights where it goes."""
+    delete_sync(tx, space_id)
+
+
+def _purge(tx: Transaction, space_id: str) -> None:
+    delete_sync(tx, space_id)
+
+
+on_transfer(_leave)
+on_purge(_purge)

@@ -1,0 +1,266 @@
+"""Git sync on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from ..kit.clock import iso
+from ..kit.operation import Call
+from .addresses import Remote, read_remote, web_address
+from .store import Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
+
+RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
+Branch = Annotated[str, Meta(min_length=1, max_length=211)]
+Folder = Annotated[str, Meta(max_length=1000)]
+Message = Annotated[str, Meta(min_length=1, max_length=500)]
+Seconds = Annotated[int, Meta(ge=0, le=86_400)]
+Secret = Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class GitCredential(Struct, rename="camel"):
+    """``ssh-key``: a key is made here, and only its public part ever shown. ``secret`` is of the other types: the token
+    or the password."""
+
+    type: Literal["token", "password", "ssh-key"]
+    username: Annotated[str, Meta(max_length=255)] | None = None
+    secret: Secret | UnsetType = UNSET
+
+
+class GitTarget(Struct, rename="camel"):
+    """``remote``: an https or ssh address without credentials. ``folder``: the one of the repository that the space is;
+    empty for all of it."""
+
+    remote: RemoteUrl
+    branch: Branch
+    folder: Folder = ""
+    credential: GitCredential | UnsetType = UNSET
+
+
+class ConnectGit(GitTarget, rename="camel", kw_only=True):
+    """``first``: the side that the other one becomes equal to at the beginning. ``pollSeconds`` 0: only hooks and people
+    say when to look."""
+
+    first: First
+    direction: Direction = "both"
+    provider: Provider | UnsetType = UNSET
+    commit_message: Message | UnsetType = UNSET
+    poll_seconds: Seconds | UnsetType = UNSET
+
+
+class UpdateGitSync(Struct, rename="camel"):
+    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows."""
+
+    direction: Direction | UnsetType = UNSET
+    provider: Provider | UnsetType = UNSET
+    commit_message: Message | UnsetType = UNSET
+    poll_seconds: Seconds | UnsetType = UNSET
+    credential: GitCredential | None | UnsetType = UNSET
+    forget_host_key: bool = False
+
+
+class RunGitSync(Struct):
+    """``first``: which side to go on from, where the sync waits for that decision."""
+
+    first: First | UnsetType = UNSET
+
+
+class GitInfo(Struct, rename="camel"):
+    """How the space is synced, as older clients know it."""
+
+    repo_name: str
+    installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
+    integration: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+
+
+class GitSync(Struct, rename="camel", kw_only=True):
+    """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
+    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for."""
+
+    object: Literal["git-sync"] = "git-sync"
+    space: str
+    remote: str
+    branch: str
+    folder: str
+    provider: Provider
+    direction: Direction
+    status: Status
+    credential: Literal["token", "password", "ssh-key"] | None
+    commit_message: str
+    poll_seconds: int
+    ahead: int
+    hook_url: str
+    connected_by: str
+    created_at: str
+    updated_at: str
+    commit: str | UnsetType = UNSET
+    commit_url: str | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+    first: First | UnsetType = UNSET
+    public_key: str | UnsetType = UNSET
+    host_key: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    synced_at: str | UnsetType = UNSET
+    next_at: str | UnsetType = UNSET
+    hooked_at: str | UnsetType = UNSET
+    failures: int = 0
+
+
+class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
+    """``hookSecret`` is shown this once."""
+
+    hook_secret: str
+
+
+class GitRun(Struct, rename="camel", kw_only=True):
+    """``imported``: pages and files of the space that it changed; ``exported``: files of the repository.
+    ``changeRequest`` holds what both sides had changed."""
+
+    object: Literal["git-sync-run"] = "git-sync-run"
+    id: str
+    cause: str
+    status: RunStatus
+    started_at: str
+    imported: int
+    exported: int
+    conflicts: int
+    problems: Raw
+    ended_at: str | UnsetType = UNSET
+    commit: str | UnsetType = UNSET
+    pushed: str | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class GitPreview(Struct, rename="camel"):
+    """What a first sync would change. The lists hold a hundred paths at most, the numbers count all. ``branches``: those
+    of the repository. With the first direction `import` the space gets what only the repository has and loses what only
+    the space has; with `export` the other way round; what differs becomes as the chosen side has it."""
+
+    same: int
+    only_in_space: list[str]
+    only_in_repository: list[str]
+    different: list[str]
+    only_in_space_count: int
+    only_in_repository_count: int
+    different_count: int
+    branches: list[str]
+    default_branch: str | UnsetType = UNSET
+    commit: str | UnsetType = UNSET
+    host_key: str | UnsetType = UNSET
+    object: Literal["git-sync-preview"] = "git-sync-preview"
+
+
+class ImportRepository(Struct, kw_only=True):
+    """The url may hold credentials."""
+
+    url: RemoteUrl
+    ref: Branch
+    project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
+    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
+    timestamp: str | None = None
+    force: bool = False
+    standalone: bool = False
+    git_info: Any = msgspec.field(name="gitInfo", default=None)
+
+
+class ExportToRepository(Struct, kw_only=True):
+    """The url may hold credentials."""
+
+    url: RemoteUrl
+    ref: Branch
+    commit_message: Message = msgspec.field(name="commitMessage")
+    project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
+    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
+    timestamp: str | None = None
+    force: bool = False
+    git_info: Any = msgspec.field(name="gitInfo", default=None)
+
+
+def _remote(row: SyncRow) -> Remote:
+    return read_remote(row.remote, local=True)
+
+
+def present_info(row: SyncRow) -> GitInfo:
+    provider = row.provider if row.provider in ("github", "gitlab") else UNSET
+    remote = _remote(row)
+    url = row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder)
+    return GitInfo(
+        repo_name=remote.name,
+        installation_provider=provider,  # type: ignore[arg-type]
+        integration=row.integration or UNSET,
+        url=url or UNSET,
+        updated_at=iso(row.updated_at),
+    )
+
+
+def _fields(call: Call, row: SyncRow, ahead: int) -> dict[str, Any]:
+    commit_url = web_address(_remote(row), row.provider, "commit", row.commit_id) if row.commit_id else None
+    return {
+        "space": row.space_id,
+        "remote": row.remote,
+        "branch": row.branch,
+        "folder": row.folder,
+        "provider": row.provider,
+        "direction": row.direction,
+        "status": row.status,
+        "credential": row.credential,
+        "commit_message": row.message,
+        "poll_seconds": row.poll,
+        "ahead": ahead,
+        "hook_url": call.url(f"/spaces/{row.space_id}/git/hook"),
+        "connected_by": row.user_id,
+        "created_at": iso(row.created_at),
+        "updated_at": iso(row.updated_at),
+        "commit": row.commit_id or UNSET,
+        "commit_url": commit_url or UNSET,
+        "revision": row.revision or UNSET,
+        "first": row.first or UNSET,
+        "public_key": row.public_key or UNSET,
+        "host_key": row.host_key or UNSET,
+        "reason": row.reason or UNSET,
+        "message": row.error or UNSET,
+        "synced_at": iso(row.synced_at) if row.synced_at else UNSET,
+        "next_at": iso(row.next_at) if row.next_at else UNSET,
+        "hooked_at": iso(row.hooked_at) if row.hooked_at else UNSET,
+        "failures": row.failures,
+    }
+
+
+def present_sync(call: Call, row: SyncRow, ahead: int) -> GitSync:
+    return GitSync(**_fields(call, row, ahead))
+
+
+def present_with_secret(call: Call, row: SyncRow, secret: str) -> GitSyncWithSecret:
+    return GitSyncWithSecret(**_fields(call, row, 0), hook_secret=secret)
+
+
+def present_run(run: RunRow) -> GitRun:
+    return GitRun(
+        id=run.id,
+        cause=run.cause,
+        status=run.status,  # type: ignore[arg-type]
+        started_at=iso(run.started_at),
+        imported=run.imported,
+        exported=run.exported,
+        conflicts=run.conflicts,
+        problems=Raw(run.problems.encode()),
+        ended_at=iso(run.ended_at) if run.ended_at else UNSET,
+        commit=run.commit_id or UNSET,
+        pushed=run.pushed or UNSET,
+        revision=run.revision or UNSET,
+        change_request=run.change_id or UNSET,
+        reason=run.reason or UNSET,
+        message=run.error or UNSET,
+    )

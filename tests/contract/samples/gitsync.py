@@ -1,0 +1,44 @@
+import tempfile
+from pathlib import Path
+
+from dulwich.repo import Repo
+from msgspec.structs import replace
+
+from . import Sample
+
+_TARGET = {"remote": "https://93.184.216.34/docs.git", "branch": "main"}
+_OLD = {"url": "https://93.184.216.34/docs.git", "ref": "refs/heads/main"}
+
+
+def _connect(world, place):
+    path = place.path("/spaces/{spaceId}/git/sync")
+    world.post(place.admin, path, {**_TARGET, "first": "import"})
+
+
+_REPOSITORY = Path(tempfile.gettempdir()) / "octavo-sample.git"
+
+
+def _local(world, place):
+    if not _REPOSITORY.exists():
+        Repo.init_bare(str(_REPOSITORY), mkdir=True).close()
+    world.context.settings = replace(world.context.settings, allow_file_remotes=True)
+
+
+SAMPLES = {
+    # No worker runs: nobody asks the address.
+    "importGitRepository": Sample(body=_OLD),
+    "exportToGitRepository": Sample(body={**_OLD, "commitMessage": "From the space"}),
+    "getSpaceGitInfo": Sample(before=_connect),
+    "deleteLegacyGitInstallation": Sample(before=_connect),
+    "previewGitSync": Sample(before=_local, body={"remote": f"file://{_REPOSITORY}", "branch": "main"}),
+    "connectGitSync": Sample(
+        body={**_TARGET, "first": "import", "credential": {"type": "token", "secret": "t0k"}}
+    ),
+    "getGitSync": Sample(before=_connect),
+    "updateGitSync": Sample(before=_connect, body={"pollSeconds": 60}),
+    "disconnectGitSync": Sample(before=_connect),
+    "runGitSync": Sample(before=_connect, body={}),
+    "listGitSyncRuns": Sample(before=_connect),
+    "rotateGitSyncSecret": Sample(before=_connect),
+    "receiveGitHook": Sample(),
+}

@@ -1,0 +1,92 @@
+"""What hosters send: signed, replayed, forged, of other branches."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.developers import Developer, Synced, local_remotes
+from world import World
+
+BODY = {"ref": "refs/heads/main", "after": "0" * 40}
+
+
+@pytest.fixture
+def synced(sqlite_world: World, tmp_path: Path) -> Any:
+    developer = Developer(tmp_path / "repository")
+    developer.commit({"README.md": "# Home\n"})
+    with local_remotes(sqlite_world):
+        found = Synced(sqlite_world, developer)
+        assert found.sync() == "synced"
+        with sqlite_world.context.db.write() as tx:
+            tx.run("DELETE FROM jobs")
+        yield found
+
+
+def waiting(world: World) -> int:
+    with world.context.db.read() as tx:
+        return int(tx.value("SELECT count(*) FROM jobs WHERE kind = 'syncGit'"))
+
+
+def send(synced: Synced, headers: dict[str, str], body: Any = BODY) -> int:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"content-type": "application/json", **headers}
+    path = synced.at("/git/hook")
+    return synced.world.call("nobody", "POST", path, headers=headers, content=data).status_code
+
+
+def signed(synced: Synced, body: Any = BODY) -> str:
+    data = json.dumps(body).encode()
+    return hmac.digest(synced.connected["hookSecret"].encode(), data, "sha256").hex()
+
+
+@pytest.mark.parametrize("hoster", ["github", "gitlab", "gitea", "forgejo", "bitbucket"])
+def test_each_hoster_signs_in_its_own_way(synced: Synced, hoster: str) -> None:
+    body: Any = BODY
+    if hoster == "bitbucket":
+        body = {"push": {"changes": [{"new": {"type": "branch", "name": "main"}, "old": None}]}}
+    sign = signed(synced, body)
+    headers = {
+        "github": {"X-GitHub-Event": "push", "X-Hub-Signature-256": f"sha256={sign}"},
+        "gitlab": {"X-Gitlab-Event": "Push Hook", "X-Gitlab-Token": synced.connected["hookSecret"]},
+        "gitea": {"X-Gitea-Event": "push", "X-Gitea-Signature": sign},
+        "forgejo": {"X-Forgejo-Event": "push", "X-Forgejo-Signature": sign},
+        "bitbucket": {"X-Event-Key": "repo:push", "X-Hub-Signature": f"sha256={sign}"},
+    }[hoster]
+    for _ in range(3):
+        assert send(synced, headers, body) == 204, "one that is sent again does no harm"
+    assert waiting(synced.world) == 1
+    assert "hookedAt" in synced.state()
+    assert (
+        send(
+            synced,
+            {**headers, **{name: "0" * 64 for name in headers if "ature" in name or "Token" in name}},
+            body,
+        )
+        == 404
+    )
+
+
+def test_what_is_unsigned_forged_or_of_another_branch_asks_for_nothing(synced: Synced) -> None:
+    sign = f"sha256={signed(synced)}"
+    assert send(synced, {}) == 400
+    assert send(synced, {"X-Hub-Signature-256": sign}, {**BODY, "more": 1}) == 404
+    assert send(synced, {"X-Hub-Signature": f"sha1={signed(synced)}"}) == 404
+    other = {"ref": "refs/heads/other"}
+    assert send(synced, {"X-Hub-Signature-256": f"sha256={signed(synced, other)}"}, other) == 204
+    assert waiting(synced.world) == 0
+    synced.world.post("admin", synced.at("/git/sync/hook-secret"))
+    assert send(synced, {"X-Hub-Signature-256": sign}) == 404, "the secret before counts no more"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xfe", b"[" * 100_000, b'{"ref": 1, "push": {"changes": [1, null]}}']
+)
+def test_a_body_that_says_nothing_of_branches_only_asks_to_look(synced: Synced, body: bytes) -> None:
+    sign = hmac.digest(synced.connected["hookSecret"].encode(), body, "sha256").hex()
+    assert send(synced, {"X-Hub-Signature-256": f"sha256={sign}"}, body) == 204
+    assert waiting(synced.world) == 1

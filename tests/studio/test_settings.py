@@ -1,0 +1,319 @@
+"""The settings of an organization in a browser, walked by role and name."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import expect
+
+SECTIONS = (
+    "General", "API specifications", "Translations", "Conversations", "Models", "Imports", "Webhooks", "Tokens",
+    "Audit log", "Trash",
+)  # fmt: skip
+
+
+def test_the_sections_have_addresses_and_the_name_changes(app):
+    page = app.open(f"/o/{app.organization}/~/settings")
+    nav = page.get_by_role("navigation", name="Settings")
+    expect(nav.get_by_role("link")).to_have_text(SECTIONS)
+    name = page.get_by_label("Name of the organization")
+    before = name.input_value()
+    name.fill("Tidewater")
+    page.get_by_label("Host name").fill("no spaces here")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_label("Host name")).to_have_accessible_description(re.compile("match"))
+    page.get_by_label("Host name").fill("tidewater")
+    page.get_by_role("button", name="Save", exact=True).click()
+    notices = page.get_by_role("region", name="Notifications")
+    notices.get_by_role("button", name="Undo").click()
+    expect(name).to_have_value(before)
+    for section in SECTIONS:
+        nav.get_by_role("link", name=section, exact=True).click()
+        expect(page.get_by_role("heading", name=section, level=1)).to_be_visible()
+        expect(nav.locator("[aria-current=page]")).to_have_text(section)
+    page.context.close()
+
+
+def test_a_token_is_shown_once_and_taken_back(app):
+    page = app.open(f"/o/{app.organization}/~/tokens")
+    asked = []
+
+    def refuse_once(route):
+        if route.request.method == "POST" and not asked:
+            asked.append(route.request.url)
+            message = "This needs a fresh proof of who you are: send your password to POST /user/proof."
+            route.fulfill(status=403, json={"error": {"code": 403, "message": message}})
+        else:
+            route.continue_()
+
+    page.route("**/v1/user/tokens", refuse_once)
+    page.get_by_role("button", name="New token").click()
+    dialog = page.get_by_role("dialog", name="New token")
+    dialog.get_by_label("What it is for").fill("Deployment")
+    dialog.get_by_label("What it may do").select_option("Only in some areas")
+    dialog.get_by_label("Sites").select_option("Read and change")
+    dialog.get_by_role("button", name="Create token").click()
+    proof = page.get_by_role("dialog", name="Is it still you?")
+    proof.get_by_label("Password").fill("wrong, this one")
+    proof.get_by_role("button", name="Go on").click()
+    expect(proof.get_by_label("Password")).to_have_accessible_description(re.compile("wrong"))
+    proof.get_by_label("Password").fill("correct horse battery")
+    proof.get_by_role("button", name="Go on").click()
+    made = page.get_by_role("dialog", name="Token “Deployment”")
+    expect(made.get_by_label("Token", exact=True)).to_have_value(re.compile("^oct_"))
+    made.get_by_role("button", name="Done").click()
+    tokens = page.get_by_role("list", name="Your tokens")
+    expect(tokens.get_by_role("listitem").filter(has_text="Deployment")).to_contain_text("Changes: Sites")
+    page.get_by_role("button", name="Take back Deployment").click()
+    page.get_by_role("button", name="Take it back").click()
+    expect(tokens.get_by_text("Deployment")).to_have_count(0)
+
+    page.get_by_role("button", name="New service account").click()
+    dialog = page.get_by_role("dialog", name="New service account")
+    dialog.get_by_label("Name").fill("Release robot")
+    dialog.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("heading", name="Release robot", level=1)).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete account").click()
+    expect(page.get_by_text("No service accounts")).to_be_visible()
+    page.context.close()
+
+
+def test_the_log_is_filtered_and_the_trash_gives_back(app):
+    kept = app.create_space("Kept")
+    lost = app.create_space("Lost")
+    for space in (kept, lost):
+        app.call("DELETE", f"/spaces/{space}")
+    page = app.open(f"/o/{app.organization}/~/trash")
+    page.get_by_role("button", name="Restore Kept").click()
+    expect(page.get_by_role("navigation", name="Main").get_by_role("link", name="Kept")).to_be_visible()
+    page.get_by_role("button", name="Actions for Lost").click()
+    page.get_by_role("menuitem", name="Delete for good").click()
+    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_text("The trash is empty").wait_for()
+
+    page.get_by_role("link", name="Audit log").click()
+    page.get_by_label("About").select_option("Space")
+    log = page.get_by_role("list", name="Audit log")
+    first = log.get_by_role("listitem").filter(has_text="Space: restored")
+    first.locator("summary").click()
+    first.get_by_role("button", name="Only what is like this").click()
+    expect(log.get_by_role("listitem")).to_have_count(1)
+    assert "action=space.restored" in page.url
+    page.get_by_role("link", name="Show everything").or_(
+        page.get_by_role("button", name="Remove the filter Space: restored")
+    ).click()
+    expect(log.get_by_text("Space: to be removed for good")).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Export as CSV").or_(
+            page.get_by_role("button", name="Export as CSV")
+        ).click()
+    assert "space.restored" in saved.value.path().read_text()
+    page.context.close()
+
+
+PETS = """openapi: 3.1.0
+info: {title: Pets, version: "1"}
+paths:
+  /pets:
+    get: {summary: List pets, responses: {"200": {description: Pets}}}
+"""
+
+
+def test_an_api_specification_says_what_breaks(app):
+    page = app.open(f"/o/{app.organization}/~/openapi")
+    page.get_by_role("button", name="Add a specification").first.click()
+    dialog = page.get_by_role("dialog", name="Add a specification")
+    dialog.get_by_label("Short name").fill("pets")
+    dialog.get_by_role("button", name="A text").click()
+    dialog.get_by_label("Text", exact=True).fill(PETS)
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("heading", name="pets", level=1)).to_be_visible()
+    versions = page.get_by_role("list", name="Versions")
+    expect(versions.get_by_role("listitem")).to_have_count(1, timeout=20_000)
+    for source in (PETS.replace("/pets", "/owners"), "openapi: 3.1.0\npaths: ["):
+        page.get_by_role("button", name="Change its source").click()
+        dialog = page.get_by_role("dialog", name="Change the source of pets")
+        dialog.get_by_role("button", name="A text").click()
+        dialog.get_by_label("Text", exact=True).fill(source)
+        dialog.get_by_role("button", name="Change source").click()
+        dialog.wait_for(state="hidden")
+        expect(page.get_by_role("status").get_by_text("Being read")).to_have_count(0, timeout=20_000)
+    expect(page.get_by_role("status").get_by_text("Cannot be read")).to_be_visible()
+    expect(page.get_by_role("list", name="What is wrong with it")).to_contain_text("Line 3")
+    expect(versions.get_by_role("listitem")).to_have_count(2)
+    versions.get_by_role("button", name="What the version of").first.click()
+    changes = page.get_by_role("list", name="Changes")
+    expect(changes.get_by_role("listitem").first).to_contain_text("Breaks clients")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete specification").click()
+    page.get_by_text("No API specifications").wait_for()
+    page.context.close()
+
+
+def test_a_webhook_is_tested_and_its_message_sent_again(app):
+    page = app.open(f"/o/{app.organization}/~/webhooks")
+    page.get_by_role("button", name="New webhook").click()
+    dialog = page.get_by_role("dialog", name="New webhook")
+    dialog.get_by_label("Address").fill("ftp://example.com")
+    dialog.get_by_label("A change request was merged").check()
+    dialog.get_by_role("button", name="Create webhook").click()
+    expect(dialog.get_by_label("Address")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("Address").fill("http://127.0.0.1:9/octavo")
+    dialog.get_by_role("button", name="Create webhook").click()
+    secret = page.get_by_role("dialog", name="The secret of the webhook")
+    expect(secret.get_by_label("Secret", exact=True)).not_to_have_value("")
+    secret.get_by_role("button", name="Done").click()
+    page.get_by_role("checkbox", name="On").uncheck()
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("checkbox", name="On")).to_be_checked()
+    page.get_by_role("button", name="Send a test").click()
+    messages = page.get_by_role("list", name="Messages")
+    expect(messages.get_by_text("Test message")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete webhook").click()
+    page.get_by_text("No webhooks").wait_for()
+    page.context.close()
+
+
+def test_conversations_become_a_change_request(app, tmp_path):
+    space = app.fill_space("Help", ["Exports"])
+    page = app.open(f"/o/{app.organization}/~/conversations")
+    said = (
+        "How do I export a page as PDF?",
+        "I want to export a page as PDF, how?",
+        "Export a page as PDF fails.",
+    )
+    lines = [
+        json.dumps({"id": str(at), "parts": [{"type": "message", "role": "user", "body": text}]})
+        for at, text in enumerate(said)
+    ]
+    file = tmp_path / "tickets.jsonl"
+    file.write_text("\n".join([*lines, "no JSON"]))
+    page.get_by_role("button", name="Hand in conversations").click()
+    dialog = page.get_by_role("dialog", name="Hand in conversations")
+    dialog.get_by_label("File").set_input_files(file)
+    dialog.get_by_role("button", name="Hand in", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_have_text("Line 4 is no JSON.")
+    file.write_text("\n".join(lines))
+    dialog.get_by_label("File").set_input_files(file)
+    dialog.get_by_role("button", name="Hand in", exact=True).click()
+    dialog.wait_for(state="hidden")
+    listed = page.get_by_role("list", name="What people ask").get_by_role("link")
+    for _ in range(20):
+        page.get_by_role("button", name="Lately").click()
+        page.wait_for_timeout(250)
+        page.get_by_role("button", name="Most asked").click()
+        page.wait_for_timeout(250)
+        if listed.count():
+            break
+    listed.first.click()
+    expect(page.get_by_role("list", name="In people's words").get_by_role("listitem")).not_to_have_count(0)
+    page.get_by_label("Write about it in").select_option("Help")
+    page.get_by_role("button", name="Begin a change request").click()
+    page.wait_for_url(f"**/s/{space}/~/changes/*")
+    page.goto(f"{app.url}/o/{app.organization}/~/conversations/tasks")
+    expect(page.get_by_role("list", name="Tasks")).to_contain_text("Being written")
+    page.context.close()
+
+
+def test_a_space_is_translated_and_words_are_kept(app):
+    app.fill_space("Source", ["Start"])
+    page = app.open(f"/o/{app.organization}/~/translations")
+    page.get_by_role("button", name="New translation").click()
+    dialog = page.get_by_role("dialog", name="New translation")
+    dialog.get_by_label("Space", exact=True).select_option("Source")
+    dialog.get_by_label("Translate it into").select_option("fr")
+    dialog.get_by_role("button", name="Translate", exact=True).click()
+    expect(page.get_by_role("heading", name="Source in French", level=1)).to_be_visible()
+    expect(page.get_by_role("status").get_by_text("Not whole")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Tone and instructions").click()
+    dialog = page.get_by_role("dialog", name="Tone and instructions")
+    dialog.get_by_label("Instructions").fill("Say “espace”.\n\nBe brief.")
+    dialog.get_by_role("button", name="Save").click()
+    dialog.wait_for(state="hidden")
+    page.get_by_role("button", name="Tone and instructions").click()
+    expect(dialog.get_by_label("Instructions")).to_have_value("Say “espace”.\n\nBe brief.")
+    page.keyboard.press("Escape")
+
+    page.goto(f"{app.url}/o/{app.organization}/~/translations/glossary")
+    page.get_by_role("button", name="New word").click()
+    dialog = page.get_by_role("dialog", name="New word")
+    dialog.get_by_label("Word in English").fill("space")
+    dialog.get_by_label("Word in German").fill("Bereich")
+    dialog.get_by_role("button", name="Save").click()
+    words = page.get_by_role("list", name="Glossary")
+    expect(words.get_by_role("listitem")).to_contain_text("Bereich")
+    page.get_by_role("button", name="Take out space").click()
+    page.get_by_text("No words yet").wait_for()
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(words.get_by_role("listitem")).to_have_count(1)
+    page.context.close()
+
+
+def test_what_models_are_told(app):
+    page = app.open(f"/o/{app.organization}/~/models")
+    told = page.get_by_label("Instructions")
+    told.fill("Be brief.")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("region", name="Notifications").get_by_text("Saved").wait_for()
+    page.reload()
+    expect(told).to_have_value("Be brief.")
+    page.get_by_text("No model was asked yet").wait_for()
+    page.context.close()
+
+
+def test_an_integration_says_what_it_may_do_and_is_installed(app):
+    app.call(
+        "POST",
+        "/integrations/notes",
+        {
+            "title": "Notes",
+            "description": "Notes what changes",
+            "organization": app.organization,
+            "scopes": ["space:content:write"],
+            "script": "export default {};",
+            "visibility": "private",
+            "configurations": {
+                "account": {
+                    "properties": {
+                        "channel": {"type": "string", "title": "Channel"},
+                        "most": {"type": "number", "title": "Most a day", "default": 5},
+                    },
+                    "required": ["channel"],
+                }
+            },
+        },
+    )
+    page = app.open(f"/o/{app.organization}/~/integrations")
+    page.get_by_role("searchbox", name="Find an integration").fill("nothing like it")
+    page.get_by_text("No integration matches").wait_for()
+    page.get_by_role("link", name="Show everything").or_(
+        page.get_by_role("button", name="Show everything")
+    ).click()
+    page.get_by_role("link", name="Notes").click()
+    panel = page.get_by_role("complementary", name="Integration", exact=True)
+    expect(panel.get_by_text("Changes pages, change requests and comments.")).to_be_visible()
+    panel.get_by_role("button", name="Install").click()
+    expect(page.get_by_role("main").get_by_text("Not configured")).to_be_visible()
+    panel.get_by_label("Channel").fill("#docs")
+    panel.get_by_label("Most a day").fill("7")
+    panel.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("main").get_by_text("Not configured")).to_have_count(0)
+    path = f"/orgs/{app.organization}/installations"
+    kept = app.call("GET", path)["items"][0]["installation"]
+    assert kept["configuration"] == {"channel": "#docs", "most": 7}
+    panel.get_by_role("tab", name="Where it is").click()
+    panel.get_by_label("On which spaces").select_option("selected")
+    panel.get_by_label("Add a space").select_option("Octavo manual")
+    panel.get_by_role("button", name="Add", exact=True).click()
+    panel.get_by_role("button", name="Take it off Octavo manual").click()
+    panel.get_by_role("tab", name="Log").click()
+    panel.get_by_role("button", name="Look again").wait_for()
+    panel.get_by_role("button", name="Actions for Notes").click()
+    page.get_by_role("menuitem", name="Uninstall").click()
+    page.get_by_role("dialog").get_by_role("button", name="Uninstall").click()
+    expect(panel).to_have_count(0)
+    assert app.call("GET", path)["items"] == []
+    page.context.close()

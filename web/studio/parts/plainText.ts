@@ -1,0 +1,36 @@
+/** Documents that are nothing but paragraphs, as text: instructions for models are written so. */
+import type { Schemas } from "../../shared/client.ts";
+
+interface Node {
+  object?: string;
+  type?: string;
+  nodes?: Node[];
+  leaves?: { text: string; marks?: unknown[] }[];
+}
+
+/** The paragraphs of a document with an empty line between them; undefined where it has more than plain text. */
+export function textOf(document: { nodes: unknown }): string | undefined {
+  const paragraphs: string[] = [];
+  for (const block of document.nodes as Node[]) {
+    if (block.type !== "paragraph") return;
+    let text = "";
+    for (const node of block.nodes ?? []) {
+      if (!node.leaves || node.leaves.some((leaf) => leaf.marks?.length)) return;
+      text += node.leaves.map((leaf) => leaf.text).join("");
+    }
+    paragraphs.push(text);
+  }
+  return paragraphs.join("\n\n");
+}
+
+export function documentOf(text: string): Schemas["UpdateInstructions"]["instructions"] {
+  const paragraphs = text.split(/\n\s*\n/).map((one) => one.trim()).filter(Boolean);
+  return {
+    object: "document",
+    nodes: paragraphs.map((paragraph) => ({
+      object: "block",
+      type: "paragraph",
+      nodes: [{ object: "text", leaves: [{ object: "leaf", text: paragraph, marks: [] }] }],
+    })),
+  } as Schemas["UpdateInstructions"]["instructions"];
+}
