@@ -40,9 +40,10 @@ export function screenOf(place: Place): Load {
       return () => import("./screens/TalkScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
+    case "account":
+      return () => import("./screens/AccountScreen.svelte");
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
-    case "account":
     case "site":
       return later;
     case "first":

@@ -69,6 +69,12 @@ export async function leftDrafts(space: string, change: number, page: string): P
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
+/** How many pages have text here that the server does not have. */
+export async function countDrafts(): Promise<number> {
+  const found = (await run("readonly", (store) => store.getAll())) as Draft[];
+  return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
+}
+
 /** Everything kept here goes: for signing out. */
 export async function forgetDrafts(): Promise<void> {
   await run("readwrite", (store) => store.clear());
