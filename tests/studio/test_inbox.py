@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
-    space = app.fill_space("Inbox", ["Start"])
+    space = app.fill_space("Told", ["Start"])
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     me = app.call("GET", "/user")
     mei = app.colleague("Mei")

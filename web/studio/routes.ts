@@ -8,8 +8,6 @@ type Load = () => Promise<{ default: Component<any> }>;
 const nowhere: Load = () => import("./screens/Nowhere.svelte");
 const changes: Load = () => import("./screens/ChangesScreen.svelte");
 
-const later: Load = () => import("./screens/Later.svelte");
-
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
@@ -45,7 +43,7 @@ export function screenOf(place: Place): Load {
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
     case "site":
-      return later;
+      return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":

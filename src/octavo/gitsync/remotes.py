@@ -22,6 +22,7 @@ from dulwich.client import (
 from dulwich.errors import GitProtocolError, HangupException, NotGitRepository, SendPackError
 from dulwich.file import FileLocked
 from dulwich.objects import ObjectID
+from dulwich.repo import Repo
 
 from ..kit import deadlines
 from ..kit.fetch import Fetcher, FetchError
@@ -80,6 +81,8 @@ class Connection:
         does one that ``base`` may not lead to, with all of it."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+        if self.remote.scheme == "file":
+            return self._look_into(copy, name)
 
         def wants(refs: Any, depth: int | None = None) -> list[Any]:
             oid = refs.get(name)
@@ -104,6 +107,20 @@ class Connection:
         copy.keep(head)
         return head
 
+    def _look_into(self, copy: Repository, name: bytes) -> str | None:
+        """The branch of a repository in a folder, whose files are read where they are."""
+
+        def look() -> str | None:
+            with Repo(self.remote.path) as there:
+                oid = there.refs.as_dict().get(name)  # type: ignore[call-overload]
+                copy.borrow(str(there.object_store.path))
+            return bytes(oid).decode() if oid else None
+
+        head = self._told(look)
+        if head is not None:
+            copy.commit(head)
+        return head
+
     def push(self, copy: Repository, branch: str, commit: str, expected: str | None) -> None:
         """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
         Raises Stopped with MOVED where it is not."""
@@ -116,8 +133,9 @@ class Connection:
             return {name: ObjectID(commit.encode())}
 
         with self._client() as client:
-            # Its type says less of what it is told about progress than it does.
-            pack_data: Any = copy.repo.generate_pack_data
+
+            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+                return copy.pack(commit, expected)
 
             def send() -> Any:
                 return client.send_pack(self._path, update, pack_data, progress=lambda said: None)

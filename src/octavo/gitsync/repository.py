@@ -18,7 +18,8 @@ from typing import Any
 
 from dulwich.diff_tree import tree_changes
 from dulwich.errors import NotGitRepository
-from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tree
+from dulwich.pack import pack_objects_to_data
 from dulwich.repo import Repo
 from msgspec import Struct
 
@@ -218,6 +219,24 @@ class Repository:
 
     def read(self, oid: str) -> bytes:
         return bytes(self._blob(oid).as_raw_string())
+
+    def borrow(self, objects: str) -> None:
+        """Has the objects of another repository on this machine as well, where they are."""
+        store: Any = self.repo.object_store
+        if objects not in [alternate.path for alternate in store.alternates]:
+            store.add_alternate_path(objects)
+
+    def pack(self, commit_id: str, parent: str | None) -> Any:
+        """The objects of a commit that its parent has not at the same place, for a push: their number, and they."""
+        commit = self.commit(commit_id)
+        before = _oid(bytes(self.commit(parent).tree)) if parent else None
+        found: dict[Any, tuple[Any, bytes | None]] = {commit.id: (commit, None)}
+        found[commit.tree] = (self._find(bytes(commit.tree)), None)
+        for change in tree_changes(self.repo.object_store, before, commit.tree, include_trees=True):
+            entry = change.new
+            if entry is not None and entry.sha and not S_ISGITLINK(entry.mode or 0):
+                found[entry.sha] = (self._find(bytes(entry.sha)), entry.path)
+        return pack_objects_to_data(list(found.values()))
 
     def holds(self, oid: str) -> bool:
         return ObjectID(oid.encode()) in self.repo.object_store
