@@ -36,6 +36,11 @@ def _texts() -> Iterator[tuple[Path, str]]:
         yield page, page.read_text()
 
 
+def test_pictures_of_the_manual_are_small() -> None:
+    large = [path.name for path in ROOT.glob("docs/.gitbook/assets/*") if path.stat().st_size > 120_000]
+    assert not large
+
+
 def test_every_icon_of_the_manual_is_drawn() -> None:
     named = {
         (page.name, name) for page, text in _texts() for name in re.findall(r"^icon: (\S+)$", text, re.M)

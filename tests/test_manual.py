@@ -53,6 +53,7 @@ curl "$OCTAVO/v1/invitations" \
   -d '{"secret": "'$SECRET'", "displayName": "Ada", "password": "two kettles on the hob"}'
 SESSION=$(curl "$OCTAVO/v1/sign-in" \
   -d '{"email": "mia@example.com", "password": "two kettles on the hob"}' | jq -r .token)""",
+    "content/git-sync.md": "GITHUB_TOKEN=secret",
     "integrations/installing.md": """
 NAME=manual
 curl "$OCTAVO/v1/integrations/$NAME" -H "Authorization: Bearer $TOKEN" -d '{"title": "Manual",
@@ -182,10 +183,10 @@ def test_examples_name_the_api_and_the_token_in_one_way() -> None:
             for call in re.findall(r"\bcurl .*(?:\\\n.*)*", text):
                 if language != "sh":
                     wrong.append(f"{page.name}: not marked as sh, so nobody runs it: {call}")
-                elif not re.search(r'"\$OCTAVO/v1[/$]', call):
+                elif not re.search(r'"\$(?:OCTAVO/v1[/$]|[A-Z]+_URL")', call):
                     wrong.append(f"{page.name}: begin the address with $OCTAVO: {call}")
                 elif "uthorization" in call and not re.search(
-                    r'-H "Authorization: Bearer \$(?:TOKEN|SESSION)"', call
+                    r'-H "Authorization: Bearer \$(?:[A-Z]+_)?(?:TOKEN|SESSION)"', call
                 ):
                     wrong.append(f"{page.name}: the token is $TOKEN: {call}")
     assert not wrong, "\n".join(wrong)

@@ -303,7 +303,17 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
             tx.run(f"INSERT INTO {table} ({names}) VALUES ({values}) ON CONFLICT DO NOTHING", **columns)
         end_membership(tx, org, user)
         ending = {name for name, table in TABLES.items() if table.membership}
-        assert ending == {"members", "team_members", "grants", "scim_resources", "external_identities"}
+        assert ending == {
+            "members",
+            "team_members",
+            "grants",
+            "scim_resources",
+            "external_identities",
+            "notifications",
+            "notification_counts",
+            "watches",
+            "change_seen",
+        }
         for name in ending:
             column, rows = TABLES[name].membership, TABLES[name].rows_of_organization
             query = f"SELECT count(*) FROM {name} WHERE {column} = :user AND ({rows})"

@@ -484,6 +484,7 @@ def _furnish_changes(world: World, place: Place) -> None:
         edit(ids["pageId"], document={"markdown": f"# On a server\n\nNow shorter, {place.name}.\n"}),
     )
     shorter = world.get(colleague, place.path(f"{change}/content/page/{{pageId}}"))
+    ids["changeRevisionId"] = world.get(colleague, place.path(change))["revision"]
     ids["documentId"] = shorter["documentId"]
     post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]

@@ -33,6 +33,7 @@ ROUTES = (
     "pages",
     "changes",
     "comments",
+    "notifications",
     "events",
     "search",
     "models",

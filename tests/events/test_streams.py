@@ -18,6 +18,7 @@ from octavo.kit.clock import now
 from octavo.kit.db import Database
 from octavo.kit.hub import Hub
 from octavo.kit.shares import Shares
+from octavo.kit.worker import Worker
 from serving import Administrator, serving
 from set_clock import SetClock
 from world import MEMBERS, World
@@ -31,6 +32,11 @@ CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/events"
 def comment(world: World, who: str, text: str = "Hello", at: str = "/spaces/{spaceId}") -> str:
     place = world.away if who == "stranger" else world.home
     return str(world.post(who, place.path(f"{at}/comments"), {"body": {"markdown": text}})["id"])
+
+
+def work(world: World) -> None:
+    """What is told to people is written by jobs."""
+    Worker(world.context.db, world.context).run_pending()
 
 
 def mention(world: World, who: str) -> str:
@@ -190,6 +196,7 @@ def test_people_are_told_what_concerns_them(world: World) -> None:
         listening(world, "reviewer", "/user/events") as reviewer,
     ):
         said = comment(world, "admin", mention(world, "reader"), here)
+        work(world)
         told = reader.hear("notification", reason="mentioned", commentId=said)
         assert told.data["changeRequestId"] == ids["changeRequestId"]
         assert told.data["user"]["id"] == world.users["admin"]
@@ -199,14 +206,17 @@ def test_people_are_told_what_concerns_them(world: World) -> None:
             path = ids.path(f"/spaces/{{spaceId}}/comments/{own}/replies")
             world.post("commenter", path, {"body": {"markdown": "I do"}})
             answered = world.post("admin", path, {"body": {"markdown": "So do I"}})["id"]
+            work(world)
             assert commenter.hear("notification").data["replyId"] == answered, (
                 "not of what they do themselves"
             )
         world.post(
             "home-colleague", ids.path(f"{here}/requested-reviewers"), {"users": [world.users["reviewer"]]}
         )
+        work(world)
         reviewer.hear("notification", reason="reviewRequested")
         world.post("reviewer", ids.path(f"{here}/reviews"), {"status": "changes-requested"})
+        work(world)
         author.hear("notification", reason="reviewed", status="changes-requested")
         assert author.heard == reader.heard == reviewer.heard == []
 
@@ -217,6 +227,7 @@ def test_a_team_that_is_mentioned_is_told(world: World) -> None:
     team = world.call("admin", "PUT", f"{org}/teams", json=body).json()
     with listening(world, "editor", "/user/events") as stream:
         comment(world, "admin", f'Hello [@all](/teams/{team["id"]} "mention")')
+        work(world)
         stream.hear("notification", reason="mentioned")
 
 
@@ -232,6 +243,7 @@ def test_a_notification_goes_no_further_than_the_token(world: World) -> None:
         listening(world, "admin", world.home.path(SPACE)) as admin,
     ):
         comment(world, "admin", mention(world, "reader"))
+        work(world)
         stream.hear("notification")
         change_default(world, None)
         comment(world, "admin", "Among ourselves")
@@ -246,8 +258,10 @@ def test_a_notification_goes_no_further_than_the_token(world: World) -> None:
                 mentioned_users=[world.users["reader"]],
             )
         admin.hear("comment", commentId="late")
+        work(world)
         change_default(world, "inherit")
         said = comment(world, "admin", mention(world, "reader"))
+        work(world)
         assert stream.hear("notification").data["commentId"] == said
         assert elsewhere.heard == stream.heard == []
 
@@ -262,6 +276,7 @@ def test_one_stream_is_enough_for_a_person(world: World) -> None:
     with listening(world, "reader", f"/user/events?space={space}") as stream:
         comment(world, "admin", mention(world, "reader"))
         stream.hear("comment")
+        work(world)
         stream.hear("notification", reason="mentioned")
     foreign = world.away["spaceId"]
     answer = world.call("reader", "GET", f"/user/events?space={space}&space={foreign}&seconds=0")

@@ -180,10 +180,11 @@ class SshServer:
                 process.stdin.close()
 
         threading.Thread(target=feed, daemon=True).start()
-        while data := os.read(process.stdout.fileno(), 65536):
-            channel.sendall(data)
-        channel.send_exit_status(process.wait())
-        channel.close()
+        with contextlib.suppress(OSError, EOFError):
+            while data := os.read(process.stdout.fileno(), 65536):
+                channel.sendall(data)
+            channel.send_exit_status(process.wait())
+            channel.close()
 
     def close(self) -> None:
         self.socket.close()

@@ -186,3 +186,72 @@ def test_a_repository_that_is_not_what_it_was_waits_for_a_decision(synced: Synce
     assert synced.sync() == "synced", synced.state()
     assert "Words of the space." in developer.files["guide/one.md"]
     same(synced)
+
+
+def test_a_space_that_only_imports_never_writes_the_repository(world: World, developer: Developer) -> None:
+    with local_remotes(world):
+        synced = Synced(world, developer, direction="import")
+        assert synced.sync() == "synced"
+        head = developer.head
+        one = synced.pages()["guide/one"]["id"]
+        text = "First words of the space.\n\nSecond words.\n\nThird words.\n"
+        synced.edit({"operation": "update_page", "page": one, "document": {"markdown": text}})
+        assert synced.sync() == "synced" and developer.head == head and synced.state()["ahead"] == 1
+        changed = developer.files["guide/one.md"].replace("Third words.", "Third words of the repository.")
+        head = developer.commit({"guide/one.md": changed})
+        assert synced.sync() == "synced" and developer.head == head
+        both = synced.markdown(one)
+        assert "First words of the space." in both and "Third words of the repository." in both
+        changed = changed.replace("First words.", "First words of the repository.")
+        developer.commit({"guide/one.md": changed})
+        assert synced.sync() == "synced" and synced.last()["conflicts"] == 1
+        assert "First words of the space." in synced.markdown(one)
+        world.call("admin", "PATCH", synced.at("/git/sync"), json={"direction": "both"})
+        assert synced.sync() == "synced" and synced.state()["ahead"] == 0
+        same(synced)
+
+
+def test_a_space_that_only_exports_is_told_what_the_repository_changed(
+    world: World, developer: Developer
+) -> None:
+    with local_remotes(world):
+        synced = Synced(world, developer, direction="export")
+        assert synced.sync() == "synced"
+        developer.commit({"guide/two.md": "# Two\n\nWords of the repository.\n"})
+        assert synced.sync() == "synced", synced.state()
+        two = synced.pages()["guide/two"]["id"]
+        assert "Words of the repository." not in synced.markdown(two)
+        path = synced.at(f"/change-requests/{synced.last()['changeRequest']}")
+        page = world.get("admin", f"{path}/content/page/{two}?format=markdown")
+        assert "Words of the repository." in page["markdown"]
+        same(synced)
+        world.post("admin", f"{path}/merge")
+        assert synced.sync() == "synced"
+        assert "Words of the repository." in developer.files["guide/two.md"]
+        same(synced)
+
+
+def test_commits_and_revisions_are_of_the_people_who_wrote(synced: Synced) -> None:
+    developer, world = synced.developer, synced.world
+    one, two = synced.pages()["guide/one"]["id"], synced.pages()["guide/two"]["id"]
+    synced.edit(
+        {"operation": "update_page", "page": one, "document": {"markdown": "By the administrator.\n"}}
+    )
+    made = world.post("editor", synced.at("/change-requests"), {"subject": "By an editor"})
+    path = synced.at(f"/change-requests/{made['id']}")
+    change = {"operation": "update_page", "page": two, "document": {"markdown": "By an editor.\n"}}
+    world.post("editor", f"{path}/content", {"changes": [change]})
+    world.post("admin", f"{path}/merge")
+    assert synced.sync() == "synced"
+    with world.context.db.read() as tx:
+        mails = dict(tx.all("SELECT id, email FROM users"))
+    editor, admin = mails[world.users["editor"]], mails[world.users["admin"]]
+    assert editor in developer.author() and "Co-authored-by: " in developer.message()
+    assert admin in developer.message() and f"OCTAVO-{made['number']}: By an editor" in developer.message()
+    developer.commit({"README.md": "# Home\n\nMine.\n"}, who=f"Ed <{editor}>", message="Say it better")
+    assert synced.sync() == "synced"
+    revision = world.get("admin", synced.at("/content"))
+    assert revision["git"]["message"] == "Say it better"
+    with world.context.db.read() as tx:
+        author = tx.value("SELECT author FROM revisions WHERE id = :id", id=revision["id"])
+    assert author == world.users["editor"]

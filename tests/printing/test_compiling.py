@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from octavo.core.document import Reference, read, rewrite, split_page
+from octavo.core.document import Reference, containing, read, rewrite, split_page, typst
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
@@ -21,7 +21,17 @@ from octavo.kit import apart
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
-from octavo.printing.order import Chapter, Face, Look, Order, Place, StoredFile, write_document
+from octavo.printing.order import (
+    Chapter,
+    Contained,
+    Face,
+    Look,
+    Order,
+    Place,
+    Result,
+    StoredFile,
+    write_document,
+)
 from octavo.printing.print_job import compile_order
 from octavo.printing.words import words_of
 
@@ -332,3 +342,21 @@ def test_words_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> No
     compile_order(order, tmp_path)
     told = "".join(page.extract_text() for page in PdfReader(tmp_path / "print.pdf").pages)
     assert language == "de" and "Inhalt" in told and "WARNUNG" in told and "Contents" not in told
+
+
+def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(printer: object, block: object) -> None:
+        raise KeyError("colour")
+
+    monkeypatch.setitem(typst._BLOCKS, "hint", fail)
+    monkeypatch.setattr(containing, "_reports", [])
+    text = (
+        '# One\n\n{% hint style="info" %}\nA.\n{% endhint %}\n\n{% hint style="info" %}\nB.\n{% endhint %}\n'
+    )
+    order = order_of(tmp_path, {"one": text})
+    (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
+    compiling.main([str(tmp_path)])
+    result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=Result)
+    assert result.contained == [Contained("typst", "KeyError('colour')", 2)]

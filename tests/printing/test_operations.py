@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from pypdf import PdfReader
 
 from octavo import spaces
+from octavo.core.document import containing
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
+from octavo.printing.order import Contained, Order, Result
 from octavo.reader import reader_edge
 from octavo.spaces import unused
 from set_clock import SetClock
@@ -163,6 +167,22 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
     Worker(world.context.db, world.context).run_pending()
     assert count_prints(world) == 0
     assert fetch(world, url).status_code == 200 and count_prints(world) == 1
+
+
+def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str, int]] = []
+
+    def compile_badly(order: Order, folder: Path) -> Result:
+        result = compile_order(order, folder)
+        return replace(result, contained=[Contained("typst", "KeyError('colour')", 2)])
+
+    compile_order = print_job.compile_order
+    monkeypatch.setattr(print_job, "compile_order", compile_badly)
+    monkeypatch.setattr(
+        containing, "_reports", [lambda stage, error, count: told.append((stage, str(error), count))]
+    )
+    assert fetch(world, link(world)).status_code == 200
+    assert told == [("typst", "KeyError('colour')", 2)]
 
 
 def test_a_print_looks_as_the_site_that_shows_its_space(world: World) -> None:

@@ -594,6 +594,40 @@ def test_members_preview_what_is_not_published(site, adaptive):
     assert answer.status_code == 400
 
 
+def tried(site, person="admin", **body):
+    given = {"customization": {"styling": {"theme": "bold"}, "title": "Tried title"}, **body}
+    return site.world.call(person, "POST", f"{site.path}/customization/preview", json=given)
+
+
+def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
+    answer = tried(site, theme="dark")
+    assert answer.status_code == 200, answer.text
+    path = urlsplit(answer.json()["url"]).path
+    shown = site.visitor.get(path)
+    assert shown.status_code == 200, shown.text
+    assert "theme-bold" in shown.text and 'data-theme="dark"' in shown.text and "Tried title" in shown.text
+    app = urlsplit(site.world.context.settings.url)
+    assert f"frame-ancestors 'self' {app.scheme}://{app.netloc}" in shown.headers["content-security-policy"]
+    assert "set-cookie" not in shown.headers and shown.headers["x-robots-tag"] == "noindex"
+    assert "theme-bold" not in site.get().text
+    # What is tried next is what the same address shows.
+    tried(site, customization={"styling": {"theme": "muted"}})
+    assert "theme-muted" in site.visitor.get(path).text
+    # It goes on for what is not published, and no address without a good token is one.
+    site.world.post("admin", f"{site.path}/unpublish")
+    assert site.visitor.get(path).status_code == 200
+    for bad in (path.replace("/~previewed/", "/~previewed/x"), "/~previewed/", "/~previewed/x/"):
+        assert site.visitor.get(bad).status_code == 404
+
+
+def test_a_look_is_tried_by_who_may_change_it_and_sees_all_that_it_shows(site):
+    assert tried(site, "reader").status_code == 403
+    assert tried(site, customization={"header": {"links": "no"}}).status_code == 400
+    assert tried(site, siteSpace="nothing").status_code == 404
+    link = {"title": "Elsewhere", "to": {"kind": "space", "space": "nothing"}, "links": []}
+    assert tried(site, customization={"header": {"links": [link]}}).status_code == 404
+
+
 def test_a_preview_is_for_who_sees_all_that_is_shown(site):
     space = site.plans["siteSpaces"][0]["space"]["id"]
     site.world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})

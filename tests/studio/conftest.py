@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from octavo.studio import find_missing
-from serving import Administrator, serving
+from serving import Administrator, octavo_here, serving
 from tools import absent
 
 PASSWORD = "correct horse battery"
@@ -20,6 +21,7 @@ class App(Administrator):
 
     def __init__(self, served: Any, browser: Any) -> None:
         super().__init__(served)
+        self.served = served
         self.url = served.url
         self.browser = browser
         self.trouble: list[str] = []
@@ -33,6 +35,18 @@ class App(Administrator):
         page.get_by_role("navigation", name="Main").wait_for()
         self.state = page.context.storage_state()
         page.context.close()
+
+    def colleague(self, name: str, role: str = "edit") -> httpx.Client:
+        """The API as called by somebody else of the organization."""
+        made = octavo_here(
+            *("token", "create", "--email", f"{name.lower()}@example.com", "--org", self.organization),
+            *("--role", role),
+            OCTAVO_DATA=str(self.served.data),
+            OCTAVO_URL=self.url,
+        )
+        assert made.returncode == 0, made.stderr
+        headers = {"authorization": f"Bearer {made.stdout.strip()}"}
+        return httpx.Client(base_url=f"{self.url}/v1", headers=headers, timeout=60)
 
     def watch(self, context: Any) -> Any:
         """A page of this context. What a policy refuses and what a script throws is trouble."""

@@ -22,6 +22,9 @@ def screens(app):
         app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
         if status:
             app.call("PATCH", f"{changes}/{number}", {"status": status})
+    sites = f"/orgs/{app.organization}/sites"
+    site = app.call("POST", sites, {"title": "Screens", "spaces": [space]})["id"]
+    app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     app.create_space("Runbooks", parent=collection)
     hook = {"url": "http://127.0.0.1:9/hook", "events": ["comment_created"]}
@@ -31,6 +34,7 @@ def screens(app):
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
     return {
         "work": "/",
+        "inbox": "/~/inbox",
         "page": f"/s/{space}/guides/install",
         "edit": f"/s/{space}/~/changes/1/guides/install",
         "changes": f"/s/{space}/~/changes",
@@ -42,6 +46,13 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "account": "/~/account",
+        "account-sign-in": "/~/account/sign-in",
+        "files": f"/s/{space}/~/files",
+        "variables": f"/s/{space}/~/variables",
+        "reusable": f"/s/{space}/~/reusable",
+        "links": f"/s/{space}/~/links/all",
+        "import": f"/s/{space}/~/import",
         "collection": f"/c/{collection}",
         "settings": f"/o/{app.organization}/~/settings",
         "tokens": f"/o/{app.organization}/~/tokens",
@@ -50,13 +61,20 @@ def screens(app):
         "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
         "conversations": f"/o/{app.organization}/~/conversations",
         "integrations": f"/o/{app.organization}/~/integrations",
+        **{
+            f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
+            for view in SITE
+        },
     }
 
 
+SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
+
 SCREENS = (
-    "work", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "collection", "settings", "tokens", "audit",
+    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
+    "space-members", "space-merging", "space-export", "account", "account-sign-in", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
     "specification", "webhook", "conversations", "integrations",
+    *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
@@ -133,4 +134,103 @@ def test_a_collection_is_named_and_deleted(app):
     page.get_by_role("button", name="Delete the collection").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the collection").click()
     expect(page.get_by_role("navigation", name="Main").get_by_role("link", name="Runbooks")).to_have_count(0)
+    page.context.close()
+
+
+def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_path):
+    space = app.fill_space("Imported", ["Start"])
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as packed:
+        packed.writestr("README.md", "# Home\n\n![Gone](images/gone.png)\n")
+        packed.writestr("guide.md", '# Guide\n\n{% include "includes/gone.md" %}\n')
+    page = app.open(f"/s/{space}/~/import")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("main").get_by_role("alert")).to_have_text("Choose at least one file.")
+    page.get_by_label("Files", exact=True).set_input_files(tmp_path / "docs.zip")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.wait_for_url(f"**/s/{space}/~/import/*")
+    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible(timeout=30_000)
+    missing = page.get_by_role("button", name=re.compile("^Files that are not there"))
+    expect(missing).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("button", name="By file").click()
+    page.get_by_role("button", name="guide.md").click()
+    expect(page.get_by_role("link", name="Open change request")).to_have_count(1)
+    page.get_by_role("link", name="Open the page of guide.md").click()
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Guide")
+    page.goto(f"{app.url}/s/{space}/~/import")
+    runs = page.get_by_role("list", name="Imports until now")
+    expect(runs.get_by_role("listitem")).to_contain_text("2 pages")
+    assert app.titles(space) == ["Start"]
+    page.context.close()
+
+
+def test_files_are_sent_renamed_and_deleted(app):
+    space = app.fill_space("Files", ["Start"])
+    page = app.open(f"/s/{space}/~/files")
+    page.get_by_text("No files yet").wait_for()
+    page.get_by_label("Files", exact=True).set_input_files(
+        {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Some words."}
+    )
+    files = page.get_by_role("list", name="Files")
+    expect(files.get_by_role("listitem")).to_contain_text("11 bytes")
+    page.get_by_role("button", name="Actions for notes.txt").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("words.txt")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    files.get_by_role("button", name="words.txt", exact=True).click()
+    expect(page.get_by_role("dialog", name="words.txt")).to_contain_text("On no page")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Actions for words.txt").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_contain_text("No page uses it.")
+    page.get_by_role("button", name="Delete the file").click()
+    page.get_by_text("No files yet").wait_for()
+    page.context.close()
+
+
+def test_variables_of_a_locked_space_are_set_in_a_draft(app):
+    space = app.fill_space("Variables", ["Start"])
+    app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
+    page = app.open(f"/s/{space}/~/variables")
+    page.get_by_role("button", name="New variable").first.click()
+    dialog = page.get_by_role("dialog", name="New variable")
+    dialog.get_by_label("Name").fill("two words")
+    dialog.get_by_label("Value").fill("2.4")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert").first).to_be_visible()
+    dialog.get_by_label("Name").fill("version")
+    dialog.get_by_role("button", name="Save").click()
+    listed = page.get_by_role("list", name="Variables", exact=True)
+    expect(listed.get_by_role("listitem")).to_contain_text("2.4")
+    expect(page.get_by_text("As your draft #1 has it.")).to_be_visible()
+    assert app.call("GET", f"/spaces/{space}/content")["variables"] == {}
+    held = app.call("GET", f"/spaces/{space}/change-requests/1/content")["variables"]
+    assert held == {"version": "2.4"}
+    page.context.close()
+
+
+def test_a_reusable_content_is_made_written_and_shows_where_it_is_used(app):
+    space = app.fill_space("Reused", ["Start"])
+    page = app.open(f"/s/{space}/~/reusable")
+    page.get_by_role("button", name="New reusable content").first.click()
+    page.get_by_label("Title").fill("Support notice")
+    page.get_by_role("button", name="Create it").click()
+    page.get_by_role("button", name="Edit the Markdown").click()
+    page.get_by_label("Markdown").fill("Ask __us__.\n")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".page-text strong")).to_have_text("us")
+    one = app.call("GET", f"/spaces/{space}/content")["reusableContents"][0]["id"]
+    kept = app.call("GET", f"/spaces/{space}/content/reusable-contents/{one}?format=markdown")
+    assert kept["markdown"] == "Ask __us__.\n"
+    start = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    text = '{% include "/.gitbook/includes/support-notice.md" %}\n\n[Gone](gone.md)\n'
+    edit = {"operation": "update_page", "page": start, "document": {"markdown": text}}
+    app.call("POST", f"/spaces/{space}/content", {"changes": [edit]})
+    page.reload()
+    expect(page.get_by_role("link", name="Start").last).to_be_visible()
+
+    page.goto(f"{app.url}/s/{space}/~/links")
+    broken = page.get_by_role("region", name="Start")
+    expect(broken.get_by_role("listitem")).to_contain_text("gone.md")
+    page.get_by_role("tab", name="All").click()
+    expect(broken.get_by_role("listitem")).to_have_count(2)
     page.context.close()

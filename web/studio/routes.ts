@@ -8,8 +8,6 @@ type Load = () => Promise<{ default: Component<any> }>;
 const nowhere: Load = () => import("./screens/Nowhere.svelte");
 const changes: Load = () => import("./screens/ChangesScreen.svelte");
 
-const later: Load = () => import("./screens/Later.svelte");
-
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
@@ -20,11 +18,11 @@ const settings: Load = () => import("./screens/SettingsScreen.svelte");
 const SPACE: Record<string, Load> = {
   changes,
   history: () => import("./screens/HistoryScreen.svelte"),
-  files: later,
-  reusable: later,
-  variables: later,
-  links: later,
-  import: later,
+  files: () => import("./screens/FilesScreen.svelte"),
+  reusable: () => import("./screens/ReusableScreen.svelte"),
+  variables: () => import("./screens/VariablesScreen.svelte"),
+  links: () => import("./screens/LinksScreen.svelte"),
+  import: () => import("./screens/ImportScreen.svelte"),
   settings: () => import("./screens/SpaceSettingsScreen.svelte"),
 };
 
@@ -37,13 +35,15 @@ export function screenOf(place: Place): Load {
     case "change":
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
-      return () => import("./screens/ChangeScreen.svelte");
+      return () => import("./screens/TalkScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
-    case "inbox":
     case "account":
+      return () => import("./screens/AccountScreen.svelte");
+    case "inbox":
+      return () => import("./screens/InboxScreen.svelte");
     case "site":
-      return later;
+      return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
     case "organization":

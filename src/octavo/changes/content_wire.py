@@ -129,15 +129,18 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
+    """``upload`` is Octavo's own: the key of an upload of the kind ``page_file``, for files of up to 100 MB."""
+
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
+    upload: Annotated[str, Meta(max_length=100)] | None = None
     content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", max_length=200)] | None = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:
-        if (self.url is None) == (self.base64 is None):
-            raise ValueError("expected either `url` or `base64`")
+        if sum(given is not None for given in (self.url, self.base64, self.upload)) != 1:
+            raise ValueError("expected either `url`, `base64` or `upload`")
         if self.base64 is not None and self.content_type is None:
             raise ValueError("expected `contentType` beside `base64`")
 

@@ -28,7 +28,7 @@ from ..content import (
 )
 from ..core.diff import BlockChange, Change, diff_documents, diff_text, semantic_changes
 from ..core.pages import Page
-from ..errors import NotFound
+from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -66,9 +66,25 @@ class States(Struct, frozen=True):
     find_touched: Callable[[], Touched]
 
 
-def states_of_change(tx: Transaction, change: ChangeRow) -> States:
-    """A change request against the state of main that it is based on."""
-    return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
+def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
+    """A change request against the state of main that it is based on, or against an earlier revision of its own. Raises
+    BadRequest for any other revision."""
+    if since is None:
+        return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
+    try:
+        before = revision_state(tx, change.space_id, since)
+    except NotFound:
+        raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
+    top, main = change.state.layers
+    if before.layers[0].branch_id != top.branch_id:
+        raise BadRequest("since: expected a revision of this change request.")
+
+    def find_touched() -> Touched:
+        touched = list_changed(tx, top, before.layers[0].sequence)
+        moved = list_changed(tx, main, before.layers[1].sequence)
+        return Touched(touched.pages | moved.pages, touched.items | moved.items)
+
+    return States(before, change.state, find_touched)
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:

@@ -11,6 +11,10 @@ from ..core.diff import BlockChange, Words
 
 
 class ChangesQuery(Struct):
+    """``since``: a revision of the change request, such as the one that was reviewed last; what it brought in from main
+    since is among the changes."""
+
+    since: str | None = None
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
 
 
@@ -100,6 +104,12 @@ class TextChangesQuery(Struct):
     """``document``: the blocks that differ as nodes with keys, beside their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
+
+
+class PageChangesQuery(TextChangesQuery):
+    """``since``: a revision of the change request."""
+
+    since: str | None = None
 
 
 def present_words(words: Iterable[Words]) -> list[TextWords]:

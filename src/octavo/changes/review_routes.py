@@ -7,18 +7,21 @@ from msgspec import UNSET
 from ..access import Can
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
-from . import reviewing, store
+from . import reviewing, seeing, store
 from .entering import ChangeAccess
 from .review_wire import (
+    MarkSeen,
     RequestedReviewer,
     RequestedReviewers,
     RequestReviewers,
     Review,
     ReviewQuery,
     ReviewsQuery,
+    SeenMark,
     SubmitReview,
     present_reviewers,
     present_reviews,
+    present_seen,
 )
 from .wire import document_text
 
@@ -129,3 +132,57 @@ def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQu
         review = store.get_review(tx, row.id, review_id)
         comments = reviewing.review_comments(call, tx, row, [review], query.format)
         return present_reviews(call, tx, row, [review], comments)[0]
+
+
+# --- what was seen ------------------------------------------------------------------------------------
+
+_SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
+
+
+@operation(
+    "listSeenInChangeRequest",
+    "GET",
+    _SEEN,
+    needs=Can.VIEW,
+    returns=Listing[SeenMark],
+    errors=(404,),
+    extension=True,
+)
+def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
+    """What the caller has seen of a change request. A mark goes out when the thing changes again."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)
+    return present_slice(found, lambda mark: present_seen(mark.object_id, mark.seen_at))
+
+
+@operation(
+    "markSeenInChangeRequest",
+    "PUT",
+    f"{_SEEN}/{{objectId}}",
+    needs=Can.VIEW,
+    returns=SeenMark,
+    errors=(400, 404),
+    extension=True,
+)
+def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
+    """Notes that the caller has seen a page, file or reusable content as it was in a revision of the change request, or
+    with `variables` all variables."""
+    with call.db.write() as tx:
+        row = store.get_change(tx, change.change_id)
+        made = seeing.mark(tx, change, row, object_id, body.revision)
+    return present_seen(made.object_id, made.seen_at)
+
+
+@operation(
+    "unmarkSeenInChangeRequest",
+    "DELETE",
+    f"{_SEEN}/{{objectId}}",
+    needs=Can.VIEW,
+    returns=Deletion,
+    extension=True,
+)
+def unmark_seen(call: Call, change: ChangeAccess, object_id: str) -> bool:
+    """Has something as not seen again."""
+    with call.db.write() as tx:
+        return store.delete_seen(tx, change.change_id, change.user_id, object_id)

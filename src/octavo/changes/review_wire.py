@@ -99,3 +99,21 @@ def present_reviews(
         )
         for review in reviews
     ]
+
+
+class SeenMark(Struct, rename="camel"):
+    """``id``: of the page, file or reusable content; ``variables`` for all variables together."""
+
+    id: str
+    seen_at: str
+    object: Literal["seen-mark"] = "seen-mark"
+
+
+class MarkSeen(Struct):
+    """``revision``: of the change request, in which the caller saw it."""
+
+    revision: str
+
+
+def present_seen(object_id: str, seen_at: int) -> SeenMark:
+    return SeenMark(object_id, iso(seen_at))

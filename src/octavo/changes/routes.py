@@ -21,7 +21,7 @@ from .conflict_wire import (
 )
 from .copying import adopt
 from .differences import present_differences, present_page_changes, states_of_change
-from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, TextChangesQuery
+from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
 from .entering import ChangeAccess, change_access
 from .resolving import reopen, settle
 from .store import ChangeFilter
@@ -193,13 +193,14 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     f"{_CHANGE}/changes",
     needs=Can.VIEW,
     returns=SemanticChanges,
-    errors=(404,),
+    errors=(400, 404),
 )
 def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
-    """What a change request changes, against the state of main that it is based on."""
+    """What a change request changes, against the state of main that it is based on, or ``since`` an earlier revision of
+    its own."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_differences(call, tx, states_of_change(tx, row), query.limit)
+        return present_differences(call, tx, states_of_change(tx, row, query.since), query.limit)
 
 
 @operation(
@@ -208,14 +209,14 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     f"{_CHANGE}/changes/page/{{pageId}}",
     needs=Can.VIEW,
     returns=TextChanges,
-    errors=(404,),
+    errors=(400, 404),
     extension=True,
 )
-def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: TextChangesQuery) -> TextChanges:
+def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
     """The blocks of one page that a change request changes, word by word."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_page_changes(call, tx, states_of_change(tx, row), page_id, query)
+        return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
 
 
 # --- conflicts ----------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def edit_change(
     """
     _require_open(context, access)
     _require_sizes(context, changes)
-    uploads = store_uploads(context, changes)
+    uploads = store_uploads(context, access.space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
@@ -341,7 +341,7 @@ def edit_main(
     """
     require_live(space)
     _require_sizes(context, changes)
-    uploads = store_uploads(context, changes)
+    uploads = store_uploads(context, space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
         return edit_since(resolving, tx, state, started, changes, uploads, base_revision)

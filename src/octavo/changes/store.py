@@ -395,6 +395,53 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
     return [ReviewRow(*row) for row in rows]
 
 
+# --- what was seen ------------------------------------------------------------------------------------
+
+
+class SeenRow(Struct, frozen=True):
+    """``sequence``: of the branch, where it was seen."""
+
+    change_id: str
+    user_id: str
+    object_id: str
+    sequence: int
+    seen_at: int
+
+
+_SEEN = ", ".join(SeenRow.__struct_fields__)
+
+
+def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
+    """By what was seen."""
+    rows = tx.all(
+        f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
+        change=change_id,
+        user=user_id,
+    )
+    return [SeenRow(*row) for row in rows]
+
+
+def put_seen(tx: Transaction, row: SeenRow) -> SeenRow:
+    names = ", ".join(f":{name}" for name in SeenRow.__struct_fields__)
+    tx.run(
+        f"""INSERT INTO change_seen ({_SEEN}) VALUES ({names}) ON CONFLICT (change_id, user_id, object_id)
+            DO UPDATE SET sequence = excluded.sequence, seen_at = excluded.seen_at""",
+        **msgspec.structs.asdict(row),
+    )
+    return row
+
+
+def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -> bool:
+    return bool(
+        tx.run(
+            "DELETE FROM change_seen WHERE change_id = :change AND user_id = :user AND object_id = :object",
+            change=change_id,
+            user=user_id,
+            object=object_id,
+        )
+    )
+
+
 # --- conflicts that were settled ----------------------------------------------------------------------
 
 

@@ -52,6 +52,13 @@ declare(
         values={"status": get_args(ReviewStatus)},
     ),
     Table(
+        name="change_seen",
+        of_space=_OF_CHANGES,
+        stays="are of a person, who looks again elsewhere",
+        columns=(person("user_id"),),
+        membership="user_id",
+    ),
+    Table(
         name="change_settlements",
         of_space=_OF_CHANGES,
         columns=(person("settled_by"), row("revision_before", "revisions"), row("revision", "revisions")),

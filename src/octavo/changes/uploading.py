@@ -10,11 +10,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from msgspec import Struct
 
-from ..content import MAX_FILE, dimensions, store_file
+from ..access import SpaceAccess
+from ..content import IMAGE_HEAD, MAX_FILE, dimensions, store_file
 from ..errors import BadRequest, TooLarge
 from ..kit.context import Context
 from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
+from ..spaces import retain
+from ..uploads import get_uploads
 from .content_wire import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
@@ -38,8 +41,8 @@ class Upload(Struct, frozen=True):
     height: int | None = None
 
 
-def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Upload]:
-    """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge."""
+def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> list[Upload]:
+    """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge, NotFound."""
     wanted = [(given, f"changes[{number}]: {given.name}") for number, given in _inputs(changes)]
     if len(wanted) > MAX_FILES:
         raise BadRequest(f"changes: {len(wanted)} files; a batch may bring at most {MAX_FILES}")
@@ -47,14 +50,35 @@ def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Up
     if urls > MAX_URLS:
         raise BadRequest(f"changes: {urls} files by url; a batch may have at most {MAX_URLS} fetched")
     # What is wrong with the others is said before anything is fetched.
-    inline = [_inline(given, place) if given.url is None else None for given, place in wanted]
+    uploaded = iter(_find_uploaded(context, space, [one for one in wanted if one[0].upload is not None]))
+    inline = [_inline(given, place) if given.base64 is not None else None for given, place in wanted]
     fetched = iter(
         _fetch_all(context, [(given.url, place) for given, place in wanted if given.url is not None])
     )
     return [
-        _store(context, given, next(fetched) if data is None else data)
+        next(uploaded)
+        if given.upload is not None
+        else _store(context, given, next(fetched) if data is None else data)
         for (given, _), data in zip(wanted, inline, strict=True)
     ]
+
+
+def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
+    """What was uploaded before under the keys that files name; no more of it is read than its head."""
+    if not wanted:
+        return []
+    keys, places = [given.upload or "" for given, _ in wanted], [f"{place}: upload" for _, place in wanted]
+    with context.db.read() as tx:
+        rows = get_uploads(tx, space.organization_id, space.user_id, "page_file", keys, places)
+    with context.db.write() as tx:
+        # They stay, though the time of the upload may be over before a row of the space names them.
+        retain(tx, "file", [row.hash for row in rows if row.hash is not None])
+    found = []
+    for (given, _), row in zip(wanted, rows, strict=True):
+        assert row.hash is not None, "what get_uploads gives has come"
+        head = b"".join(context.files.open(row.hash, 0, min(row.size, IMAGE_HEAD)))
+        found.append(Upload(row.hash, row.size, _type_of(given, head), *(dimensions(head) or (None, None))))
+    return found
 
 
 def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[int, FileInput]]:
@@ -67,27 +91,30 @@ def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[int, FileInput]]
 
 def _store(context: Context, given: FileInput, data: bytes) -> Upload:
     blob = store_file(context, data)
-    size = dimensions(data)
-    told = detect_type(data[:64], given.name)
-    if (
-        told == "application/octet-stream"
-        and given.content_type
-        and not given.content_type.startswith("image/")
-    ):
-        told = given.content_type
-    return Upload(blob.hash, blob.size, told, *(size or (None, None)))
+    return Upload(blob.hash, blob.size, _type_of(given, data), *(dimensions(data) or (None, None)))
+
+
+def _type_of(given: FileInput, head: bytes) -> str:
+    """What the bytes say that they are; where they say nothing, what whoever brings them says, but for an image."""
+    told = detect_type(head[:64], given.name)
+    own = given.content_type
+    return own if told == "application/octet-stream" and own and not own.startswith("image/") else told
 
 
 def _inline(given: FileInput, place: str) -> bytes:
     text = given.base64 or ""
     if len(text) > MAX_INLINE * 4 // 3 + 4:
-        raise TooLarge(f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url for more")
+        raise TooLarge(
+            f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+        )
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise BadRequest(f"{place}: base64: not valid base64") from None
     if len(data) > MAX_INLINE:
-        raise TooLarge(f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url for more")
+        raise TooLarge(
+            f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+        )
     return data
 
 

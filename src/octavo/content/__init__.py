@@ -61,6 +61,7 @@ from .files import (
     store_file,
 )
 from .files import PURPOSE as FILE_PURPOSE
+from .images import HEAD as IMAGE_HEAD
 from .images import dimensions
 from .keys import (
     KeptKeys,
@@ -107,6 +108,7 @@ from .store import (
     get_page,
     get_revision,
     goes_on,
+    last_changed,
     list_ancestors,
     list_beginnings,
     list_by_slug,
@@ -134,6 +136,7 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
+    "IMAGE_HEAD",
     "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
     "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
     "Layer", "MAX_FILE", "NotYet", "PreparedCommit", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
@@ -144,7 +147,7 @@ __all__ = [
     "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "find_item",
     "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
     "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",
-    "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "list_ancestors",
+    "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "last_changed", "list_ancestors",
     "list_beginnings", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",

@@ -6,7 +6,7 @@ import io
 
 from ..kit.files import detect_type
 
-_HEAD = 256 * 1024
+HEAD = 256 * 1024
 """How many bytes are looked at: a header may be a long chain of tiny pieces, and only this much is followed."""
 _RASTER = ("image/png", "image/gif", "image/jpeg", "image/webp", "image/avif")
 
@@ -18,5 +18,5 @@ def dimensions(data: bytes) -> tuple[int, int] | None:
     import imagesize  # loaded only where it is used: it brings an HTTP client along
 
     # As stored: reading how a photograph is to be turned follows counts in the file that nothing bounds.
-    width, height = imagesize.get(io.BytesIO(data[:_HEAD]), exif_rotation=False)
+    width, height = imagesize.get(io.BytesIO(data[:HEAD]), exif_rotation=False)
     return (width, height) if width > 0 and height > 0 else None

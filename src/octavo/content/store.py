@@ -202,6 +202,21 @@ def list_changed(tx: Transaction, layer: Layer, after: int) -> Touched:
     return Touched(new.pages | old.pages, new.items | old.items)
 
 
+def last_changed(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
+    """The pages (as ``page``) and items (by their kind) that a branch holds or dropped, by id, and the sequence up to
+    the layer's in which each was changed last."""
+    at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
+    where = "branch_id = :branch AND from_seq <= :seq"
+    given = {"branch": layer.branch_id, "seq": layer.sequence}
+    pages = tx.all(f"SELECT page_id, {at} FROM page_versions WHERE {where} GROUP BY page_id", **given)
+    items = tx.all(
+        f"SELECT item_id, max(kind), {at} FROM item_versions WHERE {where} GROUP BY item_id", **given
+    )
+    return {id: ("page", sequence) for id, sequence in pages} | {
+        id: (kind, sequence) for id, kind, sequence in items
+    }
+
+
 def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
     pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
     items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)

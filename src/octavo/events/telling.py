@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from ..access import list_users_by_id
-from ..changes import find_change
 from ..kit.clock import iso, now
 from ..kit.db import Transaction
 from ..kit.hub import Message, Topic, source
 from ..kit.outbox import Event
-from ..orgs import list_member_ids
+from ..notifications import TOLD as NOTIFIED
 from . import store
 from .presence import present_at
 from .store import Here
@@ -21,7 +20,6 @@ from .wire import (
     CommentEvent,
     NotificationEvent,
     PresenceEvent,
-    Reason,
     ReviewEvent,
     RevisionEvent,
     present_person,
@@ -79,14 +77,7 @@ TOLD = {
         for action in ("created", "updated", "deleted")
     },
 }
-_NOTIFIED = {
-    "change_request_merged": "merged",
-    "change_request_review_submitted": "reviewed",
-    "change_request_status_updated": "statusChanged",
-    "comment_created": "commented",
-    "comment_reply_created": "commented",
-}
-"""What whoever made a change request is told of it."""
+_NOTIFIED = {**_COMMENT, "status": "status"}
 
 
 @source
@@ -98,6 +89,9 @@ class Telling:
         self._there: dict[tuple[str, str], Here] = {}
 
     def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+        if event.type == NOTIFIED:
+            yield from _notify(tx, event, topics)
+            return
         told = TOLD.get(event.type)
         if told is None or event.space_id is None or event.organization_id is None:
             return
@@ -121,8 +115,6 @@ class Telling:
                 told.kind,
                 told.model(action=told.action, user=user, **common, **fields),
             )
-        if any(kind == "person" for kind, _ in topics):
-            yield from _notify(tx, event, topics, common, fields)
 
     def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
         stamp = store.find_stamp(tx)
@@ -146,45 +138,29 @@ def _person(tx: Transaction, user_id: str | None) -> Any:
     return present_person(user_id, list_users_by_id(tx, [user_id]).get(user_id))
 
 
-def _notify(
-    tx: Transaction,
-    event: Event,
-    topics: frozenset[Topic],
-    common: dict[str, Any],
-    fields: dict[str, Any],
-) -> Iterator[Message]:
-    """To each of those who listen for themselves and whom an event concerns, once, whatever it concerns them for."""
-    told: set[str] = {event.payload.get("by", "")}
+def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+    """To each of those who listen for themselves and got a notification."""
+    payload = event.payload
+    fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
     shown = {name: value for name, value in fields.items() if name in NotificationEvent.__struct_fields__}
-    for reason, user_id in _concerned(tx, event):
-        if user_id in told or of_person(user_id) not in topics:
+    for user_id, (notification_id, reason) in payload["users"].items():
+        if of_person(user_id) not in topics:
             continue
-        told.add(user_id)
         yield Message(
             (of_person(user_id),),
             "notification",
-            NotificationEvent(reason=reason, user=_person(tx, event.payload.get("by")), **common, **shown),
+            NotificationEvent(
+                timestamp=iso(event.created_at),
+                organization_id=event.organization_id or "",
+                space_id=event.space_id or "",
+                change_request_id=payload.get("change_request") or UNSET,
+                user=_person(tx, payload.get("by")),
+                notification_id=notification_id,
+                reason=reason,
+                **shown,
+            ),
             about=event.space_id or "",
         )
-
-
-def _concerned(tx: Transaction, event: Event) -> Iterator[tuple[Reason, str]]:
-    payload = event.payload
-    for user_id in [
-        *payload.get("mentioned_users", []),
-        *list_member_ids(tx, payload.get("mentioned_teams", [])),
-    ]:
-        yield "mentioned", user_id
-    if "answered" in payload:
-        yield "replied", payload["answered"]
-    if event.type == "change_request_review_requested":
-        yield "reviewRequested", payload["user"]
-    reason = _NOTIFIED.get(event.type)
-    change_id = payload.get("change_request")
-    if reason is not None and change_id is not None:
-        change = find_change(tx, event.space_id or "", change_id)
-        if change is not None:
-            yield reason, change.created_by  # type: ignore[misc]
 
 
 def _changes_of_presence(

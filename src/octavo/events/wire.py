@@ -10,11 +10,9 @@ from ..access import User, UserRow
 from ..kit.clock import iso
 from ..kit.hub import Closed, Ready, Reset
 from ..kit.pagination import PageQuery
+from ..notifications import Reason
 
 Activity = Literal["viewing", "editing"]
-Reason = Literal[
-    "mentioned", "replied", "commented", "reviewRequested", "reviewed", "merged", "statusChanged"
-]
 Status = Literal["draft", "open", "archived", "merged", "approved", "changes-requested"]
 """Of a change request, or of a review."""
 MAX_SPACES = 10
@@ -87,8 +85,9 @@ class PresenceEvent(_Event, tag="presence", kw_only=True):
 
 
 class NotificationEvent(_Event, tag="notification", kw_only=True):
-    """Something that concerns the person who listens."""
+    """Something that concerns the person who listens, and is in their inbox by now."""
 
+    notification_id: str
     reason: Reason
     comment_id: str | UnsetType = UNSET
     reply_id: str | UnsetType = UNSET

@@ -2,9 +2,9 @@
 
 from ..pages import explain_git
 from . import tables as tables
-from .jobs import SYNC, ask, run_here
-from .store import First, SyncRow, find_names, find_sync, list_runs, set_first
+from .jobs import run_here
+from .store import First, find_names, find_sync, list_runs, set_first
 
 explain_git(find_names)
 
-__all__ = ["First", "SYNC", "SyncRow", "ask", "find_sync", "list_runs", "run_here", "set_first", "tables"]
+__all__ = ["First", "find_sync", "list_runs", "run_here", "set_first", "tables"]

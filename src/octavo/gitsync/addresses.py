@@ -11,7 +11,8 @@ from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
 from ..errors import BadRequest
 
-_SCP = re.compile(r"(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9.-]+):(?!//)(.+)")
+_SCP = re.compile(r"(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!//)(.+)")
+_HOST = re.compile(r"[^\W_][\w.-]*|[0-9a-f:.]+", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.lock(?:/|\Z)|[/.]\Z")
 """What Git lets no branch be called."""
@@ -26,10 +27,6 @@ class Remote(Struct, frozen=True):
     user: str
     path: str
     url: str
-
-    @property
-    def shown(self) -> str:
-        return self.url
 
     @property
     def name(self) -> str:
@@ -53,13 +50,15 @@ def read_remote(text: str, *, local: bool) -> Remote:
         if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
             raise BadRequest("remote: a file address names no host")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
-    if parts.scheme in ("http", "https") and parts.host and parts.path.strip("/"):
+    if not _HOST.fullmatch(parts.host):
+        raise BadRequest("remote: expected the name of a host")
+    if parts.scheme in ("http", "https") and parts.path.strip("/"):
         if parts.username or parts.password:
             raise BadRequest("remote: credentials belong into `credential`, not into the address")
         authority = write_authority(parts.host, parts.port or None)
         path = parts.path.rstrip("/")
         return Remote(parts.scheme, parts.host, parts.port, "", path, f"{parts.scheme}://{authority}{path}")
-    if parts.scheme == "ssh" and parts.host and parts.path.strip("/") and not parts.password:
+    if parts.scheme == "ssh" and parts.path.strip("/") and not parts.password:
         user = unquote(parts.username) or "git"
         authority = write_authority(parts.host, parts.port or None)
         url = f"ssh://{quote(user)}@{authority}{parts.path}"

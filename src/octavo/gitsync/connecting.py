@@ -55,7 +55,7 @@ def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) 
     branch, folder = read_branch(given.branch), read_folder(given.folder)
     if store.find_sync(tx, space.space_id) is not None:
         raise Conflict("This space is synced already; disconnect it first.")
-    _require_free(tx, space.space_id, remote, branch, folder)
+    _require_free(tx, space, remote, branch, folder)
     credential, public = _credential(call.context, remote, given.credential, space)
     provider = given.provider if given.provider is not UNSET else provider_of(remote)
     row, hook = _new_row(call, space, remote, branch, folder, credential)
@@ -68,6 +68,8 @@ def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) 
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
         status="waiting",
+        # Should the job of the first sync be lost, somebody looks all the same.
+        next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
     )
     store.insert_sync(tx, row)
     audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
@@ -82,8 +84,8 @@ def _allowed(context: Context, text: str) -> Remote:
     return read_remote(text, local=context.settings.allow_file_remotes)
 
 
-def _require_free(tx: Transaction, space_id: str, remote: Remote, branch: str, folder: str) -> None:
-    for _, other in store.list_at(tx, remote.url, branch, space_id):
+def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: str, folder: str) -> None:
+    for other in store.list_at(tx, space.organization_id, remote.url, branch, space.space_id):
         if other.startswith(folder) or folder.startswith(other):
             where = other or "/"
             raise Conflict(
@@ -256,7 +258,7 @@ def run_once(
         store.delete_sync(tx, space.space_id)
         row = None
     if row is None:
-        _require_free(tx, space.space_id, remote, branch, folder)
+        _require_free(tx, space, remote, branch, folder)
         row, _ = _new_row(call, space, remote, branch, folder, credential)
         row = structs.replace(row, first=first, integration="api", poll=0)
         store.insert_sync(tx, row)

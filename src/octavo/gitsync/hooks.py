@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import NotFound, OctavoError
+from ..errors import BadRequest, NotFound, OctavoError
 from ..kit.clock import now
 from ..kit.context import Context
 from . import store
@@ -31,8 +31,10 @@ _UNKNOWN = "There is no such hook, or it is signed with another secret."
 
 
 def receive(context: Context, space_id: str, headers: Mapping[bytes, bytes], body: bytes) -> None:
-    """Asks for a sync where the branch was pushed to. Raises NotFound for a space that is not synced and for a wrong
-    signature alike."""
+    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for a
+    space that is not synced and for a wrong signature alike."""
+    if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
+        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
     with context.db.read() as tx:
         row = store.find_sync(tx, space_id)
         organization = store.find_organization(tx, space_id)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from dulwich.objects import Blob
+from dulwich.repo import Repo
 from msgspec import UNSET
 
 from ..access import SpaceAccess
-from ..content import get_body, main_state
+from ..content import body_hash, get_body, main_state
 from ..errors import BadRequest, Unavailable
 from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
-from .credentials import Credential, unseal
+from .credentials import Credential
 from .reasons import Stopped
 from .remotes import Connection
 from .repository import Repository, is_safe
-from .store import SyncRow
 from .wire import GitPreview, GitTarget
 from .writing import FileText, write_all
 
@@ -45,25 +46,9 @@ def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPrevie
     return _look(context, space, connection, read_branch(given.branch), read_folder(given.folder))
 
 
-def preview_again(context: Context, space: SpaceAccess, row: SyncRow) -> GitPreview:
-    """The same for a space that is connected, with its own credential."""
-    connection = Connection(
-        row.remote,
-        unseal(context.sealer, row.space_id, row.secret),
-        Fetcher(context.settings.allow_private_fetch),
-        local=context.settings.allow_file_remotes,
-        host_key=row.host_key,
-    )
-    return _look(context, space, connection, row.branch, row.folder)
-
-
 def _look(
     context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
 ) -> GitPreview:
-    from pathlib import Path
-
-    from dulwich.repo import Repo
-
     try:
         with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where:
             heads = connection.heads()
@@ -106,10 +91,7 @@ def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
     """What Git would call each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
-    texts = {body: body for body in writing.bodies}
-    from ..content import body_hash
-
-    made = {body_hash(text): text for text in texts}
+    made = {body_hash(text): text for text in writing.bodies}
     found: dict[str, str] = {}
     for path, file in writing.files.items():
         deadlines.check()

@@ -22,7 +22,9 @@ from dulwich.client import (
 from dulwich.errors import GitProtocolError, HangupException, NotGitRepository, SendPackError
 from dulwich.file import FileLocked
 from dulwich.objects import ObjectID
+from dulwich.repo import Repo
 
+from ..core.addresses import write_authority
 from ..kit import deadlines
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.git_http import GitRefused, GuardedPool
@@ -32,7 +34,6 @@ from .reasons import Reason, Stopped
 from .repository import Repository
 
 MOST_RECEIVED = 4 * 1024**3
-ZERO = b"0" * 40
 T = TypeVar("T")
 
 
@@ -80,6 +81,8 @@ class Connection:
         does one that ``base`` may not lead to, with all of it."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+        if self.remote.scheme == "file":
+            return self._look_into(copy, name)
 
         def wants(refs: Any, depth: int | None = None) -> list[Any]:
             oid = refs.get(name)
@@ -104,6 +107,20 @@ class Connection:
         copy.keep(head)
         return head
 
+    def _look_into(self, copy: Repository, name: bytes) -> str | None:
+        """The branch of a repository in a folder, whose files are read where they are."""
+
+        def look() -> str | None:
+            with Repo(self.remote.path) as there:
+                oid = there.refs.as_dict().get(name)  # type: ignore[call-overload]
+                copy.borrow(str(there.object_store.path))
+            return bytes(oid).decode() if oid else None
+
+        head = self._told(look)
+        if head is not None:
+            copy.commit(head)
+        return head
+
     def push(self, copy: Repository, branch: str, commit: str, expected: str | None) -> None:
         """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
         Raises Stopped with MOVED where it is not."""
@@ -112,12 +129,13 @@ class Connection:
         def update(refs: Any) -> Any:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
-                raise Stopped(Reason.MOVED, "the branch was moved meanwhile")
+                raise Stopped(Reason.MOVED, "The branch was moved meanwhile")
             return {name: ObjectID(commit.encode())}
 
         with self._client() as client:
-            # Its type says less of what it is told about progress than it does.
-            pack_data: Any = copy.repo.generate_pack_data
+
+            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+                return copy.pack(commit, expected)
 
             def send() -> Any:
                 return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
@@ -126,7 +144,7 @@ class Connection:
         wrong = (result.ref_status or {}).get(name)
         if wrong:
             said = wrong if isinstance(wrong, str) else repr(wrong)
-            raise Stopped(Reason.REFUSED, f"the repository refused the commit: {said[:300]}")
+            raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
         copy.keep(commit)
 
     # --- how ------------------------------------------------------------------------------------------
@@ -174,12 +192,10 @@ class Connection:
 
     def _address(self, host: str, port: int) -> str:
         """Where an ssh server is, by the one rule for outgoing requests."""
-        from ..core.addresses import write_authority
-
         return self._http_address(f"https://{write_authority(host, port)}/")
 
     def _told(self, ask: Callable[[], T]) -> T:
-        where = self.remote.shown
+        where = self.remote.url
         try:
             return ask()
         except NotGitRepository:

@@ -11,14 +11,15 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dulwich.diff_tree import tree_changes
 from dulwich.errors import NotGitRepository
-from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tree
+from dulwich.pack import pack_objects_to_data
 from dulwich.repo import Repo
 from msgspec import Struct
 
@@ -71,6 +72,19 @@ class CommitText(Struct, frozen=True):
 
 def _plain(text: str) -> str:
     return "".join(sign for sign in text if sign not in "<>\n\r\0").strip() or "-"
+
+
+class _Objects:
+    """Objects that are read one by one, when they are written somewhere."""
+
+    def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
+        self._find, self._oids = find, oids
+
+    def __len__(self) -> int:
+        return len(self._oids)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._find(oid) for oid in self._oids)
 
 
 class Repository:
@@ -165,7 +179,7 @@ class Repository:
             return {}
         tree = self._find(oid)
         if not isinstance(tree, Tree):
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete")
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
         return {
             bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()
         }
@@ -184,7 +198,7 @@ class Repository:
                     here = Entry(entry.mode or 0, bytes(entry.sha or b"").decode())
                     found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
         except KeyError:
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete") from None
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, Entry]]:
@@ -219,13 +233,31 @@ class Repository:
     def read(self, oid: str) -> bytes:
         return bytes(self._blob(oid).as_raw_string())
 
+    def borrow(self, objects: str) -> None:
+        """Has the objects of another repository on this machine as well, where they are."""
+        store: Any = self.repo.object_store
+        if objects not in [alternate.path for alternate in store.alternates]:
+            store.add_alternate_path(objects)
+
+    def pack(self, commit_id: str, parent: str | None) -> Any:
+        """The objects of a commit that its parent has not at the same place, for a push: their number, and they."""
+        commit = self.commit(commit_id)
+        before = _oid(bytes(self.commit(parent).tree)) if parent else None
+        found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
+        for change in tree_changes(self.repo.object_store, before, commit.tree, include_trees=True):
+            entry = change.new
+            if entry is not None and entry.sha and not S_ISGITLINK(entry.mode or 0):
+                found[bytes(entry.sha)] = None
+        objects: Any = _Objects(self._find, list(found))
+        return pack_objects_to_data(objects)
+
     def holds(self, oid: str) -> bool:
         return ObjectID(oid.encode()) in self.repo.object_store
 
     def _blob(self, oid: str) -> Any:
         found = self._find(oid.encode())
         if not isinstance(found, Blob):
-            raise Stopped(Reason.DAMAGED, "the repository is incomplete")
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
         return found
 
     # --- writing --------------------------------------------------------------------------------------
@@ -271,10 +303,9 @@ class Repository:
         return bytes(tree.id)
 
     def add_commit(
-        self, parent: str | None, files: Mapping[str, Entry | None], text: CommitText, sign: Any = None
+        self, parent: str | None, files: Mapping[str, Entry | None], text: CommitText
     ) -> str | None:
-        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing.
-        ``sign(bytes) -> bytes``: the signature of a commit."""
+        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -292,8 +323,6 @@ class Repository:
         commit.author_timezone = commit.commit_timezone = 0
         commit.encoding = b"UTF-8"
         commit.message = text.message.encode("utf-8", "replace")
-        if sign is not None:
-            commit.gpgsig = sign(commit.as_raw_string())
         self.repo.object_store.add_object(commit)
         return str(commit.id.decode())
 

@@ -196,11 +196,11 @@ def rotate_secret(call: Call, space: SpaceAccess) -> wire.GitSyncWithSecret:
     f"{_GIT}/hook",
     needs=PUBLIC,
     returns=None,
-    errors=(404,),
+    errors=(400, 404),
     body_limit=_HOOK_LIMIT,
     extension=True,
 )
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
     """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed. It has to be signed with the secret of
-    the space's sync; for GitLab that is the secret token. 404 for anything else."""
+    the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a wrong one."""
     hooks.receive(call.context, space_id, call.headers, body.data)

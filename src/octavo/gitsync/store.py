@@ -26,7 +26,7 @@ Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
 MOST_RUNS = 200
 """Runs that are kept of a space."""
 MOST_PROBLEMS = 500
-HOLD = 180_000
+HOLD = 900_000
 """Milliseconds after which a run that says nothing is taken for dead."""
 
 
@@ -92,9 +92,8 @@ _SYNC = ", ".join(SyncRow.__struct_fields__)
 _RUN = ", ".join(RunRow.__struct_fields__)
 
 
-def find_sync(tx: Transaction, space_id: str, *, lock: bool = False) -> SyncRow | None:
-    held = tx.for_update if lock else ""
-    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space{held}", space=space_id)
+def find_sync(tx: Transaction, space_id: str) -> SyncRow | None:
+    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space", space=space_id)
     return SyncRow(*row) if row else None
 
 
@@ -116,17 +115,17 @@ def delete_sync(tx: Transaction, space_id: str) -> bool:
     return bool(tx.run("DELETE FROM git_syncs WHERE space_id = :space", space=space_id))
 
 
-def list_at(tx: Transaction, remote: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """Other spaces that are synced with this branch: their ids and folders."""
-    return [
-        (row[0], row[1])
-        for row in tx.all(
-            "SELECT space_id, folder FROM git_syncs WHERE remote = :remote AND branch = :branch AND space_id <> :but",
-            remote=remote,
-            branch=branch,
-            but=but,
-        )
-    ]
+def list_at(tx: Transaction, organization_id: str, remote: str, branch: str, but: str) -> list[str]:
+    """The folders that other spaces of the organization are synced with in this branch."""
+    rows = tx.all(
+        """SELECT g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+           WHERE g.remote = :remote AND g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org""",
+        remote=remote,
+        branch=branch,
+        but=but,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
 
 
 def list_synced(tx: Transaction) -> list[str]:

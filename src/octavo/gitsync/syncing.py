@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ..access import Can, SpaceAccess, act_for, space_access
-from ..changes import Sides, create_conflicted, into_main
+from ..changes import Sides, create_conflicted, create_with, into_main
 from ..content import (
     BranchMoved,
     Changes,
@@ -37,6 +37,7 @@ from ..content import (
     main_state,
     note_commit,
     prepare_main,
+    put_keys,
     revise_main,
     revision_state,
     store_bodies,
@@ -114,7 +115,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     except Stopped as stopped:
         return _ended_badly(context, row, holder, run_id, stopped, seen)
     except (NotFound, Forbidden, Unauthorized) as error:
-        said = f"whoever connected the space may not sync it any more: {error.message}"
+        said = f"Whoever connected the space may not sync it any more: {error.message}"
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.RIGHTS, said))
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         message = str(error) or type(error).__name__
@@ -216,7 +217,7 @@ class _Sync:
                         shutil.rmtree(copy.where, ignore_errors=True)
                     elif stopped.reason is not Reason.MOVED:
                         raise
-        raise Stopped(Reason.MOVED, "the branch was moved again and again meanwhile; the next sync goes on")
+        raise Stopped(Reason.MOVED, "The branch was moved again and again meanwhile; the next sync goes on")
 
     def _round(self, copy: Repository) -> None:
         with self.context.db.write() as tx:
@@ -235,7 +236,7 @@ class _Sync:
         if row.first == "export":
             if row.seen is not None and row.seen != (head or ""):
                 raise Stopped(
-                    Reason.REWRITTEN, "the branch was moved again since somebody decided how to go on"
+                    Reason.REWRITTEN, "The branch was moved again since somebody decided how to go on"
                 )
             self._export_all(copy, head)
             return
@@ -262,10 +263,10 @@ class _Sync:
 
     def _import_all(self, copy: Repository, head: str | None) -> None:
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"the repository has no branch {self.row.branch}")
+            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {self.row.branch}")
         tree = copy.tree_of(head)
         if tree is None:
-            raise Stopped(Reason.EMPTIED, f"the branch has no files in the folder {self.row.folder or '/'}")
+            raise Stopped(Reason.EMPTIED, f"The branch has no files in the folder {self.row.folder or '/'}")
         git = self._about(copy, head)
         with self.context.db.read() as tx:
             known = list_revisions(tx, self.space_id, 50, None).rows
@@ -336,18 +337,18 @@ class _Sync:
         row = self.row
         assert row.revision is not None
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"the repository has no branch {row.branch} any more")
+            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
         old_tree, new_tree = copy.tree_of(row.commit_id), copy.tree_of(head)
         if head != row.commit_id and not decided:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"the branch does not contain {known} any more, which was synced last: its history was rewritten,"
+                    f"The branch does not contain {known} any more, which was synced last: its history was rewritten,"
                     " or it is another repository",
                 )
             if new_tree is None and old_tree is not None:
-                raise Stopped(Reason.EMPTIED, "the branch has no files any more where there were some")
+                raise Stopped(Reason.EMPTIED, "The branch has no files any more where there were some")
         with self.context.db.read() as tx:
             base = revision_state(tx, self.space_id, row.revision)
             agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
@@ -411,8 +412,6 @@ class _Sync:
         )
 
     def _propose(self, main: State, merged: Any, head: str) -> None:
-        from ..changes import create_with
-
         subject = f"{self.row.branch}: {head[:12]}"
         change = create_with(self.context, self.space, main, merged, subject=subject)
         self.outcome.change_id = change.id
@@ -457,8 +456,6 @@ class _Sync:
                 git=about,
             )
             if keys:
-                from ..content import put_keys
-
                 put_keys(tx, keys)
             if conflicts:
                 change = create_conflicted(

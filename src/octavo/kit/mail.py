@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from collections.abc import Mapping
 from email.message import EmailMessage
+from types import MappingProxyType
 from urllib.parse import unquote
 
 from ..core.addresses import read_address
@@ -23,8 +25,17 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
-def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> None:
-    """Hands one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS at once.
+def send(
+    smtp_url: str,
+    *,
+    sender: str,
+    to: str,
+    subject: str,
+    text: str,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Hands one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS at once. ``headers``:
+    further ones.
 
     Over ``smtp`` TLS is used where the server offers it. Raises Unavailable.
     """
@@ -33,6 +44,8 @@ def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> Non
         raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = sender, to, subject
+    for name, value in headers.items():
+        message[name] = value
     message.set_content(text)
     tls = ssl.create_default_context()
     try:

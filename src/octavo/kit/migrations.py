@@ -181,8 +181,9 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
         elif migration.number < latest:
             name, _ = recorded[latest]
             raise Refused(
-                f"The migration {migration} is older than {latest}_{name}, which this database has already: its"
-                " number must be greater than all that were released before it."
+                f"The migration {migration} is older than {latest}_{name}, which this database has already. It was"
+                " made by a state between two releases: export its organizations with the program that made it, and"
+                " import them into a new one."
             )
     return [migration for migration in migrations if migration.number not in recorded]
 

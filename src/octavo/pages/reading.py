@@ -21,6 +21,7 @@ from ..content import (
     find_item,
     find_page,
     find_page_by_path,
+    get_body,
     get_item,
     get_page,
     get_revision,
@@ -33,7 +34,7 @@ from ..content import (
     list_variables,
     markdown_page,
 )
-from ..core.document import Document, keyed_nodes, nodes_to_json, to_json
+from ..core.document import Document, keyed_nodes, nodes_to_json, split_page, to_json
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
@@ -53,6 +54,7 @@ from .wire import (
     PageContentQuery,
     Pages,
     ReusableContent,
+    ReusableContentQuery,
     Revision,
     RevisionPage,
     encode_tree,
@@ -284,7 +286,11 @@ class Reader:
         return self._present_files([self._item(file_id, "file", query)], query.metadata)[0]
 
     def reusable_content(self, item_id: str, query: ContentQuery = _PLAIN) -> ReusableContent:
-        return self._present_reusables([self._item(item_id, "reusable-content", query)], query.metadata)[0]
+        item = self._item(item_id, "reusable-content", query)
+        found = self._present_reusables([item], query.metadata)[0]
+        if isinstance(query, ReusableContentQuery) and query.format == "markdown" and item.content:
+            found.markdown = split_page(get_body(self._tx, item.content))[2]
+        return found
 
     def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
         item = self._item(item_id, "reusable-content", _COMPUTED)

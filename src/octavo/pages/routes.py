@@ -36,6 +36,7 @@ from .wire import (
     Pages,
     ReferenceUsages,
     ReusableContent,
+    ReusableContentQuery,
     Revision,
     RevisionPage,
     SchemaQuery,
@@ -175,9 +176,9 @@ def get_file(call: Call, read: ReadState, file_id: str, query: ContentQuery) -> 
     returns=ReusableContent,
 )
 def get_reusable_content(
-    call: Call, read: ReadState, reusable_content_id: str, query: ContentQuery
+    call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
 ) -> ReusableContent:
-    """One reusable content."""
+    """One reusable content, with `format=markdown` also its text."""
     with _reader(call, read) as reader:
         return reader.reusable_content(reusable_content_id, query)
 

@@ -41,6 +41,12 @@ class PageContentQuery(ContentQuery):
     evaluated: Evaluated = "false"
 
 
+class ReusableContentQuery(ContentQuery):
+    """``format`` `markdown`: with its text, as it is kept, without the head of its file."""
+
+    format: Format = "document"
+
+
 class DocumentQuery(Struct, rename="camel"):
     evaluated: Evaluated = "false"
 
@@ -207,6 +213,7 @@ class ReusableContent(Struct):
     title: str
     object: Literal["reusable-content"] = "reusable-content"
     document: str | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
     git: GitBlob | UnsetType = UNSET
 
 

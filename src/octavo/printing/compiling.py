@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from .order import Order, Result
+from ..core.document import on_failure
+from .order import Contained, Order, Result
 from .typesetting import FONTS, Setting
 
 _PROBES = 200
@@ -105,7 +107,11 @@ class Compiling:
 def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
     order = msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
+    contained: list[Contained] = []
+    # Nobody hears of it in this process, so it goes along with the result.
+    on_failure(lambda stage, error, count: contained.append(Contained(stage, repr(error)[:1000], count)))
     result = Compiling(folder, order).run(plain="plain" in arguments[1:])
+    result = replace(result, contained=contained)
     (folder / "result.json").write_bytes(msgspec.json.encode(result))
 
 

@@ -92,11 +92,21 @@ class Order(Struct, frozen=True, kw_only=True):
     fonts: str | None = None
 
 
+class Contained(Struct, frozen=True):
+    """A failure of our own code that stayed in the blocks where it was: at which stage, what it said, at how many."""
+
+    stage: str
+    error: str
+    count: int
+
+
 class Result(Struct, frozen=True):
-    """How it went: chapters that could only be printed as plain text, and images that could not be read."""
+    """How it went: chapters that could only be printed as plain text, images that could not be read, and what failed in
+    single blocks."""
 
     plain: list[str]
     broken: list[str]
+    contained: list[Contained] = []
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:

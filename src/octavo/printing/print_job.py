@@ -9,6 +9,7 @@ import structlog
 from msgspec.structs import replace
 
 from ..content import on_dependency_change, revision_state, store_file
+from ..core.document import tell_failure
 from ..errors import NotFound
 from ..kit import jobs
 from ..kit.apart import Bounds, run_apart
@@ -34,6 +35,10 @@ _TOO_MUCH = "This space could not be printed: it asks for more memory or time th
 
 class CannotPrint(Exception):
     """Even the plain text could not be set; the message says why, for a reader."""
+
+
+class FailedApart(Exception):
+    """What our own code failed with in the process that set a print, as it said it there."""
 
 
 def order_print(tx: Transaction, wanted: Wanted, look: str) -> PrintRow | None:
@@ -70,6 +75,8 @@ def make_print(context: Context, print_id: str) -> None:
                 store.fail_print(tx, print_id, str(error))
                 jobs.finish(tx)
             return
+        for failure in result.contained:
+            tell_failure(failure.stage, FailedApart(failure.error), failure.count)
         if result.plain or result.broken:
             log.warning("printed with losses", print=print_id, plain=result.plain, broken=result.broken)
         blob = store_file(context, (folder / "print.pdf").read_bytes())

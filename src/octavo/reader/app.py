@@ -44,7 +44,7 @@ from ..kit.shares import SharedThreads
 from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
-from ..sites import PROXIED, find_site_by_hostname
+from ..sites import PREVIEWED, PROXIED, find_site_by_hostname
 from .asking import ASK_PATH, MAX_FORM
 from .audiences import asks_for_preview
 from .cards import Cards
@@ -316,6 +316,8 @@ def _who(request: Request) -> bytes:
 
 
 def _previews(request: Request) -> bool:
+    if _path(request).startswith(PREVIEWED):
+        return True
     return asks_for_preview(request.query_string, request.headers.get(b"cookie", b""))
 
 

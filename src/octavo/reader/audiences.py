@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import msgspec
@@ -80,7 +80,8 @@ class SendOn(Exception):  # noqa: N818
 class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
     conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
-    they proved ends, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged."""
+    they proved ends, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``: the person whose tried look it
+    shows, ``theme``: light or dark, whatever the look says, ``framed``: it may be in a frame of the app."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
@@ -88,6 +89,9 @@ class Admission(Struct, frozen=True):
     preview: bool = False
     drafted: Drafted | None = None
     until: int | None = None
+    look: str | None = None
+    theme: Literal["light", "dark"] | None = None
+    framed: bool = False
 
     @property
     def audience(self) -> str:
@@ -112,6 +116,23 @@ def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
         return True
     return bool(query_string) and any(
         name == PREVIEW for name, _ in read_coming(query_string, "", False).query
+    )
+
+
+def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Admission] | None:
+    """The site that the token of a preview in a frame shows, and its visitor; None for a token that is not good."""
+    found = read_preview(tx, context.signer, token)
+    if found is None:
+        return None
+    return found.site, Admission(
+        "",
+        found.visitor,
+        personal=True,
+        preview=True,
+        drafted=found.drafted,
+        look=found.look,
+        theme=found.theme,
+        framed=True,
     )
 
 

@@ -26,6 +26,7 @@ from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
 from ..references import Files, SpaceView, ViewFiles, load_view
 from ..sites import (
+    PREVIEWED,
     PROXIED,
     Outline,
     SiteRow,
@@ -40,7 +41,7 @@ from ..sites import (
     load_structure,
     own_url,
 )
-from .audiences import Admission, Coming, SendOn, admit
+from .audiences import Admission, Coming, SendOn, admit, admit_framed
 
 EMBEDDED = "~embed/"
 """What the path of an embedded site begins with."""
@@ -138,6 +139,7 @@ class _Place(NamedTuple):
     base: str
     rest: str
     proxied: bool = False
+    framed: Admission | None = None
 
 
 def _find_site(tx: Transaction, host: str, path: str) -> _Place | None:
@@ -162,6 +164,16 @@ def _find_site(tx: Transaction, host: str, path: str) -> _Place | None:
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 
+def _find_previewed(tx: Transaction, context: Context, path: str) -> _Place | None:
+    token, _, rest = path.removeprefix(PREVIEWED).partition("/")
+    found = admit_framed(tx, context, token)
+    site = find_site(tx, found[0]) if found is not None else None
+    if found is None or site is None:
+        return None
+    base = f"{PREVIEWED}{token}/"
+    return _Place(site, path if path.endswith("/") or rest else f"{path}/", base, rest, framed=found[1])
+
+
 def _find_proxied(tx: Transaction, path: str) -> _Place | None:
     site_id, _, rest = path.removeprefix(PROXIED).partition("/")
     site = find_site(tx, site_id)
@@ -176,16 +188,21 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
     """The visit at the site that an address names. ``path`` is decoded and begins with a slash. Raises NotFound where
     nobody else may know that there is one, and what ``audiences.admit`` raises."""
-    found = _find_site(tx, host, path)
+    framed = path.startswith(PREVIEWED)
+    found = _find_previewed(tx, context, path) if framed else _find_site(tx, host, path)
     if found is None:
         raise NotFound("There is no published site at this address.")
     site = found.site
     if found.proxied:
         # The path is its owner's word. On this origin another site may be there: so the cookies of both have other names.
         coming = replace(coming, site=site.id)
-    admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
+    if found.framed is not None:
+        admission, base, rest = found.framed, found.base, found.rest
+    else:
+        admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
     sites_url = context.settings.sites_url
-    start = own_url(sites_url, site) or f"{sites_url.rstrip('/')}{found.base}"
+    elsewhere = own_url(sites_url, site) if found.framed is None else None
+    start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"
     embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
     if embedded:
         # Others' pages would show what somebody's cookies let them see.

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 import msgspec
+from msgspec.structs import replace
 
 from ..core.document.html import Target
 from ..core.document.parts import emoji
@@ -49,7 +50,12 @@ _FEW_VARIANTS = 12
 def look_of(tx: Transaction, space: SpaceVisit) -> Look:
     """How the pages of a space of the site look."""
     visit = space.visit
-    customization, theme = find_customization(tx, space.site_space.id)
+    admission = visit.admission
+    customization, theme = find_customization(tx, space.site_space.id, admission.look)
+    if admission.theme is not None:
+        # One side is looked at: what the visitor chose before, or is offered to choose, is not asked.
+        theme = admission.theme
+        customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
     named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
     fonts = find_fonts(tx, visit.organization_id, named, f"{visit.base}{FONTS_PATH}/")

@@ -298,6 +298,8 @@ class _Frame:
         if page is not None and not visit.visit.admission.preview:
             site = msgspec.structs.replace(site, seen=f"{visit.base}{SEEN_PATH}?page={page.id}")
         scripts, sources = scripts_of(view.tx, view.context, visit.visit, self.look.customization)
+        if visit.visit.admission.framed:
+            sources = (*sources, ("frame-ancestors", (view.context.settings.address.origin,)))
         if visit.visit.embedded:
             sources = (*sources, ("frame-ancestors", tuple(view.context.settings.embed_origins.split())))
         return msgspec.structs.replace(site, scripts=scripts, sources=sources)

@@ -1,25 +1,78 @@
 """Published sites: which spaces they show, and to whom."""
 
-from . import entering as entering
-from . import prints as prints
-from . import sharing as sharing
-from . import tables as tables
-from .audiences.adaptive import get_schema as get_visitor_schema
-from .audiences.schema import admit as admit_claims
-from .audiences.share_links import find_link_by_key
-from .audiences.visitor_auth import MAX_TOKEN, Other, Signed, accept_key
-from .audiences.visitor_auth import read_token as read_visitor_token
-from .creating import create_site
-from .customization.colours import colours_of
-from .customization.editing import find_customization, get_customization
-from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
-from .previewing import PREVIEW, read_preview
-from .profile_wire import IntegrationScript
-from .publishing import may_open, require_opening
-from .redirects.leading import find_lead, list_space_redirects
-from .redirects.store import list_redirects
-from .scripts import list_scripts, provide_scripts
-from .sight import Sight, sight_of
+from . import (
+    entering as entering,
+)
+from . import (
+    prints as prints,
+)
+from . import (
+    sharing as sharing,
+)
+from . import (
+    tables as tables,
+)
+from .audiences.adaptive import (
+    get_schema as get_visitor_schema,
+)
+from .audiences.schema import (
+    admit as admit_claims,
+)
+from .audiences.share_links import (
+    find_link_by_key,
+)
+from .audiences.visitor_auth import (
+    MAX_TOKEN,
+    Other,
+    Signed,
+    accept_key,
+)
+from .audiences.visitor_auth import (
+    read_token as read_visitor_token,
+)
+from .creating import (
+    create_site,
+)
+from .customization.colours import (
+    colours_of,
+)
+from .customization.editing import (
+    find_customization,
+    get_customization,
+)
+from .customization.wire import (
+    ContentLink,
+    ContentRef,
+    Customization,
+    HeaderItem,
+)
+from .previewing import (
+    PREVIEW,
+    PREVIEWED,
+    read_preview,
+)
+from .profile_wire import (
+    IntegrationScript,
+)
+from .publishing import (
+    may_open,
+    require_opening,
+)
+from .redirects.leading import (
+    find_lead,
+    list_space_redirects,
+)
+from .redirects.store import (
+    list_redirects,
+)
+from .scripts import (
+    list_scripts,
+    provide_scripts,
+)
+from .sight import (
+    Sight,
+    sight_of,
+)
 from .store import (
     SiteRow,
     find_site,
@@ -38,8 +91,15 @@ from .store import (
     set_published,
     touch_sites,
 )
-from .structure.arranging import arrange_site, describe_site, name_spaces, require_bounds
-from .structure.outline import Outline
+from .structure.arranging import (
+    arrange_site,
+    describe_site,
+    name_spaces,
+    require_bounds,
+)
+from .structure.outline import (
+    Outline,
+)
 from .structure.store import (
     MAX_DEPTH,
     GroupRow,
@@ -51,19 +111,86 @@ from .structure.store import (
     load_structure,
     localize,
 )
-from .visitor_tokens import make_visitor_token
-from .wire import PROXIED, Site, own_url, present_site, proxied_path, published_url
+from .visitor_tokens import (
+    make_visitor_token,
+)
+from .wire import (
+    PROXIED,
+    Site,
+    own_url,
+    present_site,
+    proxied_path,
+    published_url,
+)
 
 __all__ = [
-    "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "PROXIED", "SectionRow", "Sight", "Signed", "Site", "SiteRow",
-    "Other", "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "colours_of", "create_site",
-    "describe_site", "entering", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key",
-    "find_site", "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
-    "find_site_by_hostname", "find_site_by_proxy", "find_site_of_space", "find_version", "get_customization", "get_site",
-    "get_visitor_schema", "list_all_sites", "list_former_paths", "list_public_sites",
-    "list_published_sites", "list_redirects", "list_scripts", "list_sites_of_space", "list_space_redirects",
-    "load_structure", "localize", "make_visitor_token", "may_open", "name_spaces", "own_url", "present_site", "prints", "provide_scripts",
-    "proxied_path", "published_url", "read_preview", "read_visitor_token", "require_bounds", "require_opening", "set_published", "sight_of",
-    "tables", "touch_sites",
-]  # fmt: skip
+    "ContentLink",
+    "ContentRef",
+    "Customization",
+    "GroupRow",
+    "HeaderItem",
+    "IntegrationScript",
+    "MAX_DEPTH",
+    "MAX_TOKEN",
+    "Other",
+    "Outline",
+    "PREVIEW",
+    "PREVIEWED",
+    "PROXIED",
+    "SectionRow",
+    "Sight",
+    "Signed",
+    "Site",
+    "SiteRow",
+    "SiteSpaceRow",
+    "Structure",
+    "accept_key",
+    "admit_claims",
+    "arrange_site",
+    "colours_of",
+    "create_site",
+    "describe_site",
+    "entering",
+    "find_customization",
+    "find_empty_spaces",
+    "find_lead",
+    "find_link_by_key",
+    "find_site",
+    "find_site_by_basename",
+    "find_site_by_docs_source",
+    "find_site_by_former_name",
+    "find_site_by_hostname",
+    "find_site_by_proxy",
+    "find_site_of_space",
+    "find_version",
+    "get_customization",
+    "get_site",
+    "get_visitor_schema",
+    "list_all_sites",
+    "list_former_paths",
+    "list_public_sites",
+    "list_published_sites",
+    "list_redirects",
+    "list_scripts",
+    "list_sites_of_space",
+    "list_space_redirects",
+    "load_structure",
+    "localize",
+    "make_visitor_token",
+    "may_open",
+    "name_spaces",
+    "own_url",
+    "present_site",
+    "prints",
+    "provide_scripts",
+    "proxied_path",
+    "published_url",
+    "read_preview",
+    "read_visitor_token",
+    "require_bounds",
+    "require_opening",
+    "set_published",
+    "sight_of",
+    "tables",
+    "touch_sites",
+]

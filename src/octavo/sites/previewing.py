@@ -31,10 +31,14 @@ from ..kit.signing import Signer
 from ..orgs import get_organization
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
+from .customization.wire import Mode
 from .store import find_site, get_site
 from .structure.store import Structure, load_structure
 from .wire import published_url
 
+PREVIEWED = "/~previewed/"
+"""Previews in frames of the app begin with this, and then have their token: a frame gets no cookies where sites are on
+another domain than the app, and should leave none with whoever looks at the site as a visitor next."""
 PREVIEW = "preview_token"
 """The parameter of addresses that a token comes in."""
 _PURPOSE = "site preview"
@@ -47,28 +51,42 @@ class _Preview(Struct, omit_defaults=True):
     by: Grantor
     visitor: dict[str, Any]
     change: str = ""
+    look: bool = False
+    theme: Mode | None = None
 
 
 _decoder = msgspec.json.Decoder(_Preview)
 
 
 def make_preview(
-    signer: Signer, site_id: str, actor: Actor, visitor: dict[str, Any], change: str = ""
+    signer: Signer,
+    site_id: str,
+    actor: Actor,
+    visitor: dict[str, Any],
+    change: str = "",
+    *,
+    look: bool = False,
+    theme: Mode | None = None,
 ) -> str:
     """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask.
-    ``change``: the id of a change request that is shown in place of what its space has."""
-    payload = msgspec.json.encode(_Preview(site_id, grantor_of(actor), visitor, change)).decode()
+    ``change``: the id of a change request that is shown in place of what its space has. ``look``: with the look that the
+    member tries. ``theme``: light or dark, whatever the look says."""
+    preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme)
+    payload = msgspec.json.encode(preview).decode()
     until = now() + _HOUR
     return signer.sign(_PURPOSE, payload, until if actor.expires_at is None else min(until, actor.expires_at))
 
 
 class Preview(Struct, frozen=True):
-    """What a token says. ``drafted``: the change request that it shows. ``expires`` in milliseconds."""
+    """What a token says. ``drafted``: the change request that it shows. ``expires`` in milliseconds. ``look``: the
+    person whose tried look it shows."""
 
     site: str
     visitor: dict[str, Any]
     drafted: Drafted | None
     expires: int
+    look: str | None = None
+    theme: Mode | None = None
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
@@ -100,7 +118,8 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
     drafted = _find_drafted(tx, structure, found.change)
     if found.change and drafted is None:
         return None
-    return Preview(found.site, found.visitor, drafted, signed.expires)
+    look = actor.user_id if found.look else None
+    return Preview(found.site, found.visitor, drafted, signed.expires, look, found.theme)
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
@@ -155,3 +174,22 @@ def preview_url(
     url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
     token = make_preview(call.context.signer, site.site_id, site.actor, visitor, change_id or "")
     return f"{url}{quote(base)}?{PREVIEW}={token}"
+
+
+def framed_preview_url(
+    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str | None, theme: Mode | None
+) -> str:
+    """An address for a frame of the app that shows the site with the look that the caller tries. Raises Forbidden for
+    who does not see all that the site shows, NotFound for a site space of another site."""
+    structure = load_structure(tx, site.site_id)
+    base = ""
+    if site_space_id is not None:
+        start = structure.site_spaces.get(site_space_id)
+        if start is None:
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+        base = structure.base(start)
+    if not _sees_all(tx, site.actor, structure):
+        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+    visitor = admit(get_schema(tx, site.site_id), {}, {})
+    token = make_preview(call.context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)
+    return f"{call.settings.sites_url.rstrip('/')}{PREVIEWED}{token}/{quote(base)}"

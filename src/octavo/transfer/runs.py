@@ -7,6 +7,7 @@ anew. Whoever cancels a run wins up to the very transaction that makes the revis
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
 from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost, finish, job
+from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
 from ..spaces import name_language
 from ..uploads import get_uploads
@@ -89,7 +91,7 @@ def run_import(context: Context, run: str) -> None:
         if begun is None:
             return
         if begun.attempts > ATTEMPTS:
-            store.end_run(tx, run, "failed", error="The server was stopped in the middle, again and again.")
+            _fail(tx, begun, "The server was stopped in the middle, again and again.")
             finish(tx)
             return
     try:
@@ -102,18 +104,34 @@ def run_import(context: Context, run: str) -> None:
         if isinstance(error, Unavailable) and begun.attempts < ATTEMPTS:
             raise
         with context.db.write() as tx:
-            store.end_run(tx, run, "failed", error=str(error))
+            _fail(tx, begun, str(error))
             finish(tx)
     except OutOfTime:
         with context.db.write() as tx:
-            store.end_run(tx, run, "failed", error=f"It was not done within {SECONDS / 3600:g} hours.")
+            _fail(tx, begun, f"It was not done within {SECONDS / 3600:g} hours.")
             finish(tx)
     except Exception:
         if begun.attempts < ATTEMPTS:
             raise
         with context.db.write() as tx:
-            store.end_run(tx, run, "failed", error="Something went wrong on our side.")
+            _fail(tx, begun, "Something went wrong on our side.")
         raise
+
+
+def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
+    """Ends a run that failed, and has who started it told; False for one that is over."""
+    ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
+    if ended:
+        emit(
+            tx,
+            "import_failed",
+            organization_id=run.organization_id,
+            space_id=run.space_id,
+            run=run.id,
+            user=run.user_id,
+            problem=error,
+        )
+    return ended
 
 
 def _import(context: Context, run: RunRow) -> None:
@@ -125,8 +143,7 @@ def _import(context: Context, run: RunRow) -> None:
     problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
     if not staged.plan.pages:
         with context.db.write() as tx:
-            message = "There is no page in it."
-            if not store.end_run(tx, run.id, "failed", problems=problems, error=message):
+            if not _fail(tx, run, "There is no page in it.", problems):
                 raise Cancelled
             finish(tx)
         return
@@ -186,9 +203,9 @@ def _place(
         # Their right counts in the moment of the revision: making it may have taken a while.
         space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
-            wire.ImportedPage(new.id, urls[old.file_path])
-            if urls and old.file_path in urls
-            else wire.ImportedPage(new.id)
+            wire.ImportedPage(
+                new.id, (urls or {}).get(old.file_path or "", msgspec.UNSET), old.file_path or msgspec.UNSET
+            )
             for old, new in zip(pages, made, strict=True)
             if new.kind == "document"
         ]

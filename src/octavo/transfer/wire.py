@@ -42,10 +42,11 @@ class StartImport(Struct):
 
 
 class ImportedPage(Struct):
-    """Pages are made all at once, when a run ends."""
+    """Pages are made all at once, when a run ends. ``path``: of its file in the source, as problems name it."""
 
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
+    path: str | UnsetType = UNSET
     type: Literal["page"] = "page"
     status: Literal["complete"] = "complete"
 

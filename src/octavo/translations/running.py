@@ -28,6 +28,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
 from ..kit.jobs import LeaseLost, finish, job
+from ..kit.outbox import emit
 from ..models import find_model
 from . import store
 from .learning import learn
@@ -67,7 +68,16 @@ def run_translation(context: Context, translation: str, run: str) -> None:
         raise
     except (OctavoError, OutOfTime) as error:
         with context.db.write() as tx:
-            store.end_run(tx, translation, run, notice=f"The last run failed: {error}")
+            if store.end_run(tx, translation, run, notice=f"The last run failed: {error}"):
+                emit(
+                    tx,
+                    "translation_failed",
+                    organization_id=begun.organization_id,
+                    space_id=begun.space_id,
+                    run=translation,
+                    user=begun.run_by,
+                    problem=str(error),
+                )
             finish(tx)
 
 

@@ -1,4 +1,4 @@
-"""Files that people upload for later use: for imports, and as fonts."""
+"""Files that people upload for later use: for imports, as fonts, and for pages."""
 
 from . import tables as tables
 from .receiving import PATH as UPLOAD_PATH

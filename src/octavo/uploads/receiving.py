@@ -27,7 +27,7 @@ from ..kit.jobs import job, schedule
 from ..spaces import release, retain
 from . import store
 from .store import UploadRow
-from .wire import NewUpload, SignedUpload
+from .wire import Kind, NewUpload, SignedUpload
 
 PURPOSE = "upload"
 PATH = "/uploads"
@@ -35,7 +35,11 @@ GOOD_FOR = 3600_000
 """Milliseconds in which a URL takes bytes."""
 KEPT_FOR = 24 * GOOD_FOR
 """Milliseconds in which what was uploaded can be used."""
-LARGEST = {"import_file": 100 * 1024 * 1024, "customization_font": 5 * 1024 * 1024}
+LARGEST: dict[Kind, int] = {
+    "import_file": 100 * 1024 * 1024,
+    "customization_font": 5 * 1024 * 1024,
+    "page_file": 100 * 1024 * 1024,
+}
 MAX_WAITING = 200
 """URLs that somebody has and did not use."""
 

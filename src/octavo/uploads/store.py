@@ -43,21 +43,26 @@ def find_upload(tx: Transaction, upload_id: str) -> UploadRow | None:
 
 
 def get_uploads(
-    tx: Transaction, organization_id: str, user_id: str, kind: str, keys: Sequence[str]
+    tx: Transaction,
+    organization_id: str,
+    user_id: str,
+    kind: str,
+    keys: Sequence[str],
+    places: Sequence[str] | None = None,
 ) -> list[UploadRow]:
-    """What somebody uploaded under these keys, in their order. Raises NotFound for keys that are not theirs,
-    BadRequest where the bytes did not come yet."""
+    """What somebody uploaded under these keys, in their order. ``places``: where each key stands, if not in ``files``.
+    Raises NotFound for keys that are not theirs, BadRequest where the bytes did not come yet."""
     found = []
-    for number, key in enumerate(keys):
+    for key, place in zip(keys, places or [f"files[{n}]" for n in range(len(keys))], strict=True):
         upload = find_upload(tx, key)
         if (
             upload is None
             or (upload.organization_id, upload.user_id) != (organization_id, user_id)
             or upload.kind != kind
         ):
-            raise NotFound(f"files[{number}]: there is no uploaded file {key!r}.")
+            raise NotFound(f"{place}: there is no uploaded file {key!r}.")
         if upload.hash is None:
-            raise BadRequest(f"files[{number}]: nothing was uploaded to the URL of {key!r} yet.")
+            raise BadRequest(f"{place}: nothing was uploaded to the URL of {key!r} yet.")
         found.append(upload)
     return found
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Kind = Literal["import_file", "customization_font"]
+Kind = Literal["import_file", "customization_font", "page_file"]
+"""``page_file`` is Octavo's own: a file for the pages of a space, which a change of its content then names."""
 
 
 class FileMetadata(Struct):

@@ -87,6 +87,22 @@ TOLD_ELSEWHERE = {
     "requestSignInLink": Elsewhere(
         503, "needs a mail server", "access/test_sign_in.py::test_a_mailed_link_signs_in_once"
     ),
+    **dict.fromkeys(
+        ("getOwnNotification", "updateOwnNotification"),
+        Elsewhere(
+            404,
+            "is about what one person alone was told",
+            "notifications/test_notifications.py::test_a_notification_is_read_and_done",
+        ),
+    ),
+    **dict.fromkeys(
+        ("getUnsubscribePage", "unsubscribe"),
+        Elsewhere(
+            400,
+            "takes a link that was signed for a mail",
+            "notifications/test_mail.py::test_a_mail_is_ended_by_its_link",
+        ),
+    ),
     "startOpenIdSignIn": Elsewhere(
         503, "needs an OpenID Connect provider", "access/test_oidc.py::test_somebody_new_signs_in"
     ),
@@ -96,7 +112,7 @@ TOLD_ELSEWHERE = {
         "access/test_oidc.py::test_somebody_new_signs_in",
     ),
     "receiveGitHook": Elsewhere(
-        404,
+        400,
         "takes what a hoster signed with the secret of the space's sync",
         "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
     ),

@@ -21,6 +21,16 @@ def _settle(world, place):
     world.call(place.admin, "POST", place.path(path), json={"choice": "theirs"})
 
 
+_OBJECT = {"objectId": "pageId"}
+_REQUEST = "/spaces/{spaceId}/change-requests/{changeRequestId}"
+
+
+def _see(world, place):
+    for who in place.roles:
+        body = {"revision": place["changeRevisionId"]}
+        world.call(who, "PUT", place.path(f"{_REQUEST}/seen/{{pageId}}"), json=body)
+
+
 SAMPLES = {
     "listChangeRequestsForSpace": Sample(),
     "listChangeRequestsForOrganization": Sample(),
@@ -37,6 +47,11 @@ SAMPLES = {
     "listConflictsInChangeRequest": Sample(path=_CONFLICT),
     "resolveConflictInChangeRequest": Sample(path=_CONFLICT, body={"choice": "theirs"}),
     "reopenConflictInChangeRequest": Sample(path=_CONFLICT, before=_settle),
+    "listSeenInChangeRequest": Sample(before=_see),
+    "markSeenInChangeRequest": Sample(
+        path=_OBJECT, body=lambda place: {"revision": place["changeRevisionId"]}
+    ),
+    "unmarkSeenInChangeRequest": Sample(path=_OBJECT, before=_see),
     "getRequestedReviewersByChangeRequestId": Sample(),
     "requestReviewersForChangeRequest": Sample(body=lambda place: {"users": [place["userId"]]}),
     "removeRequestedReviewerFromChangeRequest": Sample(),

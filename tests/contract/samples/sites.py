@@ -201,6 +201,13 @@ SAMPLES = {
     "deleteSiteRedirectById": Sample(),
     "getSiteRedirectBySource": Sample(query={"source": "/Old"}),
     "getSiteCustomizationById": Sample(),
+    "previewSiteCustomization": Sample(
+        body=lambda place: {
+            "customization": {"styling": {"theme": "bold"}},
+            "siteSpace": place["siteSpaceId"],
+            "theme": "dark",
+        }
+    ),
     "updateSiteCustomizationById": Sample(
         body=lambda place: {
             **_LOOK,

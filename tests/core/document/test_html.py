@@ -577,3 +577,21 @@ def test_tokens_of_a_listing_lie_in_their_lines(tokens: list[tuple[str, str]]) -
     assert ["".join(text for _, text in row) for row in rows] == texts
     kinds = [(kind, letter) for kind, text in tokens for letter in text if letter != "\n"]
     assert [(kind, letter) for row in rows for kind, text in row for letter in text] == kinds
+
+
+def test_a_link_on_a_picture_that_says_nothing_has_a_name():
+    def made(markdown: str) -> str:
+        return drawn(
+            markdown,
+            link=lambda ref: Target(href=ref.get("url"), external=True),
+            file=lambda ref: Asset(url="/a.png", name="a.png"),
+        )
+
+    assert 'aria-label="https://example.com/x"' in made("[![](a.png)](https://example.com/x)\n")
+    for named in (
+        "[![Chart](a.png)](https://e.com)",
+        "[![](a.png) Words](https://e.com)",
+        "[Words](https://e.com)",
+    ):
+        assert "aria-label" not in made(f"{named}\n")
+    assert "aria-label" not in made('[![](a.png)](https://e.com "Title")\n')

@@ -99,3 +99,13 @@ test("the longest rising run", () => {
   expect(longestRun([3, 1, 2, 5, 4])).toEqual([1, 2, 4]);
   expect(longestRun([])).toEqual([]);
 });
+
+test("what was written in a block that is gone is at the end", () => {
+  const changes = {
+    set: [{ block: "gone", document: { document: [block("gone", "words")] } }],
+    insert: [],
+    move: [],
+    delete: [],
+  };
+  expect(applyChanges([block("one", "a")], changes)).toEqual([block("one", "a"), block("gone", "words")]);
+});

@@ -111,6 +111,7 @@ function isBlock(node: unknown): boolean {
 /** The blocks after changes that `difference` gave for them. */
 export function applyChanges(blocks: BlockJson[], changes: BlockChanges): BlockJson[] {
   const set = new Map(changes.set.map((each) => [each.block, each.document.document]));
+  const known = new Set(set.size ? blocks.flatMap(keysOf) : []);
   const moved = new Set(changes.move.flatMap((each) => each.blocks));
   const gone = new Set(changes.delete);
   let found = blocks.flatMap((block) => replaced(block, set));
@@ -119,6 +120,8 @@ export function applyChanges(blocks: BlockJson[], changes: BlockChanges): BlockJ
     found = "after" in place && at < 0 ? [...found, ...nodes] : found.toSpliced(at + 1, 0, ...nodes);
   };
   for (const each of changes.insert) put(each, each.document.document);
+  // What was written in a block that is gone stands at the end rather than nowhere.
+  for (const [key, nodes] of set) if (!known.has(key)) found.push(...nodes.filter((node) => isBlock(node)));
   const byKey = new Map(found.map((block) => [block.key!, block]));
   found = found.filter((block) => !moved.has(block.key!));
   for (const each of changes.move) {
@@ -128,6 +131,17 @@ export function applyChanges(blocks: BlockJson[], changes: BlockChanges): BlockJ
     );
   }
   return found.filter((block) => !gone.has(block.key!));
+}
+
+function keysOf(block: BlockJson): string[] {
+  return [
+    ...(block.key ? [block.key] : []),
+    ...(block.nodes ?? []).flatMap((node) => isBlock(node) ? keysOf(node as BlockJson) : []),
+    ...(block.fragments ?? []).flatMap((each) => [
+      ...(each.key ? [each.key] : []),
+      ...each.nodes.flatMap(keysOf),
+    ]),
+  ];
 }
 
 function replaced(block: BlockJson, set: Map<string, BlockJson[]>): BlockJson[] {

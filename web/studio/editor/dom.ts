@@ -32,10 +32,13 @@ export function sign(name: string): HTMLElement {
   return h("span", { class: `i i-${name}`, "aria-hidden": "true" });
 }
 
-/** Puts a floating element beside a place in the window: below it, or above where there is no room. */
+/**
+ * Puts a floating element beside a place in the window: below it, or above where there is no room; from where lines
+ * begin, where the place says its right side too.
+ */
 export function place(
   floating: HTMLElement,
-  at: { left: number; top: number; bottom: number },
+  at: { left: number; right?: number; top: number; bottom: number },
   above = false,
 ): void {
   const { width, height } = floating.getBoundingClientRect();
@@ -43,6 +46,8 @@ export function place(
   const fits = above ? at.top - height - margin >= 0 : at.bottom + height + margin <= innerHeight;
   const up = above === fits;
   const top = up ? at.top - height - margin : at.bottom + margin;
-  floating.style.setProperty("left", `${Math.max(margin, Math.min(at.left, innerWidth - width - margin))}px`);
+  const fromRight = at.right !== undefined && getComputedStyle(floating).direction === "rtl";
+  const left = fromRight ? at.right! - width : at.left;
+  floating.style.setProperty("left", `${Math.max(margin, Math.min(left, innerWidth - width - margin))}px`);
   floating.style.setProperty("top", `${Math.max(margin, Math.min(top, innerHeight - height - margin))}px`);
 }

@@ -69,6 +69,18 @@ export async function leftDrafts(space: string, change: number, page: string): P
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
+/** What is kept becomes what is not saved of the same page in another change request, on top of that one's revision. */
+export async function moveDraft(draft: Draft, change: number, revision: string): Promise<void> {
+  await keepDraft({ ...draft, tab: crypto.randomUUID(), change, revision, at: Date.now() });
+  await dropDraft(draft);
+}
+
+/** How many pages have text here that the server does not have. */
+export async function countDrafts(): Promise<number> {
+  const found = (await run("readonly", (store) => store.getAll())) as Draft[];
+  return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
+}
+
 /** Everything kept here goes: for signing out. */
 export async function forgetDrafts(): Promise<void> {
   await run("readwrite", (store) => store.clear());

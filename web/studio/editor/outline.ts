@@ -40,3 +40,13 @@ export function countWords(doc: Node): number {
   for (const _ of doc.textBetween(0, doc.content.size, " ", " ").matchAll(WORD)) found++;
   return found;
 }
+
+const LETTER = /\p{L}/u;
+const RIGHT_TO_LEFT =
+  /\p{Script=Arabic}|\p{Script=Hebrew}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}/u;
+
+/** Where the lines of a text begin, as its first letter says; undefined where it has none. */
+export function directionOf(text: string): "rtl" | "ltr" | undefined {
+  const first = LETTER.exec(text)?.[0];
+  return first === undefined ? undefined : RIGHT_TO_LEFT.test(first) ? "rtl" : "ltr";
+}

@@ -51,8 +51,13 @@ export function reusableBlock(id: string): Node {
   return schema.nodes.reusable_content!.create({ data: { ref } });
 }
 
-/** Makes a reusable content of the block that is chosen, and puts that in its place. */
-export async function makeReusable(view: EditorView, space: string, change: number): Promise<void> {
+/** Makes a reusable content of the block that is chosen, and puts that in its place; `onmade`: before it is there. */
+export async function makeReusable(
+  view: EditorView,
+  space: string,
+  change: number,
+  onmade: () => void,
+): Promise<void> {
   const block = blockOf(view.state);
   if (!block || !isWritten(block.node)) return;
   const title = block.node.textContent.trim().slice(0, 60).trim() || words.blocks.reusable_content!;
@@ -63,6 +68,7 @@ export async function makeReusable(view: EditorView, space: string, change: numb
       body: { title, document: { document: nodes } } as unknown as Schemas["NewReusableContent"],
     }),
   );
+  onmade();
   // Where the block is now, if it is there still as it was.
   let at: number | undefined;
   view.state.doc.descendants((node, position) => {

@@ -101,7 +101,7 @@ function expression(title: string, line?: string): Choice {
         ? to + 2
         : to;
       const node = schema.nodes.expression!.create({ data: { expression: title } });
-      view.dispatch(view.state.tr.replaceWith(from, end, [node, schema.text(" ")]).scrollIntoView());
+      view.dispatch(view.state.tr.replaceWith(from, end, node).scrollIntoView());
     },
   };
 }

@@ -393,7 +393,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       blockHandle({
         ...tools,
         reuse: (target) =>
-          makeReusable(target, space, change).then(() => options.lookup.forget()).catch(onproblem),
+          makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
       }),
     ],
     handle: {

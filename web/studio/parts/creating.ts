@@ -1,7 +1,8 @@
-/** Making spaces and sites: they are there at once, and are named afterwards. */
+/** Making spaces, which are there at once and are named afterwards, and sites. */
 import { api, ask } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
+import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { refresh } from "../state/resource.svelte.ts";
 import { router } from "../state/router.svelte.ts";
@@ -53,17 +54,7 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
   }
 }
 
-export async function createSite(spaces: string[] = []): Promise<void> {
-  const organization = session.organization;
-  if (!organization) return;
-  try {
-    const made = await ask(api.POST("/orgs/{organizationId}/sites", {
-      params: { path: { organizationId: organization.id } },
-      body: { title: t("New site"), spaces },
-    }));
-    refresh(`org/${organization.id}/sites`);
-    await router.go(address.site(organization.id, made.id));
-  } catch (problem) {
-    notices.fail(problem);
-  }
+/** Opens the dialog that makes a site, with these spaces chosen. */
+export function createSite(spaces: string[] = []): void {
+  if (session.organization) frame.site = spaces;
 }

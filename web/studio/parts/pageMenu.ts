@@ -4,6 +4,7 @@ import { address } from "../addresses.ts";
 import type { Base } from "../editor/PageBody.svelte";
 import { notices } from "../state/notices.svelte.ts";
 import { readMarkdown, spotOf, type TreeEditor, type TreePage } from "../state/pages.svelte.ts";
+import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
 
 interface About {
@@ -74,6 +75,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     if (entries.at(-1) !== "line") entries.push("line");
   }
   if (isDocument) {
+    if (base.kind === "main") entries.push(...watchEntries(space, page.id), "line");
     entries.push(
       {
         text: t("Copy link"),

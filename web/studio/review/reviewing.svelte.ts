@@ -2,7 +2,8 @@
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import type { DocumentJson } from "../document/types.ts";
-import type { Mark } from "../state/pages.svelte.ts";
+import { changesOf, type Mark } from "../state/pages.svelte.ts";
+import { notices } from "../state/notices.svelte.ts";
 import { type Resource, resource } from "../state/resource.svelte.ts";
 import { compareBlocks, type Row } from "./blocks.ts";
 
@@ -67,51 +68,88 @@ export function entriesOf(changes: Change[]): Entry[] {
 export const fieldsOf = (entry: Entry): Fields =>
   Object.assign({}, ...entry.changes.map((change) => change.attributes ?? {}));
 
-/** What somebody saw, kept in this browser; it is not seen any more once the thing changes again. */
+/** What somebody has seen, as the server keeps it: a mark goes out when the thing changes again. */
 class Seen {
-  #kept: Record<string, string> = $state({});
+  /** What is on its way to the server. */
+  #sent: Record<string, boolean> = $state({});
 
-  constructor(readonly key: string) {
+  constructor(readonly space: string, readonly number: number) {}
+
+  get #path() {
+    return { spaceId: this.space, changeRequestId: String(this.number) };
+  }
+
+  get #marks(): Resource<Schemas["SeenMark"][]> {
+    return resource(`space/${this.space}/changes/${this.number}/seen`, async () => {
+      const found: Schemas["SeenMark"][] = [];
+      for (let next: { page?: string } | undefined = {}; next;) {
+        const answer: Schemas["SeenMarkList"] = await ask(
+          api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/seen", {
+            params: { path: this.#path, query: { limit: 1000, ...next } },
+          }),
+        );
+        found.push(...answer.items);
+        next = answer.next;
+      }
+      return found;
+    });
+  }
+
+  /** Whether the marks are there, or will not be. */
+  get known(): boolean {
+    return this.#marks.value !== undefined || this.#marks.problem !== undefined;
+  }
+
+  has(entry: Entry): boolean {
+    return this.#sent[entry.id] ?? this.#marks.value?.some((one) => one.id === entry.id) ?? false;
+  }
+
+  async set(entry: Entry, revision: string, seen: boolean): Promise<void> {
+    this.#sent[entry.id] = seen;
+    const at = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen/{objectId}";
+    const params = { path: { ...this.#path, objectId: entry.id } };
     try {
-      this.#kept = JSON.parse(localStorage.getItem(key) ?? "{}");
-    } catch {
-      localStorage.removeItem(key);
+      await (seen ? ask(api.PUT(at, { params, body: { revision } })) : ask(api.DELETE(at, { params })));
+      await this.#marks.refresh({ force: true });
+    } catch (problem) {
+      notices.fail(problem);
     }
+    delete this.#sent[entry.id];
   }
-
-  /** How a thing stands. What was made new says nothing of its text, so it stands with the whole change request. */
-  #state = (entry: Entry, revision: string): string =>
-    JSON.stringify(entry.changes) + (entry.mark === "new" ? revision : "");
-
-  has(entry: Entry, revision: string): boolean {
-    return this.#kept[entry.id] === hash(this.#state(entry, revision));
-  }
-
-  set(entry: Entry, revision: string, seen: boolean): void {
-    if (seen) this.#kept[entry.id] = hash(this.#state(entry, revision));
-    else delete this.#kept[entry.id];
-    localStorage.setItem(this.key, JSON.stringify(this.#kept));
-  }
-}
-
-/** A short name of a text; nobody but this browser relies on it. */
-function hash(text: string): string {
-  let [one, other] = [0xdeadbeef, 0x41c6ce57];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    one = Math.imul(one ^ code, 2654435761);
-    other = Math.imul(other ^ code, 1597334677);
-  }
-  return `${(one >>> 0).toString(36)}${(other >>> 0).toString(36)}`;
 }
 
 const seen = new Map<string, Seen>();
 
 export function seenOf(space: string, number: number): Seen {
-  const key = `octavo-seen/${space}/${number}`;
+  const key = `${space}/${number}`;
   let found = seen.get(key);
-  if (!found) seen.set(key, found = new Seen(key));
+  if (!found) seen.set(key, found = new Seen(space, number));
   return found;
+}
+
+const since: Record<string, string | undefined> = $state({});
+
+/** The revision since which changes are looked at, where that is not all of the change request. */
+export const sinceOf = (space: string, number: number): string | undefined => since[`${space}/${number}`];
+
+export function lookSince(space: string, number: number, revision: string | undefined): void {
+  since[`${space}/${number}`] = revision;
+}
+
+/** What is reviewed: all that a change request changes, or what was changed since a revision of it. */
+export function reviewedOf(space: string, number: number): Resource<Schemas["SemanticChanges"]> {
+  const revision = sinceOf(space, number);
+  if (!revision) return changesOf(space, number);
+  return resource(
+    `space/${space}/changes/${number}/changes/${revision}`,
+    () =>
+      ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/changes", {
+        params: {
+          path: { spaceId: space, changeRequestId: String(number) },
+          query: { limit: 1000, since: revision },
+        },
+      })),
+  );
 }
 
 export interface PagePair {
@@ -123,7 +161,7 @@ export interface PagePair {
 /** A changed page before and after, block by block. */
 export function pairOf(change: Schemas["ChangeRequest"], entry: Entry): Resource<PagePair> {
   const { space, number, revision } = change;
-  const base = change.revisionMergedAncestor ?? change.revisionInitial;
+  const base = sinceOf(space, number) ?? change.revisionMergedAncestor ?? change.revisionInitial;
   const has = (type: string): boolean => entry.changes.some((one) => one.type.endsWith(type));
   return resource(`space/${space}/reviewed/${number}/${base}/${revision}/${entry.id}`, async () => {
     const read = async (revisionId: string) =>

@@ -6,6 +6,8 @@ class Frame {
   /** What the palette begins with: `>` for actions. */
   query = $state("");
   keys = $state(false);
+  /** The dialog that makes a site, with the spaces that are chosen in it. */
+  site: string[] | undefined = $state.raw();
   /** The dialog in which somebody signs in whose session ended. */
   signIn = $state(false);
   /** Somebody was signed in when the app began. */

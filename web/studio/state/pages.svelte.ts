@@ -41,7 +41,7 @@ export function pagesOf(space: string, base: Base): Resource<TreePage[]> {
   });
 }
 
-export const changeOf = (space: string, number: number) =>
+export const changeOf = (space: string, number: number | string) =>
   resource(
     `space/${space}/changes/${number}`,
     () =>

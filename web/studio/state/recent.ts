@@ -3,6 +3,8 @@ export interface Recent {
   title: string;
   href: string;
   at: string;
+  /** Whether it was edited then, not only opened. */
+  edited?: boolean;
 }
 
 const MOST = 20;
@@ -16,12 +18,17 @@ export function recentPages(user: string): Recent[] {
   }
 }
 
-export function noteRecent(user: string, title: string, href: string): void {
-  const others = recentPages(user).filter((one) => one.href !== href);
+export function noteRecent(user: string, title: string, href: string, edited = false): void {
+  const others = recentPages(user).filter((one) => one.href !== href || Boolean(one.edited) !== edited);
   try {
     localStorage.setItem(
       keyOf(user),
-      JSON.stringify([{ title, href, at: new Date().toISOString() }, ...others].slice(0, MOST)),
+      JSON.stringify(
+        [{ title, href, at: new Date().toISOString(), ...(edited ? { edited } : {}) }, ...others].slice(
+          0,
+          MOST,
+        ),
+      ),
     );
   } catch {
     // A browser that keeps nothing shows an empty list.

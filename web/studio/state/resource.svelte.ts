@@ -93,7 +93,8 @@ export class Resource<T> {
 
 const kept = new Map<string, Resource<unknown>>();
 
-/** The resource of this key, made when it is not there, and asked for if it is not fresh. */
+/** The resource of this key, made when it is not there, and asked for if it is not fresh. What is derived from its value
+ * is derived in a second step: what a derivation makes itself, it does not watch. */
 export function resource<T>(key: string, load: () => Promise<T>): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);

@@ -6,6 +6,21 @@ import { refresh, type Resource, resource } from "./resource.svelte.ts";
 export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
 
+const PAGE = 200;
+
+/** A list of the API from its first page to its last. */
+async function all<T>(
+  load: (next: { page?: string }) => Promise<{ items: T[]; next?: { page: string } }>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let next: { page?: string } | undefined = {}; next;) {
+    const answer = await load(next);
+    found.push(...answer.items);
+    next = answer.next;
+  }
+  return found;
+}
+
 /** The comments of a change request lie at an address of their own, and are the same otherwise. */
 export class Talk {
   constructor(readonly space: string, readonly base: Base) {}
@@ -27,33 +42,55 @@ export class Talk {
     return `space/${this.space}/talk/${this.#ids.changeRequestId}`;
   }
 
-  list(page: string | undefined, status: Status): Resource<Schemas["CommentList"]> {
+  /** All of them: whoever looks for a thread finds it. */
+  list(page: string | undefined, status: Status): Resource<Comment[]> {
     return resource(
       `${this.key}/${page ?? ""}/${status}`,
       () =>
-        ask(api.GET(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
-          params: {
-            path: this.#ids,
-            query: { limit: 100, format: "markdown", status, ...(page ? { targetPage: page } : {}) },
-          },
+        all((next) =>
+          ask(api.GET(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
+            params: {
+              path: this.#ids,
+              query: {
+                limit: PAGE,
+                format: "markdown",
+                status,
+                ...(page ? { targetPage: page } : {}),
+                ...next,
+              },
+            },
+          }))
+        ),
+    );
+  }
+
+  /** One thread. */
+  one(comment: string): Resource<Comment> {
+    return resource(
+      `${this.key}/one/${comment}`,
+      () =>
+        ask(api.GET(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
+          params: { path: { ...this.#ids, commentId: comment }, query: { format: "markdown" } },
         })),
     );
   }
 
-  replies(comment: string): Resource<Schemas["CommentReplyList"]> {
+  replies(comment: string): Resource<Schemas["CommentReply"][]> {
     return resource(
       `${this.key}/replies/${comment}`,
       () =>
-        ask(
-          api.GET(
-            `${this.#below}/comments/{commentId}/replies` as "/spaces/{spaceId}/comments/{commentId}/replies",
-            {
-              params: {
-                path: { ...this.#ids, commentId: comment },
-                query: { limit: 100, format: "markdown" },
+        all((next) =>
+          ask(
+            api.GET(
+              `${this.#below}/comments/{commentId}/replies` as "/spaces/{spaceId}/comments/{commentId}/replies",
+              {
+                params: {
+                  path: { ...this.#ids, commentId: comment },
+                  query: { limit: PAGE, format: "markdown", ...next },
+                },
               },
-            },
-          ),
+            ),
+          )
         ),
     );
   }
@@ -78,6 +115,15 @@ export class Talk {
         },
       ),
     );
+    await refresh(this.key);
+  }
+
+  /** Adds a reaction of one's own, or takes it back. */
+  async react(comment: string, emoji: string, added: boolean): Promise<void> {
+    await ask(api.PUT(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
+      params: { path: { ...this.#ids, commentId: comment } },
+      body: added ? { addedReactions: [emoji] } : { removedReactions: [emoji] },
+    }));
     await refresh(this.key);
   }
 

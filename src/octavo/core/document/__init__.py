@@ -15,7 +15,7 @@ from .blocks import (
     is_empty,
     without_empty,
 )
-from .containing import contained, on_failure
+from .containing import contained, on_failure, tell_failure
 from .description import (
     DocumentBlocks,
     DocumentNodes,
@@ -165,6 +165,7 @@ __all__ = [
     "shows_file",
     "slug",
     "split_page",
+    "tell_failure",
     "to_json",
     "to_text",
     "unpaired_tags",

@@ -53,15 +53,13 @@ class Failures:
 
     def tell(self) -> None:
         if self._first is not None:
-            for report in _reports:
-                report(self._stage, self._first, self.count)
+            tell_failure(self._stage, self._first, self.count)
 
 
-def tell_failure(stage: str, error: Exception) -> None:
-    """Tells of one failure."""
-    failures = Failures(stage)
-    failures.add(error)
-    failures.tell()
+def tell_failure(stage: str, error: Exception, count: int = 1) -> None:
+    """Tells of one failure, at so many blocks."""
+    for report in _reports:
+        report(stage, error, count)
 
 
 def inert_block(source: str) -> Block:

@@ -43,6 +43,12 @@ from .places import mark_places
 from .urls import player, safe_url
 
 
+def _says_something(node: Inline) -> bool:
+    """Whether an inline has words in it, a picture's included, or no picture at all."""
+    pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
+    return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
+
+
 class Target(Struct, frozen=True, kw_only=True):
     """What a reference leads to. ``href`` is None when there is nothing to go to (broken, or not for this
     reader): the reference then shows as text. ``user`` marks a person rather than a place."""
@@ -1384,7 +1390,10 @@ class _Renderer:
         if link is None:
             return _wrap("span", node.nodes, class_="broken")
         id = text_of(node.data, "id")
-        return _wrap("a", node.nodes, title=text_of(node.data, "title"), id=id, **link)
+        title = text_of(node.data, "title")
+        # A picture that says nothing would leave the link without a name.
+        name = None if title or _says_something(node) else target and (target.title or target.href)
+        return _wrap("a", node.nodes, title=title, id=id, aria_label=name, **link)
 
     def emoji(self, node: Inline) -> Pieces:
         character = emoji(node.data.get("code"))

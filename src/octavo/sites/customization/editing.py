@@ -10,6 +10,7 @@ from msgspec import UNSET
 from ...access import Can, SiteAccess, audit, find_space_access
 from ...errors import NotFound
 from ...fonts import find_fonts
+from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..structure.changing import get_site_space, lock
@@ -48,20 +49,44 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
     """Raises NotFound for a link into a space that the site does not show, or a font that its organization has not."""
     lock(tx, site.site_id)
-    _require_links(tx, site, body)
-    _require_fonts(tx, site, body)
-    before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
-    after = _put_over(before, body)
-    stored = msgspec.to_builtins(after.customization)
-    if after.theme is None:
-        del stored["themes"]["default"]
+    before, after = _put(tx, site, body)
     tx.run(
         "UPDATE sites SET customization = :customization WHERE id = :site",
-        customization=msgspec.json.encode(stored).decode(),
+        customization=_write(after),
         site=site.site_id,
     )
     _note(tx, call, site, ("site", site.site_id), before.customization, after.customization)
     return after.customization
+
+
+def try_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
+    """Keeps a look that the caller tries, and nobody else sees. Raises what ``put_customization`` does."""
+    _, tried = _put(tx, site, body)
+    tx.run(
+        """INSERT INTO site_look_drafts (site_id, user_id, customization, changed_at)
+           VALUES (:site, :user, :customization, :now)
+           ON CONFLICT (site_id, user_id)
+           DO UPDATE SET customization = excluded.customization, changed_at = excluded.changed_at""",
+        site=site.site_id,
+        user=site.actor.user_id,
+        customization=_write(tried),
+        now=now(),
+    )
+
+
+def _put(tx: Transaction, site: SiteAccess, body: PutCustomization) -> tuple[Kept, Kept]:
+    """What a site has before and after the body. Raises NotFound for what it may not name."""
+    _require_links(tx, site, body)
+    _require_fonts(tx, site, body)
+    before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
+    return before, _put_over(before, body)
+
+
+def _write(kept: Kept) -> str:
+    stored = msgspec.to_builtins(kept.customization)
+    if kept.theme is None:
+        del stored["themes"]["default"]
+    return msgspec.json.encode(stored).decode()
 
 
 def _read(kept: str | None) -> Kept:
@@ -86,12 +111,15 @@ def _put_over(before: Kept, body: PutCustomization) -> Kept:
     return Kept(whole, theme)
 
 
-def find_customization(tx: Transaction, site_space_id: str) -> Kept:
-    """How a site space looks."""
+def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None = None) -> Kept:
+    """How a site space looks, or would with the look of its site that somebody tries."""
     row = tx.one(
-        """SELECT sites.customization, site_spaces.customization FROM site_spaces
-           JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
+        """SELECT COALESCE(tried.customization, sites.customization), site_spaces.customization FROM site_spaces
+           JOIN sites ON sites.id = site_spaces.site_id
+           LEFT JOIN site_look_drafts AS tried ON tried.site_id = sites.id AND tried.user_id = :by
+           WHERE site_spaces.id = :id""",
         id=site_space_id,
+        by=tried_by or "",
     )
     whole, override = row or (None, None)
     kept = _read(whole)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ...access import Can, SiteAccess
 from ...kit.operation import Area, Call, Deletion
+from ..audiences.wire import Preview
+from ..previewing import framed_preview_url
 from . import editing
-from .wire import Customization, CustomizationQuery, Override, PutCustomization
+from .wire import Customization, CustomizationQuery, Override, PutCustomization, TryCustomization
 
 operation = Area("sites").operation
 
@@ -40,6 +42,24 @@ def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> C
     """Sets how a site looks; what the body leaves out is as it was made. An answer that is put back changes nothing."""
     with call.db.write() as tx:
         return editing.put_customization(tx, call, site, body)
+
+
+@operation(
+    "previewSiteCustomization",
+    "POST",
+    f"{_SITE}/customization/preview",
+    needs=Can.ADMIN,
+    returns=Preview,
+    errors=(400,),
+    body_limit=512 * 1024,
+    extension=True,
+)
+def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) -> Preview:
+    """An address at which the site shows itself with this look, which is not saved. It is good for an hour, in frames of
+    the app alone, and shows what the caller tried last."""
+    with call.db.write() as tx:
+        editing.try_customization(tx, site, body.customization)
+        return Preview(framed_preview_url(tx, call, site, body.site_space, body.theme))
 
 
 @operation(

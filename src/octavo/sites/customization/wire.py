@@ -388,6 +388,14 @@ class Override(Struct, rename="camel"):
     social_preview: UrlOverride | UnsetType = UNSET
 
 
+class TryCustomization(Struct, rename="camel"):
+    """``siteSpace``: where the preview begins. ``theme``: which side it shows, whatever the look says."""
+
+    customization: PutCustomization
+    site_space: str | None = None
+    theme: Mode | None = None
+
+
 class CustomizationQuery(Struct):
     """``unmasked``: also what the plan does not include. Every plan of Octavo includes everything."""
 

@@ -1,0 +1,157 @@
+"""Notifications by mail: at once, as a digest of a day, and how either is ended by whoever gets it."""
+
+from __future__ import annotations
+
+from ..access import Can, act_for, find_space_access, find_user, has_verified_email
+from ..core.app_addresses import AppAddresses
+from ..errors import BadRequest, TooManyRequests
+from ..kit import deadlines, jobs, mail
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from . import presenting, store
+from .store import NotificationRow
+from .wire import DEFAULTS, Reason
+
+WAIT = 30_000
+"""Milliseconds before a mail is sent: what happens meanwhile is in it, and who reads it in the app gets none."""
+_MOST = 50
+"""Lines of a digest."""
+_BATCH = 500
+_PURPOSE = "unsubscribe"
+
+
+def enqueue(context: Context, tx: Transaction, organization_id: str, row: NotificationRow) -> None:
+    if context.settings.smtp_url:
+        jobs.enqueue(
+            tx,
+            "mailNotification",
+            organization=organization_id,
+            key=f"notification:{row.id}",
+            run_at=now() + WAIT,
+            user=row.user_id,
+            notification=row.id,
+        )
+
+
+@jobs.job("mailNotification", attempts=5, waits=True)
+def mail_notification(context: Context, user: str, notification: str) -> None:
+    """Mails somebody what they have not read meanwhile and still see."""
+    with context.db.read() as tx:
+        row = store.find_notification(tx, user, notification)
+        if row is None or row.state != "unread" or (address := _address(tx, user)) is None:
+            return
+        if not _still_seen(tx, row):
+            return
+        found = presenting.find(tx, [row])
+        subject, text = presenting.sentence(tx, found, row), _text(context, tx, found, row)
+    _send(context, user, row.reason, address, subject, text)
+
+
+@jobs.job("mailDigests", seconds=600)
+def mail_digests(context: Context) -> None:
+    """Has everybody mailed for whom something waits for the digest."""
+    after = ""
+    while True:
+        deadlines.check()
+        with context.db.write() as tx:
+            users = store.list_digested(tx, after, _BATCH)
+            for user in users:
+                if context.settings.smtp_url:
+                    jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
+                else:
+                    store.note_digest(tx, user)
+        if len(users) < _BATCH:
+            return
+        after = users[-1]
+
+
+jobs.schedule("mailDigests", 86_400, "mailDigests")
+
+
+@jobs.job("mailDigest", attempts=5, waits=True)
+def mail_digest(context: Context, user: str) -> None:
+    with context.db.read() as tx:
+        rows = [row for row in store.list_for_digest(tx, user, _MOST) if row.state == "unread"]
+        rows = [row for row in rows if _still_seen(tx, row)]
+        address = _address(tx, user)
+        found = presenting.find(tx, rows)
+        text = "\n\n".join(_text(context, tx, found, row) for row in rows)
+    if rows and address is not None:
+        subject = "What concerns you since yesterday"
+        _send(context, user, None, address, subject, text)
+    with context.db.write() as tx:
+        store.note_digest(tx, user)
+        jobs.finish(tx)
+
+
+def _still_seen(tx: Transaction, row: NotificationRow) -> bool:
+    organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
+    actor = act_for(row.user_id, organization or "")
+    return find_space_access(tx, actor, Can.VIEW, row.space_id) is not None
+
+
+def _address(tx: Transaction, user_id: str) -> str | None:
+    """Where somebody can be mailed: at an address that they proved to be theirs."""
+    user = find_user(tx, user_id)
+    if user is None or user.disabled or not has_verified_email(tx, user_id):
+        return None
+    return user.email
+
+
+def _text(context: Context, tx: Transaction, found: presenting.Found, row: NotificationRow) -> str:
+    lines = [presenting.sentence(tx, found, row)]
+    words = found.words.get(row.reply_id or row.comment_id or "") or row.problem
+    if words:
+        lines.append(f"> {words}")
+    return "\n".join([*lines, found.address(AppAddresses(context.settings.url), row)])
+
+
+def _send(
+    context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
+) -> None:
+    """``reason`` None: a digest, which is ended for all reasons."""
+    link = unsubscribe_link(context, user_id, reason)
+    try:
+        with context.db.write() as tx:
+            mail.allow(tx, context.settings, address)
+    except TooManyRequests:
+        return  # it is in the app
+    mail.send(
+        context.settings.smtp_url,
+        sender=context.settings.mail_from,
+        to=address,
+        subject=subject[:200],
+        text=f"{text}\n\n-- \nNo more such mails: {link}\n",
+        headers={"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
+    )
+
+
+# --- no more of it ------------------------------------------------------------------------------------
+
+
+def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> str:
+    token = context.signer.sign(_PURPOSE, f"{user_id} {reason or 'digest'}")
+    return f"{context.settings.url}/v1/notifications/unsubscribe?token={token}"
+
+
+def read_token(context: Context, token: str) -> tuple[str, str]:
+    """Whom a link is of, and what it ends: a reason, or ``digest``. Raises BadRequest."""
+    payload = context.signer.verify(_PURPOSE, token)
+    if payload is None:
+        raise BadRequest("token: this is no link of ours, or not all of it.")
+    user_id, _, what = payload.partition(" ")
+    return user_id, what
+
+
+def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
+    """What was mailed is in the app alone from now on. It does the same each time."""
+    if find_user(tx, user_id) is None:
+        return
+    channels = store.list_channels(tx, [user_id])[user_id]
+    wanted = {
+        reason: "app" if reason == what or (what == "digest" and channel == "digest") else channel
+        for reason, channel in channels.items()
+    }
+    changed = {reason: channel for reason, channel in wanted.items() if channel != DEFAULTS[reason]}
+    store.set_channels(tx, user_id, changed)

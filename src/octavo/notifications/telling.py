@@ -1,0 +1,136 @@
+"""Telling people what concerns them, in a job of its own behind each event: whoever merges, comments or reviews pays for
+the row of the event and for nothing else, however many watch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..access import role_of_person
+from ..kit import jobs
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.outbox import Event, consumer, emit
+from . import mailing, store
+from .concerning import CONCERNING, Concern, passes_mute, read_concern
+from .store import Note
+from .wire import TOLD, Reason
+
+BATCH = 200
+"""People who are told in one transaction."""
+KEEP = {"done": 30, "read": 90, "unread": 365}
+"""Days for which notifications are kept, by their state."""
+_DAY = 86_400_000
+
+
+@consumer("notifications")
+def note_event(tx: Transaction, event: Event) -> None:
+    if event.organization_id is None or event.space_id is None:
+        return
+    if event.type == "comment_deleted":
+        jobs.enqueue(
+            tx, "forgetNotifications", organization=event.organization_id, comment=event.payload["comment"]
+        )
+    elif event.type in CONCERNING:
+        jobs.enqueue(tx, "notifyPeople", organization=event.organization_id, event=event._asdict())
+
+
+@jobs.job("notifyPeople")
+def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
+    """Tells those whom an event concerns, a batch of them; the next batch is a job of its own. ``after``: whom of the
+    watchers the last batch ended with."""
+    told = Event(**event)
+    with context.db.read() as tx:
+        concern = read_concern(tx, told)
+        if concern is None:
+            return
+        watchers = (
+            store.list_watchers(tx, told.space_id or "", concern.pages, after or "", BATCH)
+            if concern.watched
+            else []
+        )
+        reasons = _reasons(tx, told, concern, watchers, first=after is None)
+        channels = store.list_channels(tx, reasons)
+    with context.db.write() as tx:
+        users = {}
+        for user_id, reason in sorted(reasons.items()):
+            channel = channels[user_id][reason]
+            if channel == "off":
+                continue
+            row = store.put_notification(
+                tx, user_id, told.space_id or "", _note(concern.note, reason), digest=channel == "digest"
+            )
+            users[user_id] = [row.id, reason]
+            if channel == "mail":
+                mailing.enqueue(context, tx, told.organization_id or "", row)
+        if users:
+            emit(
+                tx,
+                TOLD,
+                organization_id=told.organization_id,
+                space_id=told.space_id,
+                users=users,
+                of=told.type,
+                **told.payload,
+            )
+        if len(watchers) == BATCH:
+            jobs.enqueue(
+                tx, "notifyPeople", organization=told.organization_id, event=event, after=watchers[-1]
+            )
+        jobs.finish(tx)
+
+
+def _reasons(
+    tx: Transaction, event: Event, concern: Concern, watchers: list[str], *, first: bool
+) -> dict[str, Reason]:
+    """Who is told, and why: neither who did it, nor who muted it, nor who does not see the space."""
+    reasons: dict[str, Reason] = {}
+    if concern.watched is not None:
+        reasons = {user_id: concern.watched for user_id in watchers if user_id not in concern.direct}
+    if first:
+        reasons |= concern.direct
+    if event.payload.get("by") in reasons and event.payload["by"] not in concern.direct:
+        del reasons[event.payload["by"]]
+    levels = store.list_levels(tx, event.space_id or "", concern.pages, reasons)
+    return {
+        user_id: reason
+        for user_id, reason in reasons.items()
+        if (passes_mute(reason) or not _is_muted(levels.get(user_id, [])))
+        and role_of_person(tx, event.organization_id or "", "space", event.space_id or "", user_id)
+        is not None
+    }
+
+
+def _is_muted(said: list[store.WatchRow]) -> bool:
+    """What somebody said of a page goes before what they said of the space; one page that they watch is enough."""
+    of_pages = [row.level for row in said if row.page_id]
+    levels = of_pages or [row.level for row in said]
+    return bool(levels) and "watching" not in levels
+
+
+def _note(note: Note, reason: Reason) -> Note:
+    return replace(note, reason=reason)
+
+
+@jobs.job("forgetNotifications")
+def forget_notifications(context: Context, comment: str) -> None:
+    """Deletes what people were told about a thread that is gone."""
+    while True:
+        with context.db.write() as tx:
+            if store.forget_about(tx, f"comment:{comment}") == 0:
+                return
+
+
+@jobs.job("pruneNotifications", seconds=600)
+def prune_notifications(context: Context) -> None:
+    """Deletes notifications past the time that they are kept for."""
+    for state, days in KEEP.items():
+        while True:
+            with context.db.write() as tx:
+                if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
+                    break
+
+
+jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

@@ -1,0 +1,217 @@
+"""Repositories that are odd, broken or gone: what a space cannot hold is named and stays in the repository."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.developers import Developer, Synced, local_remotes
+from octavo.gitsync import reading
+from octavo.transfer import sources
+from world import World
+
+PLAIN = {"README.md": "# Home\n\nWords.\n", "guide.md": "# Guide\n"}
+
+
+@pytest.fixture
+def developer(tmp_path: Path) -> Developer:
+    return Developer(tmp_path / "repository")
+
+
+@pytest.fixture
+def remotes(sqlite_world: World) -> Any:
+    with local_remotes(sqlite_world):
+        yield sqlite_world
+
+
+def blob(developer: Developer, data: bytes) -> str:
+    from dulwich.objects import Blob
+
+    made = Blob.from_string(data)
+    developer.repo.object_store.add_object(made)
+    return made.id.decode()
+
+
+def oddities(developer: Developer) -> dict[str, Any]:
+    return {
+        "link.md": (0o120000, blob(developer, b"../../etc/passwd")),
+        "module": (0o160000, "1" * 40),
+        "caf\udce9.md": (0o100644, blob(developer, b"# Latin\n")),
+        "back\\slash.md": (0o100644, blob(developer, b"# Back\n")),
+        "Guide.md": "# Upper\n",
+        "aux.md": "# Reserved\n",
+        "tool.sh": (0o100755, blob(developer, b"#!/bin/sh\n")),
+    }
+
+
+@pytest.mark.parametrize("at_first", [True, False])
+def test_what_a_space_cannot_hold_is_named_and_stays(
+    remotes: World, developer: Developer, at_first: bool
+) -> None:
+    developer.commit(PLAIN)
+    if at_first:
+        developer.commit(oddities(developer))
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced", synced.state()
+    if not at_first:
+        developer.commit(oddities(developer))
+        assert synced.sync() == "synced", synced.state()
+    codes = {problem["code"] for problem in synced.last()["problems"]}
+    assert {"symlink", "submodule", "unsafe_path"} <= codes
+    before = developer.entries()
+    page = next(page for page in synced.pages().values() if page["title"] == "Guide")
+    synced.edit({"operation": "update_page", "page": page["id"], "document": {"markdown": "Edited.\n"}})
+    synced.edit({"operation": "insert_page", "title": "New", "document": {"markdown": "Text.\n"}})
+    assert synced.sync() == "synced", synced.state()
+    after = developer.entries()
+    changed = {path for path in before if after.get(path) != before[path]}
+    assert changed == {"guide.md"} and after["tool.sh"][0] == 0o100755
+    assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
+
+
+def test_files_that_are_too_large_stay_in_the_repository(
+    remotes: World, developer: Developer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MAX_FILE", 1000)
+    monkeypatch.setattr(reading, "MAX_FILE", 1000)
+    developer.commit({**PLAIN, "large.bin": b"x" * 2000})
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced"
+    assert [problem["code"] for problem in synced.last()["problems"] if problem["path"] == "large.bin"] == [
+        "too_large"
+    ]
+    developer.commit({"other.bin": b"y" * 2000, "guide.md": "# Guide\n\nMore.\n"})
+    assert synced.sync() == "synced"
+    assert {"large.bin", "other.bin"} <= developer.entries().keys()
+    assert not {"large.bin", "other.bin"} & synced.exported().keys()
+    developer.commit({"other.bin": b"small"})
+    assert synced.sync() == "synced" and synced.exported()["other.bin"] == b"small"
+
+
+def test_pages_that_are_no_text_any_more_are_kept_as_files(remotes: World, developer: Developer) -> None:
+    developer.commit(PLAIN)
+    synced = Synced(remotes, developer)
+    synced.sync()
+    developer.commit({"guide.md": b"# Guide \xff\xfe\n"})
+    assert synced.sync() == "synced", synced.state()
+    assert "invalid_utf8" in {problem["code"] for problem in synced.last()["problems"]}
+    assert synced.exported() == developer.read()
+    developer.commit({"guide.md": "# Guide\n\nText again.\n"})
+    assert synced.sync() == "synced", synced.state()
+    assert synced.exported() == developer.read()
+
+
+def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, developer: Developer) -> None:
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "stopped" and synced.state()["reason"] == "branch_gone"
+    remotes.post("admin", synced.at("/git/sync/run"), {"first": "export"})
+    assert synced.sync() == "synced", synced.state()
+    assert synced.exported() == developer.read() and developer.parents(developer.head or "") == []
+
+
+def test_a_repository_that_vanishes_is_waited_for(
+    remotes: World, developer: Developer, tmp_path: Path
+) -> None:
+    developer.commit(PLAIN)
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced"
+    away = tmp_path / "away"
+    shutil.move(developer.where, away)
+    for failures in (1, 2):
+        assert synced.sync() == "failed"
+        assert (synced.state()["reason"], synced.state()["failures"]) == ("unreachable", failures)
+    shutil.move(away, developer.where)
+    assert synced.sync() == "synced" and synced.state()["failures"] == 0
+
+
+def test_thousands_of_commits_at_once(remotes: World, developer: Developer) -> None:
+    developer.commit(PLAIN)
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced"
+    for number in range(2000):
+        developer.commit({"guide.md": f"# Guide\n\nNumber {number}.\n"})
+    assert synced.sync() == "synced"
+    assert synced.last()["imported"] == 1 and synced.exported() == developer.read()
+
+
+def test_two_spaces_share_no_folder(remotes: World, developer: Developer) -> None:
+    developer.commit({**PLAIN, "docs/README.md": "# Docs\n"})
+    Synced(remotes, developer, folder="docs")
+    other = remotes.home["childSpaceId"] if "childSpaceId" in remotes.home.ids else None
+    if other is None:
+        made = remotes.post("admin", remotes.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})
+        other = made["id"]
+    body = {"remote": developer.url, "branch": "main", "first": "import"}
+    for folder, status in (("docs/api", 409), ("", 409), ("docs", 409), ("elsewhere", 201)):
+        answer = remotes.call("admin", "POST", f"/spaces/{other}/git/sync", json={**body, "folder": folder})
+        assert answer.status_code == status, answer.text
+
+
+BAD = [
+    {"remote": "ftp://x/y"}, {"remote": "https://user:secret@example.com/x.git"}, {"remote": "https://example.com"},
+    {"remote": "-oProxyCommand=evil"}, {"remote": "ssh://-oProxyCommand=evil/x"}, {"remote": "ext::sh -c id"},
+    {"remote": "https://example.com/x.git?y=1"}, {"branch": "../main"}, {"branch": "a b"}, {"branch": "-x"},
+    {"branch": "x.lock"}, {"branch": "@{u}"}, {"folder": "../up"}, {"folder": "a/.git/b"}, {"folder": "a\\b"},
+    {"credential": {"type": "token"}}, {"credential": {"type": "ssh-key"}},
+    {"credential": {"type": "token", "secret": "a\nb"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", BAD, ids=lambda wrong: str(wrong)[:50])
+def test_what_is_refused_names_its_field_and_no_secret(sqlite_world: World, wrong: dict[str, Any]) -> None:
+    body = {"remote": "https://example.com/x.git", "branch": "main", "first": "import", **wrong}
+    answer = sqlite_world.call(
+        "admin", "POST", sqlite_world.home.path("/spaces/{spaceId}/git/sync"), json=body
+    )
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["message"].startswith(next(iter(wrong))) and "secret@" not in answer.text
+
+
+def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, developer: Developer) -> None:
+    body = {"remote": developer.url, "branch": "main", "first": "import"}
+    path = sqlite_world.home.path("/spaces/{spaceId}/git/sync")
+    answer = sqlite_world.call("admin", "POST", path, json=body)
+    assert answer.status_code == 400 and answer.json()["error"]["message"].startswith("remote")
+    old = {"url": developer.url, "ref": "refs/heads/main"}
+    path = sqlite_world.home.path("/spaces/{spaceId}/git/import")
+    assert sqlite_world.call("admin", "POST", path, json=old).status_code == 400
+
+
+def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, developer: Developer) -> None:
+    developer.commit(PLAIN)
+    space = remotes.home["spaceId"]
+    old = {"url": developer.url, "ref": "refs/heads/main"}
+    assert remotes.call("admin", "GET", f"/spaces/{space}/git/info").status_code == 404
+    assert remotes.call("admin", "POST", f"/spaces/{space}/git/import", json=old).status_code == 204
+    synced = Synced.__new__(Synced)
+    synced.world, synced.developer, synced.space = remotes, developer, space
+    assert synced.sync() == "synced", synced.state()
+    assert synced.exported() == developer.read()
+    info = remotes.get("admin", f"/spaces/{space}/git/info")
+    assert info["repoName"] == "repository" and info["integration"] == "api"
+    body = {**old, "commitMessage": "From the space"}
+    assert remotes.call("admin", "POST", f"/spaces/{space}/git/export", json=body).status_code == 204
+    other = {**old, "ref": "refs/heads/other"}
+    developer.repo.refs[b"refs/heads/other"] = (developer.head or "").encode()
+    assert remotes.call("admin", "POST", f"/spaces/{space}/git/import", json=other).status_code == 204
+    assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 205
+    assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 204
+
+
+def test_a_preview_says_what_would_change_and_writes_nothing(remotes: World, developer: Developer) -> None:
+    developer.commit({**PLAIN, "only/here.md": "# Here\n"})
+    head = developer.head
+    target = {"remote": developer.url, "branch": "main"}
+    found = remotes.post("admin", remotes.home.path("/spaces/{spaceId}/git/preview"), target)
+    assert "only/here.md" in found["onlyInRepository"] and "README.md" in found["different"]
+    assert found["onlyInSpaceCount"] == len(found["onlyInSpace"]) > 0
+    assert found["branches"] == ["main"] and developer.head == head
+    missing = {**target, "branch": "nowhere"}
+    found = remotes.post("admin", remotes.home.path("/spaces/{spaceId}/git/preview"), missing)
+    assert found["onlyInRepositoryCount"] == 0 and "commit" not in found
+    gone = {"remote": f"{developer.url}-gone", "branch": "main"}
+    answer = remotes.call("admin", "POST", remotes.home.path("/spaces/{spaceId}/git/preview"), json=gone)
+    assert answer.status_code == 400 and answer.json()["error"]["message"].startswith("remote")

@@ -1,0 +1,86 @@
+"""Notifications by mail: when, what is in them, and how they are ended."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from octavo.kit import mail
+from octavo.notifications import mailing
+from world import NOBODY, World
+
+from .test_notifications import inbox, mention, say, work
+
+
+@pytest.fixture
+def sent(world, monkeypatch):
+    """What was handed to the mail server."""
+    found = []
+    monkeypatch.setattr(mail, "send", lambda url, **message: found.append(message))
+    monkeypatch.setattr(mailing, "WAIT", 0)
+    before = world.context.settings
+    world.context.settings = replace(before, smtp_url="smtp://mail.test")
+    yield found
+    world.context.settings = before
+
+
+def test_what_is_not_read_is_mailed_once(world: World, sent) -> None:
+    say(world, "admin", mention(world, "reader"))
+    work(world)
+    (message,) = [one for one in sent if one["to"].startswith("reader")]
+    assert message["subject"].startswith("Admin mentioned you: ") and "Look here, @Reader" in message["text"]
+    assert inbox(world, "reader")[0]["urls"]["app"] in message["text"]
+    sent.clear()
+    work(world)
+    assert sent == []
+
+
+def test_what_was_read_or_is_seen_no_more_is_not_mailed(world: World, sent, monkeypatch) -> None:
+    monkeypatch.setattr(mailing, "WAIT", 10_000)
+    say(world, "admin", mention(world, "reader"))
+    work(world)
+    (told,) = inbox(world, "reader")
+    path = world.home.path("/spaces/{spaceId}")
+    assert world.call("admin", "PATCH", path, json={"defaultLevel": None}).is_success
+    mailing.mail_notification(world.context, world.users["reader"], told["id"])
+    assert world.call("admin", "PATCH", path, json={"defaultLevel": "inherit"}).is_success
+    world.call("reader", "PATCH", f"/user/notifications/{told['id']}", json={"state": "read"})
+    mailing.mail_notification(world.context, world.users["reader"], told["id"])
+    assert sent == []
+
+
+def test_a_digest_is_one_mail(world: World, sent) -> None:
+    channels = {"channels": {"mentioned": "digest"}}
+    assert world.call("reader", "PATCH", "/user/notification-settings", json=channels).is_success
+    for word in ("One", "Two"):
+        say(world, "admin", f"{word} {mention(world, 'reader')}")
+    work(world)
+    assert sent == []
+    mailing.mail_digests(world.context)
+    work(world)
+    (message,) = sent
+    assert "One Look here" in message["text"] and "Two Look here" in message["text"]
+    mailing.mail_digests(world.context)
+    work(world)
+    assert len(sent) == 1
+
+
+def test_a_mail_is_ended_by_its_link(world: World, sent) -> None:
+    say(world, "admin", mention(world, "reader"))
+    work(world)
+    link = sent[-1]["headers"]["List-Unsubscribe"].strip("<>")
+    path = link.partition("/v1")[2]
+    asked = world.call(NOBODY, "GET", path)
+    assert asked.status_code == 200 and "<button>Unsubscribe</button>" in asked.text
+    settings = "/user/notification-settings"
+    assert world.get("reader", settings)["channels"]["mentioned"] == "mail", "opening it ends nothing"
+    for _ in range(2):
+        assert world.call(NOBODY, "POST", path).status_code == 200
+    channels = world.get("reader", settings)["channels"]
+    assert channels["mentioned"] == "app" and channels["replied"] == "mail"
+    for wrong in (path[:-3], path.partition("=")[0] + "=x.y"):
+        assert world.call(NOBODY, "POST", wrong).status_code == 400
+    sent.clear()
+    say(world, "admin", mention(world, "reader"))
+    work(world)
+    assert sent == [] and len(inbox(world, "reader")) == 2

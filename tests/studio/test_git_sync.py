@@ -1,0 +1,36 @@
+"""Git sync of a space in a browser, walked by role and name. The repository is a folder that nobody may name here: what
+the server says of it is shown at its field."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture(scope="module")
+def space(app):
+    return app.fill_space("Synced", ["Start", "Guide"])
+
+
+def test_a_space_is_connected_and_disconnected(app, space):
+    page = app.open(f"/s/{space}/~/settings/git")
+    page.get_by_role("textbox", name="Repository").fill("file:///srv/docs.git")
+    page.get_by_role("button", name="See what would change").click()
+    expect(page.get_by_role("textbox", name="Repository")).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("textbox", name="Repository").fill("git@127.0.0.1:acme/docs.git")
+    expect(page.get_by_label("Access token")).to_have_count(0)
+    page.get_by_role("textbox", name="Folder").fill("guide")
+    page.get_by_role("button", name="Make the key and connect").click()
+    expect(page.get_by_role("textbox", name="Public key")).to_have_value(re.compile("^ssh-ed25519 "))
+    expect(page.get_by_role("textbox", name="Secret, shown this once")).to_have_count(1)
+    page.get_by_role("button", name="Sync now").click()
+    expect(page.get_by_role("alert")).to_contain_text("private network", timeout=20_000)
+    expect(page.get_by_role("list", name="Syncs").get_by_role("listitem").first).to_contain_text("failed")
+    found = app.call("GET", f"/spaces/{space}/git/sync")
+    assert (found["folder"], found["credential"]) == ("guide/", "ssh-key")
+    page.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
+    expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
+    page.context.close()

@@ -1,0 +1,95 @@
+"""The inbox in a real browser, by pointer and by keyboard, while somebody else writes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import App
+from .test_accessibility import check
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
+    space = app.fill_space("Told", ["Start"])
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    me = app.call("GET", "/user")
+    mei = app.colleague("Mei")
+    shown = app.open("/~/inbox")
+    main = shown.get_by_role("navigation", name="Main")
+    expect(shown.get_by_text("Nothing new concerns you")).to_be_visible()
+
+    def say(words: str, reply: str = "") -> str:
+        path = f"/spaces/{space}/comments{f'/{reply}/replies' if reply else ''}"
+        body = {"body": {"markdown": words}, **({} if reply else {"page": page})}
+        answer = mei.post(path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()["id"]
+
+    said = say(f'What of ten tries, [@me](/users/{me["id"]} "mention")?')
+    # It comes by itself.
+    row = shown.get_by_role("list", name="Notifications of yours").get_by_role("listitem")
+    expect(row).to_have_count(1)
+    expect(row.get_by_role("button", name=re.compile("mentioned you"))).to_be_visible()
+    expect(main.get_by_role("link", name="Inbox")).to_contain_text("1")
+    check(shown)
+    shown.keyboard.press("j")
+    thread = shown.get_by_role("article", name=re.compile("^Thread of"))
+    expect(thread).to_contain_text(f"What of ten tries, @{me['displayName']}?")
+    expect(main.get_by_role("link", name="Inbox")).not_to_contain_text("1")
+    thread.get_by_role("textbox", name="Reply").fill("They are parked.")
+    shown.keyboard.press("Control+Enter")
+    expect(thread).to_contain_text("They are parked.")
+    assert app.call("GET", f"/spaces/{space}/comments/{said}")["replies"] == 1
+    check(shown)
+
+    shown.get_by_role("button", name=re.compile("mentioned you")).focus()
+    shown.keyboard.press("d")
+    expect(shown.get_by_text("Nothing new concerns you")).to_be_visible()
+    shown.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(row).to_have_count(1)
+    shown.keyboard.press("u")
+    expect(main.get_by_role("link", name="Inbox")).to_contain_text("1")
+    shown.get_by_role("button", name="Mark all read").click()
+    expect(main.get_by_role("link", name="Inbox")).not_to_contain_text("1")
+    say("Good.", said)
+    expect(row.get_by_role("button", name=re.compile("replied"))).to_be_visible()
+
+    shown.get_by_role("button", name="How you are told").click()
+    dialog = shown.get_by_role("dialog", name="How you are told")
+    dialog.get_by_label("Somebody replies where I spoke").select_option("digest")
+    expect(dialog.get_by_label("Somebody replies where I spoke")).to_have_value("digest")
+    check(shown)
+    dialog.get_by_role("button", name="Done").click()
+    assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"
+    # On a phone the list gives way to what is chosen.
+    shown.set_viewport_size({"width": 390, "height": 844})
+    row.get_by_role("button", name=re.compile("replied")).click()
+    expect(thread).to_be_visible()
+    check(shown)
+    shown.get_by_role("button", name="Back to the list").click()
+    expect(row).to_be_visible()
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.context.close()
+
+
+def test_many_change_requests_are_closed_and_opened_again(app: App) -> None:
+    space = app.fill_space("Closing", ["Start"])
+    for subject in ("One", "Two", "Three"):
+        made = app.call("POST", f"/spaces/{space}/change-requests", {"subject": subject})
+        app.call("PATCH", f"/spaces/{space}/change-requests/{made['id']}", {"status": "open"})
+    shown = app.open(f"/s/{space}/~/changes")
+    for subject in ("One", "Three"):
+        shown.get_by_role("checkbox", name=f"Choose “{subject}”").check()
+    check(shown)
+    shown.get_by_role("button", name="Close them").click()
+    expect(shown.get_by_text("Closed 2 change requests")).to_be_visible()
+    listed = app.call("GET", f"/spaces/{space}/change-requests")["items"]
+    assert [one["subject"] for one in listed] == ["Two"]
+    shown.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(shown.get_by_role("link", name="Three")).to_be_visible()
+    assert app.call("GET", f"/spaces/{space}/change-requests")["count"] == 3
+    shown.context.close()

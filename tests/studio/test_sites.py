@@ -1,0 +1,210 @@
+"""Making and running a site in a browser, walked by role and name."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture(scope="module")
+def site(app):
+    """The path in the API of a site with three sections, and its address in the app."""
+    guides, api, news = (app.fill_space(title, ["Start"]) for title in ("Guides", "Reference", "News"))
+    sites = f"/orgs/{app.organization}/sites"
+    made = app.call("POST", sites, {"title": "Tides", "spaces": [guides]})["id"]
+    for space in (api, news):
+        app.call("POST", f"{sites}/{made}/sections", {"spaceId": space})
+    return f"{sites}/{made}", f"/o/{app.organization}/sites/{made}"
+
+
+def test_a_site_is_made_published_and_closed(app):
+    app.fill_space("Handbook", ["Start"])
+    page = app.open("/")
+    page.get_by_role("button", name="New site").click()
+    dialog = page.get_by_role("dialog", name="New site")
+    dialog.get_by_label("Handbook").check()
+    dialog.get_by_label("Whoever knows the address").check()
+    dialog.get_by_role("button", name="Create site").click()
+    expect(page.get_by_role("heading", name="Handbook", level=1)).to_have_count(1)
+    expect(page.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish Handbook?")
+    expect(dialog).to_contain_text("Everybody who knows the address can read it.")
+    expect(dialog.get_by_role("listitem")).to_have_text(["Handbook"])
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+    address = page.get_by_role("textbox", name="Address").input_value()
+    assert app.client.get(address).status_code == 200
+    page.get_by_role("button", name="Unpublish…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Unpublish", exact=True).click()
+    page.get_by_role("button", name="Publish…").wait_for()
+    assert app.client.get(address).status_code == 404
+    page.context.close()
+
+
+def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
+    path, address = site
+    page = app.open(f"{address}/~/structure")
+    tree = page.get_by_role("tree", name="Sections and variants")
+    rows = tree.get_by_role("treeitem")
+    expect(rows).to_have_count(3)
+
+    def order():
+        return [one["title"] for one in app.call("GET", f"{path}/structure")["structure"]]
+
+    rows.nth(2).focus()
+    page.keyboard.press("Alt+Shift+ArrowUp")
+    notices = page.get_by_role("region", name="Notifications")
+    expect(notices).to_contain_text("Moved “News” before “Reference”")
+    assert order() == ["Guides", "News", "Reference"]
+    notices.get_by_role("button", name="Undo").click()
+    expect(rows.nth(2)).to_contain_text("News")
+    assert order() == ["Guides", "Reference", "News"]
+
+    rows.nth(2).hover(position={"x": 12, "y": 20})
+    page.mouse.down()
+    box = rows.nth(0).bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 30)
+    page.mouse.move(box["x"] + 60, box["y"] + 6)
+    page.mouse.up()
+    expect(rows.nth(0)).to_contain_text("News")
+    assert order() == ["News", "Guides", "Reference"]
+
+    rows.nth(0).click()
+    panel = page.get_by_role("complementary", name="Details")
+    panel.get_by_label("Title").fill("Changelog")
+    panel.get_by_label("Title").press("Enter")
+    expect(rows.nth(0)).to_contain_text("Changelog")
+    panel.get_by_label("Path").fill("a b")
+    panel.get_by_label("Path").press("Enter")
+    expect(panel.get_by_label("Path")).to_have_attribute("aria-invalid", "true")
+    panel.get_by_label("Draft: visitors do not see it").check()
+    expect(rows.nth(0)).to_contain_text("Nobody yet")
+    page.context.close()
+
+
+def test_a_look_is_seen_before_it_is_applied(app, site):
+    path, address = site
+    page = app.open(f"{address}/~/look")
+    shown = page.frame_locator("iframe[title='The site as it will look']")
+    # What nobody changes is not asked for again and again.
+    page.wait_for_load_state("networkidle")
+    expect(shown.locator("html.theme-bold")).to_have_count(0)
+    page.get_by_role("radio", name="Bold").check(force=True)
+    expect(shown.locator("html.theme-bold")).to_have_count(1)
+    colour = page.get_by_role("textbox", name="Primary colour, light", exact=True)
+    colour.fill("#ffff00")
+    expect(page.get_by_text("1.0 to 1 on light")).to_be_visible()
+    page.get_by_text("Header and its links").click()
+    page.get_by_role("button", name="Link in the header").click()
+    page.get_by_label("Title", exact=True).fill("Status")
+    page.get_by_role("textbox", name="Address", exact=True).fill("https://status.example.com")
+    expect(shown.get_by_role("link", name="Status").first).to_be_visible()
+    assert app.call("GET", f"{path}/customization")["styling"]["theme"] == "clean"
+    page.get_by_role("button", name="Apply the look").click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("The look is applied")
+    look = app.call("GET", f"{path}/customization")
+    assert look["styling"]["theme"] == "bold" and look["header"]["links"][0]["title"] == "Status"
+    page.get_by_role("radio", name="Muted").check(force=True)
+    page.get_by_role("tab", name="Overview").click()
+    page.get_by_role("dialog", name="Leave without applying the look?").get_by_role(
+        "button", name="Leave"
+    ).click()
+    expect(page.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
+    page.context.close()
+
+
+def test_an_audience_has_share_links_and_claims(app, site):
+    path, address = site
+    page = app.open(f"{address}/~/audience")
+    page.get_by_role("radio", name="Whoever has a share link").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="New share link").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("Partners")
+    page.get_by_role("button", name="Create share link").click()
+    page.get_by_role("dialog", name="Partners").get_by_role("button", name="Done").click()
+    page.get_by_role("button", name="Actions for Partners").click()
+    page.get_by_role("menuitem", name="Close it").click()
+    expect(page.get_by_role("list", name="Share links")).to_contain_text("Closed")
+    claim = page.get_by_role("form", name="New claim")
+    claim.get_by_label("Name of the claim").fill("plan")
+    claim.get_by_label("Words that it may be").fill("free, pro")
+    claim.get_by_role("button", name="Add claim").click()
+    expect(page.get_by_role("list", name="Claims")).to_contain_text("free, pro")
+    page.get_by_role("switch", name="Ask for claims").check()
+    page.get_by_role("button", name="Show the key").wait_for()
+    assert app.call("GET", path)["adaptiveContent"] == {"enabled": True}
+    page.context.close()
+
+
+def test_insights_are_charts_that_are_tables(app, site):
+    path, address = site
+    location = {
+        "siteSection": None,
+        "siteSpace": None,
+        "siteShareKey": None,
+        "space": None,
+        "revision": None,
+        "page": None,
+    }
+    session = {
+        "visitorId": "v",
+        "sessionId": "s",
+        "cookies": {},
+        "userAgent": "Mozilla/5.0 Firefox/130.0",
+        "language": "de",
+        "referrer": "https://example.org/x",
+    }
+    event = {"session": session, "location": {"url": "https://docs.example.com/a", **location}}
+    app.call("POST", f"{path}/publish")
+    searched = {"type": "search_type_query", "query": "tide tables", **event}
+    app.call(
+        "POST", f"{path}/insights/events", {"events": [{"type": "page_view", **event}] * 12 + [searched]}
+    )
+    page = app.open(f"{address}/~/insights")
+    chart = page.get_by_role("img", name="Pages read, day by day")
+    expect(chart).to_be_visible()
+    chart.focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("img", name=": 12, 0 as long before")).to_be_visible()
+    page.get_by_role("button", name="Show as a table").click()
+    expect(page.get_by_role("table", name="Pages read").first.get_by_role("row")).to_have_count(31)
+    expect(page.get_by_role("table", name="Searched, nothing opened")).to_contain_text("tide tables")
+    expect(page.get_by_role("table", name="Languages of visitors")).to_contain_text("German")
+    page.context.close()
+
+
+def test_redirects_are_added_and_imported(app, site):
+    page = app.open(f"{site[1]}/~/redirects")
+    page.get_by_role("button", name="New redirect").click()
+    dialog = page.get_by_role("dialog", name="New redirect")
+    dialog.get_by_label("From the path").fill("no slash")
+    dialog.get_by_label("To").select_option("A section, at its start")
+    dialog.get_by_role("button", name="Add redirect").click()
+    expect(dialog.get_by_label("From the path")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("From the path").fill("/old")
+    dialog.get_by_role("button", name="Add redirect").click()
+    listed = page.get_by_role("list", name="Redirects")
+    expect(listed.get_by_role("listitem")).to_have_count(1)
+    page.get_by_role("button", name="Import", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Import redirects")
+    dialog.get_by_label("Lines of CSV").fill("/one,https://example.com/1\n/two,/nowhere/at/all")
+    dialog.get_by_role("button", name="Import redirects").click()
+    expect(dialog.get_by_role("status")).to_contain_text("1 redirect was made")
+    expect(dialog.get_by_role("table")).to_contain_text("there is nothing at")
+    dialog.get_by_role("button", name="Done").click()
+    expect(listed.get_by_role("listitem")).to_have_count(2)
+    page.context.close()
+
+
+def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
+    page = app.open(f"{site[1]}/~/address")
+    page.get_by_role("textbox", name="Host name").fill("not a host")
+    page.get_by_role("button", name="Save the host name").click()
+    expect(page.get_by_role("textbox", name="Host name")).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("tab", name="Settings").click()
+    page.get_by_role("button", name="Delete the site…").click()
+    dialog = page.get_by_role("dialog", name="Delete Tides?")
+    expect(dialog).to_contain_text("3 spaces")
+    dialog.get_by_role("button", name="Delete the site").click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Tides was deleted")
+    page.context.close()

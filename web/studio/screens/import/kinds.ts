@@ -1,0 +1,79 @@
+/** Kinds of problems of imports, by their code: what they are called, and what follows from them. */
+import { t } from "../../../shared/words.ts";
+
+interface Kind {
+  title: string;
+  /** What readers see, or what to do about it. */
+  then: string;
+}
+
+const KINDS: Record<string, Kind> = {
+  not_listed: {
+    title: t("Not listed in SUMMARY.md"),
+    then: t("Kept as files; link them, or add pages for them."),
+  },
+  listed_twice: {
+    title: t("Listed twice"),
+    then: t("The later entry became a link to the page."),
+  },
+  missing_file: {
+    title: t("Files that are not there"),
+    then: t("Readers see nothing in their place. Add the file, or take its mention out."),
+  },
+  missing_include: {
+    title: t("Included files that are not there"),
+    then: t("Readers see nothing in their place. Write the text into the page, or import the file too."),
+  },
+  no_readme: {
+    title: t("No home page of the usual name"),
+    then: t("The first page is the home page."),
+  },
+  front_matter: {
+    title: t("Front matter that cannot be read"),
+    then: t("It has no effect. Set title, description and cover on the page."),
+  },
+  unreadable_block: {
+    title: t("Blocks that could not be read"),
+    then: t("Their source is shown. Write them anew on the page."),
+  },
+  paid_icon: { title: t("Icons of sets that are not free"), then: t("The nearest free one is drawn.") },
+  unclosed_tag: {
+    title: t("Tags without their end"),
+    then: t("What is inside is shown. Look whether the page reads well."),
+  },
+  too_many_parts: { title: t("Pages with too many parts"), then: t("The rest is shown as its source.") },
+  unknown_space: {
+    title: t("Links to spaces that are not here"),
+    then: t("Readers see the words without a link."),
+  },
+  invalid_yaml: {
+    title: t("Configuration that cannot be read"),
+    then: t("The usual values count."),
+  },
+  unknown_key: { title: t("Settings that mean nothing here"), then: t("They have no effect.") },
+  invalid_utf8: { title: t("Text in another encoding"), then: t("Kept as files. Save them as UTF-8.") },
+  too_large: { title: t("Files over 100 MB"), then: t("They are left out.") },
+  not_converted: { title: t("Documents that cannot be read"), then: t("Kept as files.") },
+  unknown_format: {
+    title: t("Files of other kinds"),
+    then: t("Markdown, HTML, Word and archives of these are read."),
+  },
+  unsafe_path: { title: t("Paths that lead out of the archive"), then: t("They are left out.") },
+  missing_image: {
+    title: t("Images that are not there"),
+    then: t("Readers see nothing in their place. Add the image on the page."),
+  },
+  image_left_out: { title: t("Images of no known format"), then: t("They are left out.") },
+  robots: { title: t("Pages that robots.txt does not allow"), then: t("They are left out.") },
+  redirected: { title: t("Addresses that lead elsewhere"), then: t("They are left out.") },
+  not_fetched: {
+    title: t("Addresses that did not answer"),
+    then: t("They are left out. Import again when they do."),
+  },
+  page_limit: { title: t("More than 5,000 pages"), then: t("Import the rest from an address further down.") },
+  limit: { title: t("A limit was reached"), then: t("The rest is left out.") },
+  image_limit: { title: t("Too many images"), then: t("The rest is left out.") },
+  more_problems: { title: t("More of them"), then: "" },
+};
+
+export const kindOf = (code: string): Kind => KINDS[code] ?? { title: code.replaceAll("_", " "), then: "" };

@@ -1,0 +1,10 @@
+import type { Snippet } from "svelte";
+
+/** What a view of a site puts into the frame around it. */
+export interface Slots {
+  /** Buttons in the bar, before those of the site. */
+  actions: Snippet | undefined;
+  panel: Snippet | undefined;
+  /** The name of the panel. */
+  label: string;
+}

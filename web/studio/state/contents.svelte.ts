@@ -1,0 +1,105 @@
+/** What a space holds beside its pages: files, reusable contents, variables; and where edits of them go. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { address, MAIN } from "../addresses.ts";
+import type { Base } from "../editor/base.ts";
+import { notices } from "./notices.svelte.ts";
+import { baseKey, editableBase, findDraft } from "./pages.svelte.ts";
+import { refresh, resource } from "./resource.svelte.ts";
+import { router } from "./router.svelte.ts";
+import { spaceOf } from "./session.svelte.ts";
+
+export type Changes = Schemas["ChangeContent"]["changes"];
+type Answer = Schemas["ChangeContentAnswer"];
+
+/** Where somebody edits the contents of a space: main where it is edited directly, else their draft, once they have one. */
+export const writingBaseOf = (space: string) =>
+  resource(`space/${space}/list/writing`, async (): Promise<Base> => {
+    const about = await spaceOf(space).refresh();
+    if (about.editMode === "live" || !about.permissions.edit) return MAIN;
+    const draft = await findDraft(space);
+    return draft ? { kind: "change", number: draft.number } : MAIN;
+  });
+
+/** All that a state holds but the text of its pages. */
+export const contentsOf = (space: string, base: Base) =>
+  resource(`space/${space}/${baseKey(base)}/contents`, () => {
+    const query = { metadata: false };
+    return base.kind === "change"
+      ? ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+        params: { path: { spaceId: space, changeRequestId: String(base.number) }, query },
+      }))
+      : ask(api.GET("/spaces/{spaceId}/content", { params: { path: { spaceId: space }, query } }));
+  });
+
+/** Sends changes to where they may go. `subject`: of the draft that they begin, where there is none. */
+export async function changeContents(space: string, changes: Changes, subject: string): Promise<Answer> {
+  const about = await spaceOf(space).refresh();
+  const before = await writingBaseOf(space).refresh();
+  const direct = about.editMode === "live";
+  const base = direct ? MAIN : await editableBase(space, before, subject);
+  const query = { compat: false };
+  const answer = base.kind === "change"
+    ? await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+      params: { path: { spaceId: space, changeRequestId: String(base.number) }, query },
+      body: { changes },
+    }))
+    : await ask(api.POST("/spaces/{spaceId}/content", {
+      params: { path: { spaceId: space } },
+      body: { changes },
+    }));
+  if (base.kind === "change" && before.kind === "main") {
+    notices.say(t("This is in your draft #{number}", { number: base.number }), {
+      action: { text: t("Open it"), run: () => router.go(address.change(space, base.number, "review")) },
+    });
+  }
+  await Promise.all([refresh(`space/${space}/list/`), refresh(`space/${space}/${baseKey(base)}/`)]);
+  return answer as Answer;
+}
+
+/** The bytes of a file as the API takes them. */
+export async function readBytes(file: File): Promise<{ name: string; base64: string; contentType: string }> {
+  const url = await new Promise<string>((done, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result as string);
+    reader.onerror = () => fail(new Error(t("“{name}” could not be read.", { name: file.name })));
+    reader.readAsDataURL(file);
+  });
+  return {
+    name: file.name,
+    base64: url.slice(url.indexOf(",") + 1),
+    contentType: file.type || "application/octet-stream",
+  };
+}
+
+export type Location = Schemas["LocationList"]["items"][number];
+type Shown = {
+  kind: string;
+  page?: { id: string; title: string; path?: string };
+  space?: { id: string; title: string };
+};
+
+/** A place that refers to something, as a link. */
+export function placeOf(
+  place: Location,
+  space: string,
+  base: Base,
+): { title: string; href: string } | undefined {
+  const found = place as unknown as Shown & {
+    reusableContent?: { title: string; id: string };
+  };
+  if (found.kind === "page" && found.page) {
+    const own = found.space?.id === space;
+    return {
+      title: own ? found.page.title : `${found.space?.title} / ${found.page.title}`,
+      href: address.page(found.space?.id ?? space, found.page.path ?? "", own ? base : MAIN),
+    };
+  }
+  if (found.kind === "reusable-content" && found.reusableContent) {
+    return {
+      title: found.reusableContent.title,
+      href: address.space(found.space?.id ?? space, `reusable/${found.reusableContent.id}`),
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+/** Imports: files are sent first, then a run reads them, which goes on without the browser. */
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
+import { resource } from "./resource.svelte.ts";
+
+export type ImportRun = Schemas["ImportRun"];
+
+export interface Problem {
+  path: string;
+  line: number;
+  code: string;
+  message: string;
+}
+
+export const IMPORTED_FILES = ".md,.markdown,.html,.htm,.docx,.zip,.txt";
+export const IMPORTED = t("Markdown, HTML, Word, or a .zip of these or of a Git repository");
+
+export const isOver = (run: ImportRun) => run.status !== "pending" && run.status !== "in-progress";
+export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as Problem[];
+
+export interface Source {
+  type: string;
+  url?: string;
+  files?: string[];
+}
+export const sourceOf = (run: ImportRun) => run.source as unknown as Source;
+
+/** Sends one file; gives the key that imports name it by. `onprogress`: the part that was sent, 0 to 1. */
+export async function sendFile(
+  organization: string,
+  file: File,
+  onprogress: (part: number) => void = () => {},
+): Promise<string> {
+  const signed = await ask(api.POST("/orgs/{organizationId}/storage/upload", {
+    params: { path: { organizationId: organization } },
+    body: {
+      kind: "import_file",
+      file: { name: file.name, type: file.type || "application/octet-stream", size: file.size },
+    },
+  }));
+  const to = new URL(signed.url);
+  const refused = (status: number) =>
+    new ApiError(status, t("“{name}” could not be sent.", { name: file.name }));
+  // `fetch` does not tell how much was sent.
+  await new Promise<void>((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", to.pathname + to.search);
+    request.upload.onprogress = (event) => onprogress(event.loaded / (event.total || 1));
+    request.onload = () => (request.status < 300 ? done() : fail(refused(request.status)));
+    request.onerror = () => fail(refused(0));
+    request.send(file);
+  });
+  return signed.key;
+}
+
+export const startImport = (
+  organization: string,
+  source: Schemas["StartImport"]["source"],
+  target: Schemas["ImportTarget"],
+) =>
+  ask(api.POST("/org/{organizationId}/imports", {
+    params: { path: { organizationId: organization } },
+    body: { source, target },
+  }));
+
+export const readImport = (organization: string, importRunId: string) =>
+  ask(api.GET("/org/{organizationId}/imports/{importRunId}", {
+    params: { path: { organizationId: organization, importRunId } },
+  }));
+
+export const importOf = (organization: string, run: string) =>
+  resource(`org/${organization}/import/${run}`, () => readImport(organization, run));
+
+export const importAddress = (space: string, run: string) => address.space(space, `import/${run}`);

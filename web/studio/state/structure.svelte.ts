@@ -1,0 +1,280 @@
+/** Changes of a site's structure: each is done at once, says what became of it, and can be undone where that is possible. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { notices } from "./notices.svelte.ts";
+import { refresh } from "./resource.svelte.ts";
+import {
+  type Group,
+  isGroup,
+  type Node,
+  refreshSite,
+  type Section,
+  sectionsIn,
+  type SitePath,
+  type SiteSpace,
+  type Structure,
+  structureOf,
+} from "./site.svelte.ts";
+
+export type Item = Node | SiteSpace;
+type Kind = Item["object"];
+
+/** A place in the structure: beside something, or at the end of a group. */
+export type Place = { before: Item } | { after: Item } | { into: Group };
+
+export const titleOf = (item: Item): string => item.object === "site-space" ? item.space.title : item.title;
+
+const groupsIn = (nodes: readonly Node[]): Group[] =>
+  nodes.flatMap((node) => isGroup(node) ? [node, ...groupsIn(node.children as Node[])] : []);
+
+export const nodesOf = (structure: Structure): Node[] =>
+  structure.type === "sections" ? structure.structure as Node[] : [];
+
+/** What has this id. */
+export function findItem(structure: Structure, id: string): Item | undefined {
+  const nodes = nodesOf(structure);
+  const spaces = structure.type === "siteSpaces"
+    ? structure.structure
+    : sectionsIn(nodes).flatMap((section) => section.siteSpaces);
+  return [...groupsIn(nodes), ...sectionsIn(nodes), ...spaces].find((one) => one.id === id);
+}
+
+export const groupsOf = (structure: Structure): Group[] => groupsIn(nodesOf(structure));
+
+/** Those among which something stands, in their order, and the group that they are in. */
+export function siblingsOf(structure: Structure, item: Item): { all: Item[]; group: Group | undefined } {
+  const nodes = nodesOf(structure);
+  if (item.object === "site-space") {
+    const section = sectionsIn(nodes).find((one) => one.id === item.section);
+    return {
+      all: section?.siteSpaces ?? (structure.type === "siteSpaces" ? structure.structure : []),
+      group: undefined,
+    };
+  }
+  const group = groupsIn(nodes).find((one) => one.id === item.sectionGroup);
+  return { all: group ? group.children as Node[] : nodes, group };
+}
+
+/** Where something stands: what brings it back there. */
+export function placeOf(structure: Structure, item: Item): Place | undefined {
+  const { all, group } = siblingsOf(structure, item);
+  const at = all.findIndex((one) => one.id === item.id);
+  if (all[at - 1]) return { after: all[at - 1]! };
+  if (all[at + 1]) return { before: all[at + 1]! };
+  return group ? { into: group } : undefined;
+}
+
+/** The path at which something begins, without the address of the site. */
+export function pathOf(structure: Structure, item: Section | SiteSpace): string {
+  const parts: string[] = [];
+  const section = item.object === "site-section"
+    ? item
+    : sectionsIn(nodesOf(structure)).find((one) => one.id === item.section);
+  if (section && !section.default) parts.push(section.path);
+  if (item.object === "site-space" && !item.default) parts.push(item.path);
+  return `/${parts.join("/")}`;
+}
+
+type SectionFields = Pick<
+  Schemas["UpdateSection"],
+  "title" | "path" | "condition" | "icon" | "description" | "draft"
+>;
+
+export class StructureEditor {
+  constructor(readonly path: SitePath) {}
+
+  get #params() {
+    return { params: { path: this.path } };
+  }
+
+  get structure(): Structure | undefined {
+    return structureOf(this.path).value;
+  }
+
+  async #done(): Promise<void> {
+    await structureOf(this.path).refresh({ force: true });
+    refreshSite(this.path);
+  }
+
+  /** Does something and says it; what the server refuses it says in its words. */
+  async #do(work: () => Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+    } catch (problem) {
+      notices.fail(problem);
+      await structureOf(this.path).refresh({ force: true }).catch(() => {});
+      return false;
+    }
+    notices.say(said, {
+      undo: undo && (async () => {
+        await undo();
+        await this.#done();
+      }),
+    });
+    await this.#done();
+    return true;
+  }
+
+  #put(item: Item, to: Place): Promise<unknown> {
+    if ("into" in to) {
+      return ask(api.POST(
+        "/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections",
+        {
+          params: { path: { ...this.path, siteSectionGroupId: to.into.id } },
+          body: { sectionId: item.id },
+        },
+      ));
+    }
+    const pointer = (one: Item) => ({ type: one.object as Kind, id: one.id });
+    return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/structure/sort", {
+      ...this.#params,
+      body: {
+        item: pointer(item),
+        position: "before" in to ? { before: pointer(to.before) } : { after: pointer(to.after) },
+      },
+    }));
+  }
+
+  move(item: Item, to: Place): Promise<boolean> {
+    const back = this.structure && placeOf(this.structure, item);
+    return this.#do(
+      () => this.#put(item, to),
+      saysWhere(item, to),
+      back && (() => this.#put(item, back)),
+    );
+  }
+
+  #patchSection(id: string, body: Schemas["UpdateSection"]): Promise<unknown> {
+    return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}", {
+      params: { path: { ...this.path, siteSectionId: id } },
+      body,
+    }));
+  }
+
+  /** Sends fields of a section, a group or a site space; throws what the server says about them. */
+  async update(item: Item, fields: SectionFields & { spaceId?: string }): Promise<void> {
+    const before = Object.fromEntries(
+      Object.keys(fields).map((name) => [
+        name,
+        name === "spaceId"
+          ? (item as SiteSpace).space.id
+          : (item as unknown as Record<string, unknown>)[name] ?? (name === "draft" ? false : null),
+      ]),
+    );
+    const send = (body: Record<string, unknown>) => {
+      if (item.object === "site-section") return this.#patchSection(item.id, body);
+      if (item.object === "site-section-group") {
+        return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}", {
+          params: { path: { ...this.path, siteSectionGroupId: item.id } },
+          body,
+        }));
+      }
+      return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}", {
+        params: { path: { ...this.path, siteSpaceId: item.id } },
+        body,
+      }));
+    };
+    await send(fields);
+    notices.say(t("Changed “{title}”", { title: fields.title ?? titleOf(item) }), {
+      undo: async () => {
+        await send(before);
+        await this.#done();
+      },
+    });
+    await this.#done();
+  }
+
+  /** Lets the site begin with a section, or a section with one of its spaces. */
+  begin(item: Section | SiteSpace): Promise<boolean> {
+    const structure = this.structure;
+    const before = structure &&
+      siblingsOf(structure, item).all.concat(
+        item.object === "site-section" ? sectionsIn(nodesOf(structure)) : [],
+      )
+        .find((one) => "default" in one && one.default && one.object === item.object) as
+          | typeof item
+          | undefined;
+    const send = (one: Section | SiteSpace) => {
+      if (one.object === "site-space" && one.section) {
+        return this.#patchSection(one.section, { defaultSiteSpace: one.id });
+      }
+      return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}", {
+        ...this.#params,
+        body: one.object === "site-section" ? { defaultSiteSection: one.id } : { defaultSiteSpace: one.id },
+      }));
+    };
+    return this.#do(
+      () => send(item),
+      t("Visitors begin with “{title}” now", { title: titleOf(item) }),
+      before && (() => send(before)),
+    );
+  }
+
+  /** Shows a space as a section of its own, or as a variant of one (`null`: of the site); gives the id of what was made.
+   * Throws what the server says. */
+  async add(
+    space: string,
+    as: { section: string | null } | { title?: string; draft: boolean },
+  ): Promise<string> {
+    const made = "section" in as
+      ? await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/site-spaces", {
+        ...this.#params,
+        body: { spaceId: space, ...(as.section ? { sectionId: as.section } : {}) },
+      }))
+      : await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/sections", {
+        ...this.#params,
+        body: { spaceId: space, draft: as.draft, ...(as.title ? { title: as.title } : {}) },
+      }));
+    notices.say(t("Added “{title}”", { title: titleOf(made) }), { undo: () => this.#remove(made) });
+    await this.#done();
+    refresh("space/");
+    return made.id;
+  }
+
+  async addGroup(title: string): Promise<string> {
+    const made = await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/section-groups", {
+      ...this.#params,
+      body: { title, sections: [] },
+    }));
+    notices.say(t("Added the group “{title}”", { title }), { undo: () => this.#remove(made) });
+    await this.#done();
+    return made.id;
+  }
+
+  async #remove(item: Item): Promise<void> {
+    const path = this.path;
+    if (item.object === "site-section") {
+      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}", {
+        params: { path: { ...path, siteSectionId: item.id } },
+      }));
+    } else if (item.object === "site-section-group") {
+      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}", {
+        params: { path: { ...path, siteSectionGroupId: item.id } },
+      }));
+    } else {
+      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}", {
+        params: { path: { ...path, siteSpaceId: item.id } },
+      }));
+    }
+    await this.#done();
+  }
+
+  /** Takes something out of the site, or dissolves a group. Throws what the server says. */
+  async remove(item: Item): Promise<void> {
+    await this.#remove(item);
+    notices.say(
+      item.object === "site-section-group"
+        ? t("The group “{title}” is dissolved", { title: item.title })
+        : t("“{title}” is not on the site any more", { title: titleOf(item) }),
+    );
+  }
+}
+
+/** Where something goes, as a sentence. */
+function saysWhere(item: Item, to: Place): string {
+  const title = titleOf(item);
+  if ("into" in to) return t("Moved “{title}” into “{other}”", { title, other: to.into.title });
+  return "before" in to
+    ? t("Moved “{title}” before “{other}”", { title, other: titleOf(to.before) })
+    : t("Moved “{title}” behind “{other}”", { title, other: titleOf(to.after) });
+}
