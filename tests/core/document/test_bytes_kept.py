@@ -232,7 +232,7 @@ def test_an_empty_paragraph_writes_nothing() -> None:
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=2_000, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
 def test_an_edit_is_read_as_what_was_wanted(data: Any) -> None:
     """Whatever is done to the words of a page, what is written says it, as if all of it were written anew."""
     names = data.draw(st.lists(st.sampled_from(sorted(EXAMPLES)), min_size=1, max_size=3, unique=True))
@@ -247,11 +247,16 @@ def test_an_edit_is_read_as_what_was_wanted(data: Any) -> None:
     carry_keys(old, new)
     carry_sources(old, new)
     said = write(new, {block.key or "": block for block in old.nodes})
-    assert [kind(block) for block in read(said).nodes] == [kind(block) for block in read(anew).nodes]
+    assert kinds(said) == kinds(anew)
 
 
-def kind(block: Block) -> list[str]:
-    return [node.type or "" for node in walk(block) if isinstance(node, Block | Inline)]
+def kinds(text: str) -> list[list[str]]:
+    """The types of the blocks and of what is in them; a comment that keeps two blocks apart counts for nothing."""
+    return [
+        [node.type or "" for node in walk(block) if isinstance(node, Block | Inline)]
+        for block in read(text).nodes
+        if block.data.get("kind") != "comment"
+    ]
 
 
 @pytest.mark.slow
