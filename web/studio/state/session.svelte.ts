@@ -1,8 +1,7 @@
 /** Who is here, and what of their organization is in reach: it is on every screen. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { router } from "./router.svelte.ts";
-import { forget, Resource, resource } from "./resource.svelte.ts";
-import { signIn } from "./signin.ts";
+import { Resource, resource } from "./resource.svelte.ts";
 
 const KEPT = "octavo-organization";
 const LIMIT = 1000;
@@ -45,18 +44,6 @@ class Session {
     this.#visited.add(organization);
     ask(api.POST("/orgs/{organizationId}/ping", { params: { path: { organizationId: organization } } }))
       .catch(() => this.#visited.delete(organization));
-  }
-
-  /** Signs out. What is kept in this browser of somebody's work goes too: text that was not saved, pages opened last. */
-  async leave(): Promise<void> {
-    await ask(api.POST("/sign-out"));
-    forget();
-    const { forgetDrafts } = await import("../editor/keeping.ts");
-    await forgetDrafts().catch(() => {});
-    for (const key of Object.keys(localStorage)) {
-      if (/^octavo-(recent|seen|settling|open|organization)/.test(key)) localStorage.removeItem(key);
-    }
-    signIn();
   }
 }
 
