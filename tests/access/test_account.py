@@ -35,7 +35,10 @@ def test_what_changes_how_one_signs_in_asks_for_a_proof():
         "endOtherSessions", "createPersonalToken", "revokePersonalToken", "connectSamlAccount",
     }  # fmt: skip
     own = [op for op in TABLE.values() if op.path.startswith("/user/") and op.method != "GET"]
-    assert [op.id for op in own if op not in CHANGING] == ["proveIdentity", "declineInvitation"]
+    assert [op.id for op in own if op not in CHANGING] == [
+        "proveIdentity", "declineInvitation", "updateOwnNotification", "updateOwnNotifications",
+        "updateOwnNotificationSettings",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

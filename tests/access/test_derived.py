@@ -225,6 +225,7 @@ NO_RIGHT = {
     "device": "says that a device was seen, and lets nobody in",
     "second-factor": "is good for minutes beside the code of a second factor, which is asked of the account",
     "block": "is an offer on a page, and taken at a visit to it",
+    "unsubscribe": "ends mails to one person, and shows nothing",
 }
 
 

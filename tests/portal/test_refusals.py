@@ -17,6 +17,7 @@ BROWSED = {
     "startSamlSignIn": "/saml/nowhere/start",
     "finishSamlSignIn": "/saml/nowhere/finish?answer=made-up",
     "receiveSamlResponse": "/saml/nowhere/acs",
+    "getUnsubscribePage": "/notifications/unsubscribe?token=made-up",
     "getSiteInsightsPage": "/orgs/nowhere/sites/nowhere/insights/page",
 }
 SIGNED_IN = {"getSiteInsightsPage"}

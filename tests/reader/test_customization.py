@@ -15,7 +15,8 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from octavo.reader import drawing, fonts, locales
+from octavo import fonts
+from octavo.reader import drawing, locales
 from octavo.reader.views import Labels
 from octavo.sites.customization import wire
 from octavo.sites.customization.wire import Customization
@@ -324,7 +325,7 @@ def test_an_answer_that_is_put_back_changes_nothing(site, world):
 def test_every_font_has_its_files_and_licence():
     named = set(get_args(wire.Font)) | set(get_args(wire.MonospaceFont))
     assert named - {"ABCFavorit"} == set(fonts.FONTS)
-    folder = Path(fonts.__file__).parent / "fonts"
+    folder = Path(fonts.__file__).parent / "files"
     used = set()
     for font in fonts.FONTS.values():
         css = fonts.font_faces(font, "{}")

@@ -15,8 +15,8 @@ from .roles import Can
 
 AREAS = (
     "access", "ask", "audit", "changes", "comments", "content", "conversations", "events", "fonts", "gitsync",
-    "imports", "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
-    "translations", "webhooks",
+    "imports", "integrations", "invitations", "notifications", "openapi", "orgs", "printing", "search", "sites",
+    "spaces", "translations", "webhooks",
 )  # fmt: skip
 SCOPES = frozenset(
     {"read", "write", "admin"} | {f"{area}:{verb}" for area in AREAS for verb in ("read", "write")}

@@ -41,6 +41,8 @@ from .wire import (
 )
 
 operation = Area("spaces").operation
+# What only administrators of an organization do: a token for spaces does not reach it.
+of_organization = Area("orgs").operation
 
 
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
@@ -105,7 +107,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     return present_slice(found, lambda item: present_space(call, *item))
 
 
-@operation(
+@of_organization(
     "purgeSpace",
     "DELETE",
     "/orgs/{organizationId}/trash/spaces/{spaceId}",

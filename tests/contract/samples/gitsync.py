@@ -12,6 +12,8 @@ _OLD = {"url": "https://93.184.216.34/docs.git", "ref": "refs/heads/main"}
 
 def _connect(world, place):
     path = place.path("/spaces/{spaceId}/git/sync")
+    if world.call(place.admin, "GET", path).status_code == 200:
+        return
     world.post(place.admin, path, {**_TARGET, "first": "import"})
 
 

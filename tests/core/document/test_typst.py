@@ -32,11 +32,19 @@ HOSTILE = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("print")
     (made / "octavo.typ").write_bytes(LOOK.read_bytes())
-    (made / "known.json").write_text('{"lang": "en", "places": {"p": "p"}, "broken": []}')
+    (made / "known.json").write_text(msgspec.json.encode(KNOWN).decode())
     (made / "red.svg").write_bytes(RED)
     return made
 
 
+KNOWN = {
+    "lang": "en",
+    "places": {"p": "p"},
+    "broken": [],
+    "colours": {},
+    "logo": None,
+    "families": {"text": [], "mono": []},
+}
 PRINTING = Printing(
     page="p",
     link=lambda ref: Target(page="p", anchor="x", title="Title") if ref.get("kind") == "page" else Target(url=ref.get("url")),

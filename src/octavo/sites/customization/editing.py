@@ -114,14 +114,19 @@ def _put_over(before: Kept, body: PutCustomization) -> Kept:
 def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None = None) -> Kept:
     """How a site space looks, or would with the look of its site that somebody tries."""
     row = tx.one(
-        """SELECT COALESCE(tried.customization, sites.customization), site_spaces.customization FROM site_spaces
-           JOIN sites ON sites.id = site_spaces.site_id
-           LEFT JOIN site_look_drafts AS tried ON tried.site_id = sites.id AND tried.user_id = :by
-           WHERE site_spaces.id = :id""",
+        """SELECT sites.customization, site_spaces.customization, sites.id FROM site_spaces
+           JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
         id=site_space_id,
-        by=tried_by or "",
     )
-    whole, override = row or (None, None)
+    whole, override, site_id = row or (None, None, "")
+    if tried_by is not None:
+        # Apart, since what everybody sees is kept, and is made of nothing that only one person tries.
+        tried = tx.one(
+            "SELECT customization FROM site_look_drafts WHERE site_id = :site AND user_id = :by",
+            site=site_id,
+            by=tried_by,
+        )
+        whole = tried[0] if tried is not None else whole
     kept = _read(whole)
     if not override:
         return kept
