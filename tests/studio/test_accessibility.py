@@ -46,6 +46,8 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "account": "/~/account",
+        "account-sign-in": "/~/account/sign-in",
         "files": f"/s/{space}/~/files",
         "variables": f"/s/{space}/~/variables",
         "reusable": f"/s/{space}/~/reusable",
@@ -70,7 +72,7 @@ SITE = ("", "structure", "look", "audience", "address", "redirects", "insights",
 
 SCREENS = (
     "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
+    "space-members", "space-merging", "space-export", "account", "account-sign-in", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
     "specification", "webhook", "conversations", "integrations",
     *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip

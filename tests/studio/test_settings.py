@@ -196,6 +196,7 @@ def test_conversations_become_a_change_request(app, tmp_path):
     dialog.get_by_label("File").set_input_files(file)
     dialog.get_by_role("button", name="Hand in", exact=True).click()
     expect(dialog.get_by_role("alert")).to_have_text("Line 4 is no JSON.")
+    file = tmp_path / "without.jsonl"
     file.write_text("\n".join(lines))
     dialog.get_by_label("File").set_input_files(file)
     dialog.get_by_role("button", name="Hand in", exact=True).click()

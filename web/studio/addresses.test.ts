@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { address, MAIN, readAddress } from "./addresses.ts";
+import { address, MAIN, readAddress, readSettings, SETTINGS } from "./addresses.ts";
 import type { Base } from "./editor/PageBody.svelte";
 
 const BASES: Base[] = [MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
@@ -47,6 +47,19 @@ describe("an address is read as it was written", () => {
       view: "look",
     });
   });
+});
+
+test("sections of the settings", () => {
+  for (const section of SETTINGS) {
+    const named = section === "general" ? [] : ["a b"];
+    const place = readAddress(address.settings("o", section, ...named));
+    if (place.screen !== "organization") throw new Error(section);
+    expect(readSettings(place.view, place.rest)).toEqual([section, named]);
+  }
+  expect(readSettings("settings", ["webhooks", "w"])).toEqual(["webhooks", ["w"]]);
+  expect(readSettings("tasks", ["t"])).toEqual(["conversations", ["tasks", "t"]]);
+  expect(readSettings("members", [])).toBeUndefined();
+  expect(readSettings("general", [])).toBeUndefined();
 });
 
 test.each(["/nothing", "/s", "/%zz", "/~/else"])("%s is nowhere", (path) => {

@@ -7,7 +7,7 @@ export type ChangeView = "edit" | "review" | "conflicts" | "talk";
 export type Place =
   | { screen: "work" }
   | { screen: "inbox" }
-  | { screen: "account" }
+  | { screen: "account"; view: string }
   | { screen: "first" }
   | { screen: "organization"; organization: string; view: string; rest: string[] }
   | { screen: "collection"; collection: string; view: string }
@@ -75,7 +75,7 @@ export function readAddress(pathname: string): Place {
   const [kind, id, ...rest] = parts;
   if (!kind) return { screen: "work" };
   if (kind === "~" && id === "inbox") return { screen: "inbox" };
-  if (kind === "~" && id === "account") return { screen: "account" };
+  if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
   if (kind === "c" && id) {
     return { screen: "collection", collection: id, view: rest[0] === "~" ? rest[1] ?? "" : "" };

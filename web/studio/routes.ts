@@ -8,8 +8,6 @@ type Load = () => Promise<{ default: Component<any> }>;
 const nowhere: Load = () => import("./screens/Nowhere.svelte");
 const changes: Load = () => import("./screens/ChangesScreen.svelte");
 
-const later: Load = () => import("./screens/Later.svelte");
-
 const ORGANIZATION: Record<string, Load> = {
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
@@ -40,10 +38,10 @@ export function screenOf(place: Place): Load {
       return () => import("./screens/TalkScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
+    case "account":
+      return () => import("./screens/AccountScreen.svelte");
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
-    case "account":
-      return later;
     case "site":
       return () => import("./screens/SiteScreen.svelte");
     case "first":

@@ -75,6 +75,12 @@ export async function moveDraft(draft: Draft, change: number, revision: string):
   await dropDraft(draft);
 }
 
+/** How many pages have text here that the server does not have. */
+export async function countDrafts(): Promise<number> {
+  const found = (await run("readonly", (store) => store.getAll())) as Draft[];
+  return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
+}
+
 /** Everything kept here goes: for signing out. */
 export async function forgetDrafts(): Promise<void> {
   await run("readwrite", (store) => store.clear());

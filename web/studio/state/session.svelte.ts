@@ -13,6 +13,7 @@ class Session {
   #chosen: string | null = $state(localStorage.getItem(KEPT));
   /** Of the space that is shown, when it belongs to another organization. */
   #shown: string | undefined = $state();
+  #visited = new Set<string>();
 
   get organization(): Schemas["Organization"] | undefined {
     const all = this.organizations.value?.items ?? [];
@@ -38,11 +39,22 @@ class Session {
     await Promise.all([this.user.refresh(), this.organizations.refresh()]);
   }
 
+  /** Tells an organization, once, that this person is here. */
+  visit(organization: string): void {
+    if (this.#visited.has(organization)) return;
+    this.#visited.add(organization);
+    ask(api.POST("/orgs/{organizationId}/ping", { params: { path: { organizationId: organization } } }))
+      .catch(() => this.#visited.delete(organization));
+  }
+
+  /** Signs out. What is kept in this browser of somebody's work goes too: text that was not saved, pages opened last. */
   async leave(): Promise<void> {
     await ask(api.POST("/sign-out"));
     forget();
-    for (const { name } of await indexedDB.databases?.() ?? []) {
-      if (name?.startsWith("octavo")) indexedDB.deleteDatabase(name);
+    const { forgetDrafts } = await import("../editor/keeping.ts");
+    await forgetDrafts().catch(() => {});
+    for (const key of Object.keys(localStorage)) {
+      if (/^octavo-(recent|seen|settling|open|organization)/.test(key)) localStorage.removeItem(key);
     }
     signIn();
   }
