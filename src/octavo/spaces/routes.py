@@ -42,7 +42,7 @@ from .wire import (
 
 operation = Area("spaces").operation
 # What only administrators of an organization do: a token for spaces does not reach it.
-of_organization = Area("orgs").operation
+org_operation = Area("orgs").operation
 
 
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
@@ -107,7 +107,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     return present_slice(found, lambda item: present_space(call, *item))
 
 
-@of_organization(
+@org_operation(
     "purgeSpace",
     "DELETE",
     "/orgs/{organizationId}/trash/spaces/{spaceId}",
