@@ -16,11 +16,10 @@ from typing import Any
 
 import msgspec
 
-from octavo.access import Actor, Can, OrgAccess, enter_organization, enter_space, insert_user, upsert_member
+from octavo.access import Can, OrgAccess, Person, enter_organization, enter_space, insert_user, upsert_member
 from octavo.access.entering import enter_collection
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit import ids
-from octavo.kit.cache import ByteCache
 from octavo.kit.context import Context
 from octavo.kit.operation import TABLE
 from octavo.orgs import create_organization
@@ -130,7 +129,7 @@ def listing(call: Any) -> bytes:
 
 def enter_cold(call: Any, space: str) -> None:
     fresh = call.context.fresh
-    fresh._values = ByteCache(fresh._values.capacity)
+    fresh._values.clear()
     enter_space(call, Can.VIEW, space)
 
 
@@ -141,7 +140,7 @@ def main() -> None:
         named = furnish(context)
         unchecked: dict[str, tuple[float, float]] = {}
         for title, name in product(("closed", "open"), _ROLES):
-            org = OrgAccess(named[title], Actor(named[f"{name} {title}"], "bench"), _ROLES[name])
+            org = OrgAccess(named[title], Person(named[f"{name} {title}"], "bench"), _ROLES[name])
             call: Any = SimpleNamespace(
                 context=context,
                 db=context.db,

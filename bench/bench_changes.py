@@ -13,10 +13,10 @@ from pathlib import Path
 
 from bench_content import make_source
 
-from octavo.access import Actor, Can, insert_user, space_access
+from octavo.access import Can, Person, insert_user, space_access
 from octavo.admin.import_export import bring
 from octavo.changes import ChangeAccess, create, edit_change, merge
-from octavo.changes.content_wire import DocumentInput, UpdatePage
+from octavo.changes.commands import DocumentInput, UpdatePage
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
@@ -47,7 +47,7 @@ class Bench:
 
     def open(self, space_id: str) -> ChangeAccess:
         with self.context.db.read() as tx:
-            access = space_access(tx, Actor(self.user, "bench"), Can.EDIT, space_id)
+            access = space_access(tx, Person(self.user, "bench"), Can.EDIT, space_id)
         with self.context.db.write() as tx:
             return ChangeAccess(access, create(tx, access, "Bench").id)
 

@@ -20,7 +20,7 @@ from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.conversations import analyse_conversations
 from octavo.conversations.ingesting import ingest
-from octavo.conversations.wire import ConversationInput, Part
+from octavo.conversations.kinds import ConversationInput, Part
 from octavo.installation import close_context, load_packages, open_context
 from octavo.orgs import create_organization
 from octavo.settings import load

@@ -26,7 +26,8 @@ from msgspec.structs import replace
 from gitsync.developers import Developer
 from gitsync.servers import http_server
 from octavo.access import insert_user
-from octavo.content import Changes, body_hash, list_pages, main_state, prepare_main, revise_main
+from octavo.content import Changes, body_hash, list_pages, main_state
+from octavo.content.revising import prepare_main, revise_main
 from octavo.gitsync import store
 from octavo.gitsync.remotes import Connection
 from octavo.gitsync.repository import Repository

@@ -26,18 +26,8 @@ from msgspec.structs import replace
 from octavo.access import create_token, upsert_member
 from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.content import (
-    Changes,
-    branch_state,
-    commit,
-    get_page,
-    list_pages,
-    main_state,
-    prepare_commit,
-    prepare_main,
-    put_bodies,
-    revise_main,
-)
+from octavo.content import Changes, branch_state, get_page, list_pages, main_state, put_bodies
+from octavo.content.revising import commit, prepare_commit, prepare_main, revise_main
 from octavo.core.pages import Page, ranks
 from octavo.kit.clock import now
 from octavo.kit.context import Context

@@ -46,7 +46,7 @@ from octavo.kit.serving import Bounds, Connections, Listener, bind
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
-    edge = Edge(routes, pool=ThreadPoolExecutor(4), metrics=Metrics(), compressor=Compressor(10**6),
+    edge = Edge(routes, pool=ThreadPoolExecutor(4), metrics=Metrics(), compressor=Compressor(),
                 refuse=text_error, headers={}, query_limit=1000)
     bounds = Bounds(connections=100, backlog=100, keep_alive_seconds=3600, header_seconds=10, header_limit=65536,
                     least_rate=100)

@@ -27,7 +27,7 @@ from bench_search import applications
 from bench_work import ask
 from msgspec.structs import replace
 
-from octavo.access import Actor, Can, create_token, insert_user, space_access
+from octavo.access import Can, Person, create_token, insert_user, space_access
 from octavo.admin.import_export import bring
 from octavo.admin.reindexing import reindex
 from octavo.app import api_app
@@ -155,7 +155,7 @@ def measure(context: Context, folder: Path, pages: int) -> None:
 
     def edit_change() -> None:
         with context.db.read() as tx:
-            access = change_access(tx, space_access(tx, Actor(user, ""), Can.EDIT, space), change)
+            access = change_access(tx, space_access(tx, Person(user, ""), Can.EDIT, space), change)
         revise_change(context, access, change_all)
 
     turns.measure("change all pages in a change request", edit_change)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -156,6 +160,27 @@ def serving(
             except subprocess.TimeoutExpired:
                 os.killpg(served.process.pid, signal.SIGKILL)
                 served.process.wait()
+
+
+@cache
+def _first_started(admin_email: str) -> Path:
+    """A data folder as a first start leaves it, with the manual published; made once for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="first-octavo-"))
+    made_by = os.getpid()
+    # Processes that this one forks end in the same way, and are not to take it from the others.
+    atexit.register(lambda: os.getpid() == made_by and shutil.rmtree(folder, ignore_errors=True))
+    environment = {"OCTAVO_ADMIN_EMAIL": admin_email} if admin_email else {}
+    with serving(folder / "data", **environment):
+        return folder / "data"
+
+
+@contextmanager
+def serving_new(data: Path, **environment: str | None) -> Iterator[Served]:
+    """Octavo serving a new installation: a first start took place, which no test looks at and none waits for."""
+    if "OCTAVO_DATABASE_URL" not in environment:  # which is not in the folder
+        shutil.copytree(_first_started(environment.get("OCTAVO_ADMIN_EMAIL") or ""), data)
+    with serving(data, **environment) as served:
+        yield served
 
 
 class Administrator:

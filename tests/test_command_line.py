@@ -28,6 +28,7 @@ READING = [
     ("session", "list", "--email", "a@example.com"),
     ("export", "0000", "out"),
     ("publish", "0000", "out"),
+    ("check-site", "0000"),
     ("backup", "out.zip"),
     ("verify",),
     ("check",),

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+import typing
 from functools import cache
 from importlib import import_module
 from importlib.metadata import packages_distributions
@@ -15,6 +16,8 @@ import pytest
 
 from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, list_proofs
+from octavo.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
+from octavo.visits import SiteVisit
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
 
@@ -39,8 +42,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("transfer", "openapi", "gitsync", "translations"),
     ("sites", "insights"),
     ("integrations", "webhooks", "conversations", "ask"),
-    ("reader", "portal", "studio"),
+    ("visits",),
     ("renderers",),
+    ("reader", "portal", "studio"),
+    ("agents",),
     ("installation",),
     ("admin", "developing"),
     ("meanings",),
@@ -227,6 +232,30 @@ def test_routes_decide_nothing() -> None:
     assert deciding == DECIDING_ROUTES
 
 
+TAKING_CALLS = {
+    "app.py",  # who calls is found out
+    "access/tokens.py", "sites/visitor_tokens.py",
+}  # fmt: skip
+"""Who takes a request apart, beside routes and permission checks."""
+
+
+def test_only_routes_and_entering_know_requests() -> None:
+    """What is decided takes who does it from the proof, and what is presented whom it is for: jobs have no request."""
+    knowing = set()
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        if _name(path) == "kit" or path.name == "entering.py" or path.name.endswith("routes.py"):
+            continue
+        for node in nodes_of(path):
+            if isinstance(node, ast.ImportFrom) and any(
+                alias.name == "Call" and "operation" in (node.module or "") for alias in node.names
+            ):
+                knowing.add(where)
+            if isinstance(node, ast.Attribute) and ast.unparse(node) == "operation.Call":
+                knowing.add(where)
+    assert knowing == TAKING_CALLS
+
+
 def test_core_is_pure() -> None:
     wrong = []
     for path in sorted((SRC / "core").rglob("*.py")):
@@ -299,6 +328,7 @@ SHARED = {
     "content/bodies.py:_failed",  # as the next ones
     "content/bodies.py:_parts",  # by the hash of a text
     "content/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "content/packing.py:_parts",  # by the text that it is made of
     "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
     "core/document/nodes.py:NO_FRAGMENTS",
     "reader/app.py:_assets",  # our own static files
@@ -308,12 +338,12 @@ SHARED = {
 REGISTRIES = {
     "printing/looks.py:_finders",
     "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_visitor", "changes/reviewing.py:_comments",
+    "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
-    "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/visits.py:ROUTES",
-    "reader/visits.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
+    "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/table.py:ROUTES",
+    "reader/table.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
     "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
     "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",
     "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts",
@@ -382,12 +412,112 @@ def test_proofs_are_made_where_things_are_entered() -> None:
         where = path.relative_to(SRC).as_posix()
         made = set() if path.name == "entering.py" else set(proofs)
         if where not in ("access/tokens.py", "access/reach.py"):
-            made.add("Actor")
+            made |= {"Person", "Script"}
+        if where not in ("sites/visitor_tokens.py", "reader/asking.py"):
+            made.add("Visitor")
         made -= {node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef)}
+        # Others are called a person or a script as well.
+        made -= {
+            name
+            for node in nodes_of(path)
+            if isinstance(node, ast.ImportFrom)
+            for name in {alias.name for alias in node.names} & {"Person", "Script", "Visitor"}
+            if not (node.module or "").endswith(("access", "kit.operation", "operation"))
+        }
         for node in nodes_of(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in made:
                 wrong.append(f"{where}:{node.lineno}: {node.func.id}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_revisions_are_written_one_way() -> None:
+    """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell; nobody else does a
+    part of that."""
+    parts = {
+        "apply_derived", "prepare_branch", "prepare_commit", "prepare_derived", "prepare_main", "put_keys",
+        "revise_main",
+    }  # fmt: skip
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        if where == "content/revising.py":
+            continue
+        for node in nodes_of(path):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            imported = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
+            if imported & parts or called == "store.commit":
+                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}")
+    assert not wrong, "\n".join(wrong)
+    writing = {
+        path.relative_to(SRC).as_posix()
+        for path in FILES
+        if any(re.search(r"INSERT INTO revisions\b", text) for _, text in _statements(path))
+    }
+    assert writing == {"content/store.py", "content/beginning.py"}
+
+
+def test_no_list_of_operations_stands_beside_them() -> None:
+    """Who may call an operation is said where it is declared: nowhere else are ids of operations gathered."""
+    load_packages()
+    wrong = []
+    for path in FILES:
+        for node in nodes_of(path):
+            if isinstance(node, ast.Set | ast.List | ast.Tuple):
+                ids = [one.value for one in node.elts if isinstance(one, ast.Constant) and one.value in TABLE]
+                if len(ids) > 1:
+                    wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {ids}")
+    assert not wrong, "\n".join(wrong)
+
+
+KNOWING_THE_WIRE = {
+    "ask/site_answers.py", "changes/differences.py", "changes/entering.py", "changes/filling.py",
+    "changes/resolving.py", "comments/bodies.py", "comments/posting.py", "comments/reviews.py",
+    "comments/suggesting.py", "comments/targets.py", "conversations/tasks.py", "directory/discovery.py",
+    "directory/provisioning.py", "events/presence.py", "events/telling.py", "gitsync/connecting.py",
+    "gitsync/previewing.py", "insights/drawing.py", "insights/querying.py", "integrations/installing.py",
+    "integrations/publishing.py", "invitations/invite_links.py", "invitations/inviting.py",
+    "invitations/reading.py", "openapi/publishing.py", "orgs/creating.py", "orgs/settings.py",
+    "pages/embedding.py", "pages/links.py", "pages/reading.py", "pages/visiting.py",
+    "renderers/locating.py", "sites/addresses.py", "sites/ads.py", "sites/audiences/visitor_auth.py",
+    "sites/customization/looks.py", "sites/editing.py", "sites/profile.py", "sites/redirects/editing.py",
+    "sites/redirects/importing.py", "sites/scripts.py", "sites/searching.py", "spaces/creating.py",
+    "spaces/updating.py", "transfer/runs.py", "transfer/starting.py", "translations/glossary.py",
+    "translations/managing.py", "uploads/receiving.py", "webhooks/changing.py",
+}  # fmt: skip
+"""Who takes or gives what is on the wire, beside those who are to. No others; those that are mended go."""
+
+
+def test_wire_models_stay_at_the_edge() -> None:
+    """Routes, ``wire`` and what presents know how things are on the wire. No store and no declaration of tables does."""
+    knowing = set()
+    for path in FILES:
+        if path.name.endswith(("routes.py", "wire.py", "presenting.py")) or path.name == "__init__.py":
+            continue
+        for node in nodes_of(path):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                told = [(node.module or "").rpartition(".")[2], *(alias.name for alias in node.names)]
+                if any(name.endswith("wire") for name in told):
+                    knowing.add(path.relative_to(SRC).as_posix())
+    assert not {where for where in knowing if where.endswith(("store.py", "tables.py", "kinds.py"))}
+    assert knowing == KNOWING_THE_WIRE
+
+
+def test_callers_are_told_apart_by_what_they_are() -> None:
+    """A person, a script or a visitor, with ``match`` or ``isinstance``: not by a field that one of them leaves empty.
+    Visitors have proofs of their own, which no other operation takes."""
+    load_packages()
+    told = re.compile(
+        r"\bactor\.(?:visitor|integration_id|installation_id)\b(?!\s*(?:==|is not None|or|\)|\}|,|in))"
+    )
+    wrong = [
+        f"{path.relative_to(SRC)}: {found.group()}"
+        for path in FILES
+        for found in told.finditer(path.read_text())
+    ]
+    assert not wrong, "\n".join(wrong)
+    visits = {operation.visit_type for operation in TABLE.values()} - {None}
+    for proof in visits:
+        assert not {"actor", "user_id", "role"} & set(dir(proof)), proof
 
 
 def test_no_file_names_a_place_of_this_machine() -> None:
@@ -529,3 +659,115 @@ def test_addresses_of_the_app_are_written_in_one_place() -> None:
         if isinstance(part, ast.Constant) and beginning.search(str(part.value))
     ]
     assert not found, f"core/app_addresses.py writes these: {found}"
+
+
+# --- sites ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_at_a_site_is_found_in_its_table() -> None:
+    """Nothing else in the reader looks at the end of a path to say what is there, and each route has its bounds."""
+    wrong = []
+    for path in FILES:
+        if path.relative_to(SRC).parts[0] != "reader" or path.name == "table.py":
+            continue
+        for node in nodes_of(path):
+            asked: list[ast.expr] = []
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                asked = node.args if node.func.attr in ("endswith", "startswith") else []
+            elif isinstance(node, ast.Compare):
+                asked = [node.left, *node.comparators]
+            for expression in asked:
+                for part in ast.walk(expression):
+                    name = part.id if isinstance(part, ast.Name) else ""
+                    text = part.value if isinstance(part, ast.Constant) else ""
+                    if name.endswith(("_PATH", "_PATHS")) or (isinstance(text, str) and "~" in text):
+                        wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {ast.unparse(node)}")
+    assert not wrong, "\n".join(wrong)
+    for one in ROUTES:
+        assert (one.method == "POST") == (one.body > 0), one
+        assert one.rate in typing.get_args(Rate) and one.pool in typing.get_args(Pool), one
+        if one.method == "POST":
+            assert find_posted(f"/org/site/section/{one.pattern}") == one
+    assert find_posted("/org/site/~asks") is None
+
+
+def test_a_route_without_bounds_is_not_declared() -> None:
+    def handler(view: View, visit: SiteVisit) -> Later:
+        raise NotImplementedError
+
+    for wrong in (
+        {"method": "POST", "pool": "calls"},  # a body without a bound
+        {"method": "GET", "body": 10, "pool": "calls"},
+        {"method": "GET", "rate": "tries", "pool": "calls"},
+        {"method": "GET"},  # worked out later, in which threads?
+    ):
+        with pytest.raises(ValueError, match="~nothing"):
+            route("nothing", "~nothing", **wrong)(handler)
+    assert find_posted("/~nothing") is None
+
+
+# --- memory ---------------------------------------------------------------------------------------------
+
+FEW_ARGUMENTS = {
+    "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
+    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/__init__.py:_read", "reader/drawing.py:_load",
+    "studio/serving.py:read_shell",
+}  # fmt: skip
+"""Functions that keep every answer they gave, because they are called with files and types of our own alone."""
+
+
+def test_every_cache_has_its_share_of_the_memory() -> None:
+    """What is kept is kept in caches that one setting bounds, each under a name that the manual and metrics say; small
+    things that functions remember are bounded by number."""
+    names: dict[str, int] = {}
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        of_caches = {
+            alias.name
+            for node in nodes_of(path)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("cache")
+            for alias in node.names
+        }
+        for node in nodes_of(path):
+            if isinstance(node, ast.FunctionDef):
+                for decorator in map(ast.unparse, node.decorator_list):
+                    if (
+                        decorator == "cache"
+                        and node.args.args
+                        and f"{where}:{node.name}" not in FEW_ARGUMENTS
+                    ):
+                        wrong.append(f"{where}: {node.name} keeps every answer")
+            if not isinstance(node, ast.Call) or where == "kit/cache.py":
+                continue
+            called = ast.unparse(node.func)
+            if called in ("share", "OwnCache"):
+                name, weight = (ast.literal_eval(argument) for argument in node.args)
+                names[name] = weight
+            elif called in ("Share", "Memory") and called in of_caches:
+                wrong.append(f"{where}:{node.lineno}: {called} is for kit/cache.py")
+            elif called == "lru_cache":
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                if not given or not 0 < (ast.literal_eval(given[0]) or 0) <= 20_000:
+                    wrong.append(f"{where}:{node.lineno}: how many are kept?")
+    assert not wrong, "\n".join(wrong)
+    manual = (SRC.parents[1] / "docs" / "running" / "memory.md").read_text()
+    assert dict(re.findall(r"^\| ([^|]+) \| (\d+) \|$", manual, re.M)) == {
+        name: str(weight) for name, weight in names.items()
+    }
+
+
+# --- names ----------------------------------------------------------------------------------------------
+
+MANY = {"Words", "Result", "Target", "Entry", "Field", "Layout", "Place"}
+"""Names that four classes or more have; no others, and those that are mended go."""
+
+
+def test_few_classes_have_the_same_name() -> None:
+    """Who looks for a class by its name finds the one that is meant."""
+    named: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named.setdefault(node.name, []).append(path.relative_to(SRC).as_posix())
+    assert {name for name, places in named.items() if len(places) > 3} == MANY, named

@@ -258,6 +258,26 @@ def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: p
         world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 
+def test_what_will_break_is_said_before_it_does(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db, "_full_until", [0.0])
+
+    def findings() -> dict[str, tuple[bool, str]]:
+        return {part: (works, told) for part, works, told in check_installation(world.context.settings)}
+
+    found = findings()
+    assert found["disk"][0] and "GB free" in found["disk"][1]
+    on_a_server = world.context.db.engine == "postgresql"
+    assert ("clock" in found) == ("version" in found) == on_a_server
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=2_000_000, total=10**12))
+    moment = time.time()
+    monkeypatch.setattr(time, "time", lambda: moment + 60)
+    found = findings()
+    assert not found["disk"][0] and "refused when it is full" in found["disk"][1]
+    if on_a_server:
+        assert found["version"][0] and not found["clock"][0] and "time server" in found["clock"][1]
+
+
 def test_a_file_store_that_is_away(world: World) -> None:
     files = Path(world.context.settings.files.removeprefix("file://"))
     away = files.with_name("away")

@@ -32,6 +32,11 @@ NOT_SEALED = {
     ("git_syncs", "host_key"): "a public key",
     ("git_syncs", "public_key"): "a public key",
     ("jobs", "payload"): "ids and addresses",
+    ("passkeys", "credential"): "a public key",
+    (
+        "passkeys",
+        "credential_id",
+    ): "what browsers know a passkey by; it opens nothing without its private key",
     ("model_calls", "input_tokens"): "a count",
     ("model_calls", "output_tokens"): "a count",
     ("search_sections", "organization_key"): "a number of the index",

@@ -304,6 +304,8 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
         end_membership(tx, org, user)
         ending = {name for name, table in TABLES.items() if table.membership}
         assert ending == {
+            "agents",
+            "agent_codes",
             "members",
             "team_members",
             "grants",

@@ -32,7 +32,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from octavo.access import Actor, create_token, hash_token, insert_user, upsert_member
+from octavo.access import Actor, Person, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.content import main_state
 from octavo.conversations import analyse_conversations
@@ -40,6 +40,7 @@ from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
 from octavo.kit.db import Database, Transaction
+from octavo.kit.jobs import enqueue
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -129,7 +130,9 @@ class World:
         self.away = Place("away", {STRANGER: "admin"})
         self.users: dict[str, str] = {}
         self._folder = folder
-        self._settings = Settings(data=str(folder), database_url=database_url, url=URL, threads=4)
+        self._settings = Settings(
+            data=str(folder), database_url=database_url, url=URL, threads=4, admin_email="admin@example.org"
+        )
         self.context = open_context(self._settings)
         self.commits, self._renewed, self._digested = 0, 0, (-1, "")
         self._count_commits()
@@ -229,7 +232,7 @@ class World:
         """One of the cast with all of their reach, by their token."""
         with self.context.db.read() as tx:
             token_id = tx.value("SELECT id FROM tokens WHERE hash = :hash", hash=hash_token(self.token(who)))
-        return Actor(self.users[who], token_id)
+        return Person(self.users[who], token_id)
 
     def session(self, who: str, *, organization_id: str | None = None, proved: bool = True) -> dict[str, str]:
         """Begins a session and gives the headers of its requests. ``organization_id``: as one that the
@@ -378,6 +381,9 @@ def furnish(world: World, place: Place) -> None:
     _furnish_translation(world, place)
 
     with world.context.db.write() as tx:
+        enqueue(tx, "pruneEvents")
+        ids["jobId"] = tx.value("SELECT max(id) FROM jobs WHERE kind = 'pruneEvents'")
+        tx.run("UPDATE jobs SET state = 'parked', error = 'It is full.' WHERE id = :id", id=ids["jobId"])
         # Without its job: no worker that opens this world should ask anybody outside.
         run = insert_run(
             tx,
@@ -530,6 +536,12 @@ def _furnish_comments(world: World, place: Place) -> None:
         ids[f"{name}Id"] = world.post(colleague, place.path(path), said)["id"]
         replies = place.path(f"{path}/{{{name}Id}}/replies")
         ids[f"{name}ReplyId"] = world.post(colleague, replies, {"body": {"markdown": "It is."}})["id"]
+    # And an edit of a block that they suggest there.
+    content = place.path("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}")
+    block = world.get(colleague, content, params={"format": "document"})["document"]["nodes"][0]["key"]
+    suggested = {"body": "", "page": ids["pageId"], "node": block, "suggestion": {"markdown": "Better."}}
+    comments = place.path("/spaces/{spaceId}/change-requests/{changeRequestId}/comments")
+    ids["suggestionCommentId"] = world.post(colleague, comments, suggested)["id"]
 
 
 def _furnish_conversations(world: World, place: Place) -> None:

@@ -74,10 +74,12 @@ def _install() -> bool:
 
 
 def _generate_look() -> None:
-    """Colours of the default theme, and the icons of icons.json: one sheet of symbols, and how wide each is."""
+    """Colours of the default theme; the icons of icons.json, one sheet of symbols, and how wide each is; the names of
+    all icons that a page may have."""
     from fontawesome_free_pack import get_icon
 
     from octavo.core.colour import theme
+    from octavo.kit.icons import free_names
 
     _write(GENERATED / "colours.css", f"{theme().css()}\n")
     symbols, widths = "", {}
@@ -89,6 +91,7 @@ def _generate_look() -> None:
         widths[name] = int(box.split()[2])
     _write(GENERATED / "icons.svg", f'<svg xmlns="http://www.w3.org/2000/svg">{symbols}</svg>\n')
     _write(GENERATED / "icons.ts", f"export const WIDTHS = {json.dumps(widths, indent=2)} as const;\n")
+    _write(GENERATED / "icon-names.json", f"{json.dumps(free_names())}\n")
     _write(GENERATED / "page.css", page_styles(READER_STYLES.read_text()))
 
 

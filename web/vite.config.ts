@@ -44,6 +44,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // What is needed before anything is shown comes in one file: compressed together it is smaller, and it is one request.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shell", tags: ["$initial"] }] } } },
   },
   server: { fs: { allow: [join(here, "..")] } },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : {},

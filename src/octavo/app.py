@@ -23,10 +23,11 @@ from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start, opening_address, update_manual
+from .agents import agent_routes
 from .core.addresses import write_authority
 from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
 from .events import write_presence
-from .insights import EventQueue
+from .insights import EventQueue, read_style
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
 from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
@@ -61,8 +62,6 @@ _TURN = 0.001
 """Seconds for which a thread has the interpreter while others want it."""
 _PATIENCE = 30.0
 """Seconds that running requests have to end when the server stops."""
-_COMPRESSED = 16 * 1024 * 1024
-"""Bytes of compressed answers of the API's own pages that are kept."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -142,7 +141,7 @@ def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
         [_metrics_route(metrics)],
         pool=ThreadPoolExecutor(1, thread_name_prefix="octavo-metrics"),
         metrics=metrics,
-        compressor=Compressor(0),
+        compressor=Compressor(),
         refuse=text_error,
         headers={},
         query_limit=settings.query_limit,
@@ -187,6 +186,7 @@ def api_app(
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
         upload_route(context),
+        fixed("/charts.css", "charts", read_style, "text/css; charset=utf-8"),
         *(
             fixed(
                 file.path,
@@ -200,13 +200,16 @@ def api_app(
     ]
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))
+    draw = partial(_refusal_page, context.settings.name)
+    dispatcher = Dispatcher(context, identify, pool, writers, draw, hub)
+    others += agent_routes(context, dispatcher, writers)
     return api_edge(
-        Dispatcher(context, identify, pool, writers, partial(_refusal_page, context.settings.name), hub),
+        dispatcher,
         TABLE.values(),
         others,
         pool=pool,
         metrics=counted,
-        compressor=Compressor(_COMPRESSED),
+        compressor=Compressor(),
         closing=[writers.shutdown, hub.shut_down],
     )
 
@@ -429,7 +432,7 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
-    say(f"Organization {started.organization_id}, administrator {context.settings.admin_email}")
+    say(f"Organization {started.organization_id}, administrator {context.settings.first_admin}")
     if started.site_url:
         say(f"The manual is published at {started.site_url}")
     kept = context.settings.data_folder / "admin-token"

@@ -240,7 +240,23 @@ def _import(options: argparse.Namespace) -> int:
         return DONE
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: names a space, so --site and --new-site mean nothing")
-    given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
+    from .transfer import KINDS
+
+    if options.kind is not None and options.kind not in KINDS:
+        raise Failure(f"--kind: {options.kind!r} is none of {', '.join(KINDS)}")
+    if options.preview:
+        from .admin.import_export import preview
+
+        with _context(options) as context:
+            said = msgspec.to_builtins(preview(context, options.source, options.kind))
+        print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
+        return DONE
+    given = {
+        "kind": options.kind,
+        "collection_id": options.collection,
+        "title": options.title,
+        "publish": options.publish,
+    }
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
         given["organization_id"] = options.org and _organization(context, options.org)
@@ -334,6 +350,46 @@ def _publish(options: argparse.Namespace) -> int:
     for address in done.broken:
         print(f"octavo: a page links to {address}, where nothing is", file=sys.stderr)
     return DONE
+
+
+def _check_site(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.naming import find_named
+    from .admin.site_checks import Bounds, check_site, check_url
+    from .errors import BadRequest, NotFound
+
+    bounds = Bounds(
+        addresses=options.addresses,
+        size=options.megabytes * 1_000_000,
+        seconds=options.seconds,
+        external=options.external,
+    )
+    try:
+        if options.site.lower().startswith(("http://", "https://")):
+            allowed = _settings(options).allow_private_fetch
+            with _progress(f"Checking {options.site}", options.quiet) as progress:
+                report = check_url(options.site, bounds, allowed, progress)
+        else:
+            with _context(options) as context:
+                site = find_named(context, options.site, ["site"])
+                with _progress(f"Checking {site.title}", options.quiet) as progress:
+                    report = check_site(context, site.id, bounds, progress)
+    except (BadRequest, NotFound) as error:
+        # 1 says that a site has problems: what is no site must not look like it.
+        print(f"octavo: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    if options.json:
+        print(json.dumps(msgspec.to_builtins(report), ensure_ascii=False))
+        return FAILED if report.problems else DONE
+    for page in report.found:
+        print(page.page)
+        for problem in page.problems:
+            print(f"  {problem.rule}: {problem.text}")
+    found = counted(report.problems, "problem") if report.problems else "sound"
+    outer = f"of the links to other sites {report.external} were asked, {report.external_left} were not"
+    print(f"{counted(report.pages, 'page')}: {found}; {outer}")
+    return FAILED if report.problems else DONE
 
 
 # --- backups ------------------------------------------------------------------------------------------
@@ -878,6 +934,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="YAML: what links or docs.yaml call spaces, and their ids here",
     )
+    made.add_argument(
+        "--kind", help="what the source is, such as docusaurus or notion; without it, it is found out"
+    )
+    made.add_argument("--preview", action="store_true", help="say what would come, and bring nothing in")
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 
     made = command("export", _export, "Write a space, a site or a whole organization as files.")
@@ -899,6 +959,37 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--base", default="/", help="where it will be served: a URL, or a path (default: %(default)s)"
+    )
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    made = command(
+        "check-site",
+        _check_site,
+        "Check links, images and what agents read of a published site; exit code 1 when something is wrong.",
+    )
+    made.add_argument(
+        "site",
+        metavar="URL|SITE",
+        help="where a site begins, or a site of this installation: its id, address without https:// or title",
+    )
+    made.add_argument(
+        "--external",
+        type=_positive,
+        default=0,
+        metavar="N",
+        help="ask up to N addresses of other sites, too (default: none)",
+    )
+    made.add_argument(
+        "--addresses",
+        type=_positive,
+        default=5_000,
+        help="ask at most so many of the site (default: %(default)s)",
+    )
+    made.add_argument(
+        "--megabytes", type=_positive, default=500, help="read at most so much (default: %(default)s)"
+    )
+    made.add_argument(
+        "--seconds", type=_positive, default=900, help="stop after so long (default: %(default)s)"
     )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .errors import Unavailable
 from .kit import databases
+from .kit.cache import MEMORY
 from .kit.context import Context
 from .kit.db import Database, Transaction, was_full_lately
 from .kit.decoding import prepare_types
@@ -55,8 +56,9 @@ ROUTES = (
     "webhooks",
     "conversations",
     "ask",
-    "portal",
     "renderers",
+    "agents",
+    "admin",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 
@@ -82,6 +84,7 @@ def open_context(settings: Settings) -> Context:
     happened to import.
     """
     load_packages()
+    MEMORY.limit = settings.cache_memory
     make_private_folder(settings.data_folder)
     for name in (KEY_FILE, TOKEN_FILE):
         close_file(settings.data_folder / name)
@@ -93,7 +96,7 @@ def open_context(settings: Settings) -> Context:
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
-        files = open_store(settings.files, signer)
+        files = open_store(settings.files, signer, direct=settings.files_direct)
         files.require_reachable()
     except BaseException:
         database.close()
@@ -173,14 +176,20 @@ _LEAST_ROOM = 1024 * 1024
 """Bytes below which a disk counts as full: a small write needs some of it."""
 
 
-def is_disk_full(settings: Settings) -> bool:
-    """Whether there is no room for the database or for files, as far as this machine knows of it."""
-    folders = [
+def folders_of(settings: Settings) -> list[Path]:
+    """Where the database and files are, as far as this machine has them."""
+    return [
         Path(url.removeprefix(prefix)).parent if prefix == "sqlite:///" else Path(url.removeprefix(prefix))
         for url, prefix in ((settings.database, "sqlite:///"), (settings.files, "file://"))
         if url.startswith(prefix)
     ]
-    return was_full_lately() or any(shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders)
+
+
+def is_disk_full(settings: Settings) -> bool:
+    """Whether there is no room for the database or for files, as far as this machine knows of it."""
+    return was_full_lately() or any(
+        shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
+    )
 
 
 def close_context(context: Context) -> None:

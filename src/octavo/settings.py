@@ -58,6 +58,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     files_url: Annotated[
         str, Meta(description="file:///folder or s3://bucket/prefix; empty: a folder in the data folder")
     ] = ""
+    files_direct: Annotated[
+        bool,
+        Meta(
+            description="Whether browsers fetch files from a bucket by signed links; false where the server alone"
+            " reaches it"
+        ),
+    ] = True
     url: Annotated[str, Meta(description="Public base URL of API and app")] = "http://127.0.0.1:8000"
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
@@ -68,7 +75,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="What the installation is called where people sign in", pattern=r"\S", max_length=64
         ),
     ] = "Octavo"
-    admin_email: Annotated[str, Meta(description="First administrator")] = "admin@octavo.local"
+    admin_email: Annotated[
+        str,
+        Meta(
+            description="First administrator, who is made on the first start; with commas between, others who see"
+            " the installation's own screens"
+        ),
+    ] = "admin@octavo.local"
     admin_token: Annotated[
         str,
         Meta(
@@ -157,9 +170,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     least_rate: Annotated[
         int, Meta(ge=1, description="Bytes a second that bodies and answers have to move at least")
     ] = 8 * 1024
-    reader_cache: Annotated[
-        int, Meta(ge=0, description="Bytes of answers of sites that a process keeps in memory")
-    ] = 128 * 1024 * 1024
+    cache_memory: Annotated[
+        int, Meta(ge=16 * 1024 * 1024, description="Bytes that all caches of a process hold together at most")
+    ] = 384 * 1024 * 1024
     dns_servers: Annotated[
         str,
         Meta(
@@ -276,6 +289,16 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.files_url or f"file://{self.data_folder / 'files'}"
 
     @property
+    def first_admin(self) -> str:
+        """The address of who is made on the first start."""
+        return self.admin_email.partition(",")[0].strip()
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """The addresses of those who run the installation."""
+        return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
+
+    @property
     def address(self) -> Address:
         return own_address(self.url)
 
@@ -388,6 +411,8 @@ def _problems(settings: Settings) -> Iterator[str]:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:
             yield "OCTAVO_SMTP_URL: expected smtp://user:password@host:port or smtps://..."
+    if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
+        yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):
         if 0 < len(getattr(settings, name)) < 32:
             yield f"{PREFIX}{name.upper()}: expected at least 32 characters"

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.access import Actor, OrgAccess, list_standings, list_steps, role_at, seen_collections, seen_spaces
+from octavo.access import (
+    OrgAccess,
+    Person,
+    list_said,
+    list_standings,
+    list_steps,
+    list_steps_of_spaces,
+    role_at,
+    seen_collections,
+    seen_spaces,
+    standing,
+)
 from octavo.kit.db import Database, Transaction
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
@@ -104,7 +115,7 @@ def write(tx: Transaction, world: RightsWorld) -> None:
 
 def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
     """What lists show to this member, each with the role there."""
-    org = OrgAccess("o", Actor(user, "token"), world.members[user])
+    org = OrgAccess("o", Person(user, "token"), world.members[user])
     found = {}
     for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
         rows = tx.all(
@@ -130,6 +141,12 @@ def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -
             assert {u: s.decision.role for u, s in standings.items()} == {
                 user: reference(world, user, thing) for user in world.members
             }
+            # One by one, as people ask about somebody, it is the same.
+            ways = {thing: steps, **list_steps_of_spaces(tx, [thing])}
+            assert ways[thing] == steps
+            for user, found in standings.items():
+                said = list_said(tx, user, steps)
+                assert standing(world.members[user], [said[step.id] for step in steps]) == found
             for user, (decision, teams) in standings.items():
                 if decision.by == "team":
                     at = steps[decision.rung].id

@@ -75,6 +75,18 @@ class Scene:
             mine = self.home.path("/orgs/{organizationId}/members/{userId}/spaces?limit=1000", userId=user)
             named = {item["space"]["id"]: item["permission"] for item in self.world.get(who, mine)["items"]}
             assert named.get(space) == shown
+        explained = self.world.call("admin", "GET", f"{self.at(space)}/permissions/users/{user}")
+        if explained.status_code == 404:  # no member, or disabled
+            assert shown is None
+            return None
+        told = explained.json()
+        assert told["permission"] == shown
+        assert [place["object"] for place in told["places"] if place["decides"]] == [told["source"]["object"]]
+        every = self.home.path(
+            "/orgs/{organizationId}/members/{userId}/spaces?limit=1000&closed=true", userId=user
+        )
+        reached = {item["space"]["id"]: item for item in self.world.get("admin", every)["items"]}[space]
+        assert (reached["permission"], reached["source"]) == (shown, told["source"])
         return shown
 
     def why(self, who: str = "editor") -> dict[str, Any]:
@@ -303,6 +315,39 @@ def test_people_and_teams_from_elsewhere(world: World, template: str) -> None:
         {"role": "read", "users": [world.users["admin"]]},
         404,
     )
+
+
+# --- why ------------------------------------------------------------------------------------------------
+
+
+def test_every_place_is_told_to_those_who_share_it(scene: Scene) -> None:
+    team = scene.grant_team(scene.around(scene.inner), "comment")
+    scene.level(scene.around(), None)
+    scene.grant(scene.at(scene.deep), "create", "reviewer")
+    path = f"{scene.at(scene.deep)}/permissions/users/{scene.eve}"
+
+    def place(kind: str, id: str, *, decides: bool = False, **more: Any) -> dict[str, Any]:
+        return {"object": {"object": kind, "id": id}, "decides": decides, **more}
+
+    open_space = {"teams": [], "defaultLevel": "inherit"}
+    inner, outer = ("collection", scene.inner), ("collection", scene.outer)
+    told = {
+        "inner": {"teams": [{"team": team, "permission": "comment"}], "defaultLevel": "inherit"},
+        "outer": {"teams": [], "defaultLevel": None},
+    }
+    space = place("space", scene.deep, **open_space)
+    organization = place("organization", scene.home["organizationId"], role="edit")
+    assert scene.world.get("admin", path)["places"] == [
+        space, place(*inner, decides=True, **told["inner"]), place(*outer, **told["outer"]), organization
+    ]  # fmt: skip
+    # Who shares the space alone is not told what was granted around it, but which place decides.
+    assert scene.world.get("reviewer", path)["places"] == [
+        space, place(*inner, decides=True), place(*outer), organization
+    ]  # fmt: skip
+    answer = scene.world.call("editor", "GET", path)
+    assert answer.status_code == 403
+    closed = scene.home.path("/orgs/{organizationId}/members/{userId}/spaces?closed=true", userId=scene.eve)
+    assert scene.world.call("editor", "GET", closed).status_code == 403
 
 
 # --- lists and the log ----------------------------------------------------------------------------------

@@ -848,9 +848,9 @@ def test_the_honest_form_of_the_attacks_is_taken(world):
 def test_no_part_of_a_signed_response_can_be_changed(world):
     """Every single character of text and attributes inside the assertion counts."""
     made = provider(world)
-    from octavo.identity.saml.responses import Refused
+    from octavo.identity.saml.responses import RefusedResponse
+    from octavo.identity.saml.service import Service
     from octavo.identity.saml.store import find_provider
-    from octavo.identity.saml.wire import Service
     from octavo.kit.clock import now
 
     service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])
@@ -871,7 +871,7 @@ def test_no_part_of_a_signed_response_can_be_changed(world):
                 target.text = target.text[:-1] + ("A" if target.text[-1] != "A" else "B")
             else:
                 target.set(attribute, target.get(attribute) + "x")
-            with pytest.raises(Refused):
+            with pytest.raises(RefusedResponse):
                 read_response(encoded(changed), row, service, now())
             places += 1
     assert places > 20

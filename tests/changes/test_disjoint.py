@@ -9,7 +9,7 @@ import pytest
 from changes.working import Space, insert, update
 from octavo.access import Can, space_access
 from octavo.changes import change_access, edit_live, edit_main, saving
-from octavo.changes.content_wire import ContentChange
+from octavo.changes.commands import ContentChange
 from octavo.changes.merging import merge
 from octavo.changes.rebasing import edit_since
 from octavo.content import check_derived
@@ -19,7 +19,7 @@ from octavo.errors import OutOfReach
 
 def written(space: Space, tx, state, started, changes):
     """What an edit of an editor writes over a state of main."""
-    resolving = saving._resolving(space.world.context, space.world.actor("editor"))
+    resolving = saving.resolving(space.world.context, space.world.actor("editor"))
     return edit_since(resolving, tx, state, started, changes, (), None)
 
 

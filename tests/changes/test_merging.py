@@ -358,3 +358,39 @@ def test_changed_and_changed_back_is_no_change(space):
     space.write(None, "A", "# A\n\nMain.\n")
     assert space.merge(change)["result"] == "merge"
     assert space.text("A") == "# A\n\nMain.\n"
+
+
+def test_any_two_revisions_are_compared_and_an_earlier_one_is_restored_by_a_change_request(space):
+    def head() -> str:
+        return space.world.get("reader", space.path)["revision"]
+
+    def changes(since: str, **query: str) -> list:
+        path = f"{space.path}/revisions/{head()}/changes"
+        return space.world.get("reader", path, params={"since": since, "limit": "100", **query})["changes"]
+
+    first = head()
+    space.edit_main(update(space.pages["A"], document={"markdown": "One."}))
+    second = head()
+    space.edit_main(update(space.pages["A"], title="A once more"))
+    space.edit_main({"operation": "delete_page", "page": space.pages["C"]})
+    told = {(one["type"], one["page"]["id"]) for one in changes(first)}
+    assert told == {("page_edited", space.pages["A"]), ("page_deleted", space.pages["C"])}
+    assert set(changes(first)[0]["attributes"]) >= {"title", "document"}
+    assert changes(second)[0]["attributes"]["title"] == {"before": "A", "after": "A once more"}
+    assert changes(head()) == []
+    path = f"{space.path}/revisions/{head()}/changes/page/{space.pages['A']}"
+    words = space.world.get("reader", path, params={"since": first})["changes"]
+    assert any(one["after"] == "One." for one in words)
+    for earlier, later, said in ((head(), first, "an earlier revision"), ("nope", first, "no revision")):
+        answer = space.world.call(
+            "reader", "GET", f"{space.path}/revisions/{later}/changes", params={"since": earlier}
+        )
+        assert answer.status_code == 400 and said in answer.text, answer.text
+
+    path = f"{space.path}/revisions/{first}/revert"
+    made = space.world.call("editor", "POST", path, params={"undo": "later"})
+    assert made.status_code == 201, made.text
+    space.merge(made.json()["id"])
+    assert space.tree() == ["A", ["B", "C"]]
+    assert "First paragraph of A." in space.text("A")
+    assert space.world.call("editor", "POST", path, params={"undo": "later"}).status_code == 409

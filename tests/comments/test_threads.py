@@ -148,14 +148,11 @@ def test_counts_are_exact_when_many_act_at_once(talk):
             space = space_access(tx, talk.world.actor(who), Can.COMMENT, talk.space.id)
         discussion = Discussion(space, talk.change)
 
-        class Call:
-            db = context.db
-
         if number % 4 == 3:
-            posting.delete(Call(), discussion, comments[2]) if who != "commenter" else None
+            posting.delete(context, discussion, comments[2]) if who != "commenter" else None
         else:
             body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
-            posting.update(Call(), discussion, comments[number % 2], None, body)
+            posting.update(context, discussion, comments[number % 2], None, body)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(act, range(24)))

@@ -25,9 +25,11 @@ PAGE = '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="p
 FILES = {"README.md": "# Home\n\nSee [pets](pets.md#adding).\n", "pets.md": PAGE, "pets.yaml": PETS}
 
 
+OF_READERS = {name for name in REGISTRIES if name.startswith("reader/")}
+"""What is at a site, which nothing but the reader asks: others do not load it."""
 COUNT = f"""
 import sys
-for name in {sorted(REGISTRIES)!r}:
+for name in {sorted(REGISTRIES - OF_READERS)!r}:
     path, _, variable = name.partition(":")
     module = sys.modules.get("octavo." + path.removesuffix(".py").replace("/", "."))
     found = getattr(module, variable, None)

@@ -220,7 +220,8 @@ def test_visitors_read_them(world, tmp_path):
         # That a page names another space does not publish that one.
         assert page.status_code == 200 and "Seen." in page.text and "Revision unknown" in page.text
         assert f'href="{base}reference/after-1/seen"' in get("reference").text
-    assert get("reference/after-1/seen.md").text.startswith("# Seen\n\nSeen.\n")
+    seen = get("reference/after-1/seen.md").text
+    assert seen.startswith("# Seen\n") and "\nSeen.\n" in f"{seen}\n"
     assert get("reference/after-1").status_code == 307
     assert "reference/after-1/seen" in get("llms.txt").text
 

@@ -8,11 +8,10 @@ from document_strategies import documents
 from growing import PAGES
 from octavo.content import bodies, body_hash, parse_source
 from octavo.core.document import assign_keys, read, split_page, write
-from octavo.kit.cache import ByteCache
 
 
 def require_same_again(text):
-    bodies._parsed = ByteCache(bodies._PARSED_BYTES)
+    bodies._parsed.clear()
     wanted = read(split_page(text)[2])
     first = parse_source(body_hash(text), lambda: text)
     assert first == wanted
@@ -49,7 +48,7 @@ def test_an_edit_of_the_head_parses_nothing(world, monkeypatch):
 def test_an_edit_and_its_merge_parse_each_text_once(world, monkeypatch):
     space = Space(world)
     parsed = []
-    monkeypatch.setattr(bodies, "_parsed", ByteCache(bodies._PARSED_BYTES))
+    bodies._parsed.clear()
     monkeypatch.setattr(bodies, "read", lambda text: parsed.append(text) or read(text))
     change = space.create()
     space.write(change, "A", "# A\n\nOne [link](https://example.com), [another](b.md).\n")

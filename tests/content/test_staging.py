@@ -17,23 +17,19 @@ from octavo.content import (
     body_hash,
     branch_state,
     check_derived,
-    commit,
     find_pages,
     list_content,
     list_items,
     list_pages,
     main_state,
-    prepare_branch,
-    prepare_commit,
-    prepare_main,
     put_bodies,
-    revise_main,
     revision_state,
     staging,
     store_file,
     versions,
 )
 from octavo.content.deriving import remove_replaced
+from octavo.content.revising import commit, prepare_branch, prepare_commit, prepare_main, revise_main
 from octavo.content.store import insert_rows
 from octavo.core.pages import Page
 from octavo.errors import NotFound

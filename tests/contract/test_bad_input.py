@@ -165,12 +165,12 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
 def test_bad_queries(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
+    proved = credentials(world, "admin", operation)
     before = world.digest()
     wrong = []
     for name, value in _wrong_queries(operation):
-        answer = send(
-            world, "admin", operation, world.home, params={**sample.query_for(world.home), name: value}
-        )
+        query = {**sample.query_for(world.home), name: value}
+        answer = send(world, "admin", operation, world.home, params=query, headers=proved)
         if trouble := complaint(answer, 400, name):
             wrong.append(f"{name}={value[:40]!r}: {trouble}")
     if world.digest() != before:

@@ -33,8 +33,9 @@ def _settle(world: World) -> None:
 
 
 def _shown(answer: httpx.Response) -> Any:
-    """Without what another moment gives: links that are signed until some time, and when a stream began."""
-    told = r"(~pdf/|token=|signature=|\"kind\":\"ready\",\"timestamp\":\")[^\"&]+"
+    """Without what another moment gives: links that are signed until some time, when a stream began, and how much room
+    a disk has."""
+    told = r"(\"free\":|~pdf/|token=|signature=|\"kind\":\"ready\",\"timestamp\":\")[^\"&]+"
     return answer.status_code, re.sub(told, "", answer.text)
 
 

@@ -20,7 +20,7 @@ from octavo.kit.operation import TABLE, Operation
 from octavo.kit.rows import read_schema
 from world import World
 
-from .samples import sample_of, send
+from .samples import TOLD_ELSEWHERE, sample_of, send
 
 load_packages()
 
@@ -52,6 +52,7 @@ LISTS = [
     operation
     for operation in TABLE.values()
     if operation.method == "GET"
+    and operation.id not in TOLD_ELSEWHERE
     and operation.query is not None
     and "limit" in {field.name for field in fields(operation.query)}
 ]

@@ -24,10 +24,10 @@ from octavo.integrations.invoking import signing_secret
 from octavo.integrations.presenting import open_configuration
 from octavo.kit.clock import now
 from octavo.kit.operation import TABLE, Operation
-from octavo.reader import Coming, SendOn, enter_site
 from octavo.sites import SiteRow, find_site, list_scripts, own_url
 from octavo.sites.audiences.share_links import share_key
 from octavo.sites.audiences.visitor_auth import signing_key
+from octavo.visits import Coming, SendOn, enter_site
 from world import SCRIPT, World, _KeptSqlite
 
 from .samples import TOLD_ELSEWHERE, sample_of, send

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from octavo.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
 from octavo.conversations.clustering import Clustering, count_words, decode_words, encode_words
 from octavo.conversations.describing import describe
-from octavo.conversations.wire import Part
+from octavo.conversations.kinds import Part
 
 
 def said(*bodies: str, role: str = "user") -> list[Part]:

@@ -15,7 +15,7 @@ import pytest
 
 from octavo.developing import bundle, install_packages, start_integration
 from octavo.errors import Unavailable
-from serving import Administrator, Served, free_ports, octavo_here, serving
+from serving import Administrator, Served, free_ports, octavo_here, serving_new
 from tools import absent
 
 
@@ -109,5 +109,5 @@ def installed(
     data = tmp_path_factory.mktemp("installed") / "data"
     (port,) = free_ports(1)
     allowed = f"127.0.0.1:{receiver.port},{issuer.removeprefix('http://')},127.0.0.1:{port}"
-    with serving(data, OCTAVO_ALLOW_PRIVATE_FETCH=allowed) as served:
+    with serving_new(data, OCTAVO_ALLOW_PRIVATE_FETCH=allowed) as served:
         yield Installed(served, data, port)

@@ -84,6 +84,10 @@ def test_a_wrong_token_and_a_private_address_are_named_and_tried_again(
         assert synced.sync() == "failed"
         state = synced.state()
         assert state["reason"] == "unauthorized" and state["failures"] == 2 and "nextAt" in state
+        # Whoever connected it is told of the first failure in a row.
+        with world.context.db.read() as tx:
+            told = tx.all("SELECT payload FROM events WHERE type = 'git_sync_failed'")
+        assert len(told) == 1 and "private network" in told[0][0] and world.users["admin"] in told[0][0]
         world.call(
             "admin", "PATCH", synced.at("/git/sync"), json={"credential": {"type": "token", "secret": SECRET}}
         )

@@ -10,7 +10,6 @@ from octavo.access import create_integration_token, upsert_member
 from octavo.errors import NotFound
 from octavo.integrations import installing, store
 from octavo.integrations.entering import InstallationAccess, SiteInstallationAccess
-from octavo.integrations.invoking import presenter
 from octavo.integrations.wire import UpdateInstallation, UpdatePlace
 from world import NOBODY, SCRIPT
 
@@ -442,20 +441,20 @@ def test_what_was_unpublished_since_it_was_looked_up_is_not_there(sqlite_world):
         integration = store.find_integration(tx, "chat")
         row = store.find_installation(tx, "chat", made["id"])
         place = store.find_place(tx, row.id, "site", site)
-    access = InstallationAccess(row, None, True)
-    at_site = SiteInstallationAccess(row, place, site, None, True, None, site=None)
+    access = InstallationAccess(row, world.actor("admin"), True)
+    at_site = SiteInstallationAccess(row, place, site, world.actor("admin"), True, None, site=None)
     world.call("admin", "DELETE", "/integrations/chat")
-    call, change = presenter(world.context), {"configuration": {"a": 1}}
+    context, actor, change = world.context, world.actor("admin"), {"configuration": {"a": 1}}
     for attempt in (
-        lambda tx: installing.install(tx, call, integration, row.organization_id),
-        lambda tx: installing.update(tx, call, access, UpdateInstallation(**change)),
-        lambda tx: installing.install_at(tx, call, row, "site", site),
-        lambda tx: installing.update_at(tx, call, at_site, UpdatePlace(**change)),
+        lambda tx: installing.install(tx, context, actor, integration, row.organization_id),
+        lambda tx: installing.update(tx, context, access, UpdateInstallation(**change)),
+        lambda tx: installing.install_at(tx, context, actor, row, "site", site),
+        lambda tx: installing.update_at(tx, context, at_site, UpdatePlace(**change)),
     ):
         with pytest.raises(NotFound), world.context.db.write() as tx:
             attempt(tx)
     with world.context.db.write() as tx:
-        assert not installing.uninstall_at(tx, call, at_site)
+        assert not installing.uninstall_at(tx, context, at_site)
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM deliveries WHERE installation_id = :id", id=row.id) == 0
 

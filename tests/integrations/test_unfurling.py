@@ -6,7 +6,7 @@ import pytest
 
 from octavo.core.address_patterns import domain_of
 from octavo.integrations.blocks import find_unfurling
-from octavo.integrations.wire import Block, Manifest
+from octavo.integrations.manifest import Block, Manifest
 
 from .test_asking import HANDLER
 from .test_installing import install, publish

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 
 from .test_official_runtime import built  # noqa: F401
 
@@ -44,7 +44,7 @@ def provider():
 
 def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
     data = tmp_path / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         admin = Administrator(served)
         manifest = {
             "title": "Greetings", "description": "Greets",

@@ -31,6 +31,7 @@ from octavo.kit.asgi import (
     read_tags,
     text_error,
 )
+from octavo.kit.cache import Memory
 from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
 from octavo.kit.metrics import Metrics
 from octavo.kit.routing import Routes, split_path
@@ -103,7 +104,7 @@ class Tried:
             ],
             pool=ThreadPoolExecutor(4, thread_name_prefix="tried"),
             metrics=self.metrics,
-            compressor=Compressor(1024 * 1024),
+            compressor=Compressor(),
             headers={"x-content-type-options": "nosniff"},
             preflight={"access-control-max-age": "60"},
             **options,
@@ -295,7 +296,7 @@ def test_only_text_of_some_size_is_compressed(tried):
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "gzip"])
 def test_compressed_bodies_are_kept_within_bytes(coding):
-    compressor = Compressor(200)
+    compressor = Compressor(Memory(400))
     made = compressor.compress(TEXT, coding, "one")
     assert DECODED[coding](made) == TEXT
     assert compressor.find("one", coding) == made

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import threading
+from random import Random
 
 import pytest
 
-from octavo.kit.cache import ByteCache, FreshCache, OwnCache
+from octavo.kit.cache import ByteCache, FreshCache, Memory, OwnCache, Share, share
 from octavo.kit.db import SqliteDatabase
 
 
 def test_bytes_are_bounded_and_the_least_recently_used_goes():
-    cache: ByteCache[str] = ByteCache(10)
+    cache: ByteCache[str] = ByteCache(Share("one", 1), Memory(10))
     cache.put("a", "A", 4)
     cache.put("b", "B", 4)
     assert cache.get("a") == "A"
@@ -18,9 +19,57 @@ def test_bytes_are_bounded_and_the_least_recently_used_goes():
     assert (cache.get("a"), cache.get("c"), cache.size, len(cache)) == ("A", "C", 8, 2)
     cache.put("a", "AA", 2)
     assert (cache.get("a"), cache.size) == ("AA", 6)
-    cache.put("huge", "H", 11)
-    assert cache.get("huge") is None
+    cache.put("half", "H", 6)
+    assert cache.get("half") is None
     assert len(cache) == 2
+    assert (cache.share.hits, cache.share.misses) == (4, 2)
+    cache.clear()
+    assert (cache.size, len(cache)) == (0, 0)
+
+
+def test_what_one_does_not_need_others_have_until_it_does():
+    memory = Memory(1000)
+    small: ByteCache[int] = ByteCache(Share("small", 1), memory)
+    large: ByteCache[int] = ByteCache(Share("large", 3), memory)
+    for n in range(100):
+        small.put(n, n, 20)
+    assert 900 <= small.size <= 1000  # nobody else wants it
+    for n in range(100):
+        large.put(n, n, 20)
+    assert 900 <= small.size + large.size <= 1000
+    assert 200 <= small.size <= 300  # a quarter, as their shares say
+    assert small.get(99) == 99 and small.get(80) is None  # what was used longest ago is gone
+    del large
+    for n in range(100):
+        small.put(n, n, 20)
+    assert 900 <= small.size <= 1000  # an application that ended leaves its memory
+
+
+def test_memory_is_bounded_between_threads():
+    memory = Memory(10_000)
+    caches = [ByteCache(Share(str(n), n + 1), memory) for n in range(4)]
+
+    def fill(seed: int) -> None:
+        random = Random(seed)
+        for n in range(2000):
+            cache = random.choice(caches)
+            cache.put(random.randrange(100), n, random.randrange(1, 400))
+            cache.get(random.randrange(100))
+
+    threads = [threading.Thread(target=fill, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(cache.size for cache in caches) <= 10_000
+    for cache in caches:
+        assert cache.size == sum(size for _, size in cache._entries.values())
+
+
+def test_two_caches_have_two_names():
+    share("a name of this test", 1)
+    with pytest.raises(ValueError, match="a name of this test"):
+        OwnCache("a name of this test", 1)
 
 
 def _count(database) -> int:
@@ -37,7 +86,7 @@ def _put(database, name: str) -> None:
 def cache(database) -> FreshCache:
     while database.generation() is None:
         threading.Event().wait(0.01)
-    return FreshCache(database, capacity=3)
+    return FreshCache(database, Share("fresh", 1), lambda value: 1000, Memory(3500))
 
 
 def test_a_value_is_kept_until_somebody_commits(database, cache):
@@ -52,6 +101,18 @@ def test_a_value_is_kept_until_somebody_commits(database, cache):
     _put(database, "a")
     assert [cache.get("n", make) for _ in range(3)] == [1, 1, 1]
     assert len(made) == 2
+
+
+def test_a_value_that_is_still_good_is_renewed(database, cache):
+    assert cache.renew("n", lambda kept: True) is None
+    cache.get("n", lambda: _count(database))
+    asked = []
+    _put(database, "a")
+    assert cache.renew("n", lambda kept: bool(asked.append(kept))) is None
+    assert cache.renew("n", lambda kept: kept == 0) == 0
+    assert cache.renew("n", lambda kept: bool(asked.append(kept))) == 0
+    assert asked == [0]
+    assert cache.find("n", database.generation()) == 0
 
 
 def test_an_older_snapshot_leaves_nothing_behind(database, cache):
@@ -85,7 +146,9 @@ def test_what_costs_too_much_or_says_so_is_not_kept(database):
     while database.generation() is None:
         threading.Event().wait(0.01)
     generation = database.generation()
-    cache = FreshCache(database, 10, cost=lambda value: None if value == "never" else len(value))
+    cache = FreshCache(
+        database, Share("fresh", 1), lambda value: None if value == "never" else len(value), Memory(16)
+    )
     made = []
 
     def ask(value: str) -> None:
@@ -95,13 +158,13 @@ def test_what_costs_too_much_or_says_so_is_not_kept(database):
         ask(value)
     assert made == ["never", "four", "never", "larger than all of it"]
     assert (cache.find("four", generation), cache.find("never", generation)) == ("four", None)
-    ask("eight by")
-    ask("four")
-    assert made[-2:] == ["eight by", "four"]
+    for value in ("eight by", "eight or", "four"):
+        ask(value)
+    assert made[-3:] == ["eight by", "eight or", "four"]
 
 
 def test_each_application_has_caches_of_its_own(tmp_path):
-    declared: OwnCache[str] = OwnCache(10)
+    declared: OwnCache[str] = OwnCache("of each application", 1)
     one, other = SqliteDatabase(str(tmp_path / "one.db")), SqliteDatabase(str(tmp_path / "other.db"))
     try:
         declared.of(one).put("key", "value", 3)
@@ -111,8 +174,7 @@ def test_each_application_has_caches_of_its_own(tmp_path):
             assert declared.of(tx) is declared.of(one)
         with other.read() as tx:
             assert declared.of(tx).get("key") is None
-        declared.of(one).put("large", "value", 11)
-        assert declared.of(one).capacity == 10 and declared.of(one).size == 3
+        assert declared.of(one).size == 3
     finally:
         one.close()
         other.close()

@@ -189,6 +189,14 @@ def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
         assert answer.headers["Content-Disposition"].startswith('attachment; filename="Gro_e_Datei _1_.svg"')
 
 
+def test_a_bucket_that_browsers_do_not_reach_is_handed_out_by_us(s3_environment):
+    store = open_store("s3://docs/some/prefix", signer, direct=False)
+    blob = store.put(b"<svg/>")
+    link = store.link("preview", FileGrant(blob.hash, GRANT.name, GRANT.content_type), now() + 60_000)
+    assert link.startswith("/files/")
+    assert store.verify("preview", link.split("/")[2]).hash == blob.hash
+
+
 @pytest.mark.parametrize("session", ["", "a/session+token"])
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9000"])
 def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endpoint):

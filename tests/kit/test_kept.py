@@ -8,8 +8,9 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,10 +19,11 @@ import pytest
 
 import octavo
 from octavo.errors import OutOfReach
-from octavo.kit import kept, postgres
+from octavo.kit import postgres
+from octavo.kit.cache import ByteCache, Memory, Share
 from octavo.kit.databases import open_database
-from octavo.kit.db import Database, NotKept, Transaction
-from octavo.kit.kept import KeptRows, may_be_kept
+from octavo.kit.db import Database, Live, NotKept, Transaction
+from octavo.kit.kept import KeptRows
 from settled import settle, until
 
 T = TypeVar("T")
@@ -323,9 +325,9 @@ def test_a_commit_of_which_nobody_knows_ends_what_is_kept(listening: Database, d
 # --- what is kept -------------------------------------------------------------------------------------
 
 
-def test_rows_are_bounded_by_their_bytes(monkeypatch) -> None:
-    monkeypatch.setattr(kept, "CAPACITY", 100_000)
+def test_rows_are_bounded_by_their_bytes() -> None:
     rows = KeptRows(1, "")
+    rows._rows = ByteCache(Share("rows", 1), Memory(100_000))
     for n in range(1000):
         rows.keep(("statement", ("id", n)), [("x" * 900, n)])
     assert 50_000 < rows.size <= 100_000
@@ -359,49 +361,73 @@ def test_parameters_are_told_apart_by_their_names(listening: Database) -> None:
         assert (tx.value(sql, a="a", b="c"), tx.value(sql, b="a", a="c")) == (3, 0)
 
 
-def _strings() -> Iterator[str]:
-    """All texts of the product that are or may be part of a statement."""
+@cache
+def _statements() -> tuple[tuple[str, bool], ...]:
+    """All texts of the product that may be statements which read, and whether each is declared ``Live``."""
+    found = []
     for path in Path(octavo.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        source = path.read_text()
+        if "SELECT" not in source:
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
+        live, pieces = set(), set()
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Live":
+                live.update(map(id, node.args))
+            elif isinstance(node, ast.JoinedStr):  # whose pieces are no statements
+                pieces.update(map(id, node.values))
+        for node in nodes:
             if isinstance(node, ast.JoinedStr):
-                yield "".join(
+                text = "".join(
                     str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values
                 )
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
+                text = node.value
+            else:
+                continue
+            if text.lstrip().startswith(("SELECT", "WITH")):
+                found.append((text, id(node) in live))
+    return tuple(found)
 
 
-def test_what_depends_on_more_than_the_snapshot_is_not_kept(database: Database, database_url: str) -> None:
-    """The server knows which of its functions do; those that depend on settings or on the time are named."""
+DEPENDS_ON_MORE = re.compile(
+    r"""\b(?:\w*now|\w*random\w*|\w*timestamp|timeofday|age|\w+val|pg_\w+|txid_\w+|current_setting|set_config
+           |version|inet_\w+)\s*\(
+        |\b(?:current|local)_?(?:date|time|timestamp)\b|\b(?:current|session)_(?:user|role|catalog|schema)\b""",
+    re.I | re.X,
+)
+OWN_CONNECTION = {"SELECT pg_backend_pid()"}
+"""Asked of a connection, before there is a database that could keep anything."""
+
+
+def test_what_depends_on_more_than_the_snapshot_says_so() -> None:
+    asked = _statements()
+    assert len(asked) > 500
+    kept = [text for text, live in asked if not live and text not in OWN_CONNECTION]
+    assert [text for text in kept if DEPENDS_ON_MORE.search(text)] == []
+    assert sum(live for _, live in asked) < 20, "what is live costs a transaction each time"
+
+
+def test_functions_that_change_by_themselves_are_named(database: Database) -> None:
+    """The server knows which of its own do; those that depend on settings or on the time are named."""
     if database.engine == "sqlite":
         return
     with database.read() as tx:
         volatile = {str(row[0]) for row in tx.all("SELECT proname FROM pg_proc WHERE provolatile = 'v'")}
-    volatile |= {
-        "now",
-        "transaction_timestamp",
-        "statement_timestamp",
-        "current_setting",
-        "txid_current_snapshot",
-    }
-    volatile |= {"pg_current_snapshot", "version", "age"}
-    asked = [text for text in _strings() if re.match(r"\s*(SELECT|WITH)\s", text)]
-    assert len(asked) > 500
+    volatile |= {"now", "transaction_timestamp", "statement_timestamp", "current_setting"}
     wrong = [
         text
-        for text in asked
-        if volatile & {name.lower() for name in re.findall(r"(\w+)\s*\(", text)} and may_be_kept(text)
+        for text, live in _statements()
+        if not live
+        and text not in OWN_CONNECTION
+        and volatile & {name.lower() for name in re.findall(r"(\w+)\s*\(", text)}
     ]
     assert wrong == []
-    assert sum(map(may_be_kept, asked)) > 0.9 * len(asked)
 
 
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE spaces SET title = 'a'",
-        "LOCK TABLE spaces IN SHARE MODE",
-        "SHOW lock_timeout",
         "SELECT now()",
         "SELECT CURRENT_TIMESTAMP",
         "SELECT 1 WHERE random() < 0.5",
@@ -411,4 +437,13 @@ def test_what_depends_on_more_than_the_snapshot_is_not_kept(database: Database, 
     ],
 )
 def test_such_statements_are_known(sql: str) -> None:
-    assert not may_be_kept(sql)
+    assert DEPENDS_ON_MORE.search(sql)
+
+
+def test_what_is_live_is_asked_each_time(listening: Database) -> None:
+    asked = "SELECT random() AS chance, name FROM secrets WHERE name IN :names ORDER BY name"
+    found = []
+    for _ in range(3):
+        with listening.read_kept() as tx:
+            found.append((tx.all(Live(asked), names=["a"]), tx.value(VALUE, name="a")))
+    assert len({str(rows) for rows, _ in found}) == 3

@@ -5,9 +5,8 @@ import json
 import logging
 
 import pytest
-import structlog
 
-from octavo.kit.logs import HIDDEN, bound_request, configure
+from octavo.kit.logs import HIDDEN, bound, configure
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +16,6 @@ def restored():
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def _lines(stream: io.StringIO) -> list[dict]:
@@ -27,10 +25,10 @@ def _lines(stream: io.StringIO) -> list[dict]:
 def test_json_lines_of_own_and_library_loggers_carry_the_request():
     stream = io.StringIO()
     configure("json", stream)
-    with bound_request("r1", operation="getSpace"):
-        structlog.get_logger().info("own", space="s")
+    with bound(request_id="r1", operation="getSpace"):
+        logging.getLogger("own").info("own", extra={"space": "s"})
         logging.getLogger("some.library").warning("theirs %s", 1, extra={"more": 2})
-    structlog.get_logger().info("outside")
+    logging.getLogger("own").info("outside")
     own, theirs, outside = _lines(stream)
     assert own["event"] == "own"
     assert (own["request_id"], own["operation"], own["space"], own["level"]) == (
@@ -74,7 +72,7 @@ def test_standard_error_may_be_another_one_or_none(form, monkeypatch, capsys):
 def test_traces_are_part_of_the_line():
     stream = io.StringIO()
     configure("json", stream)
-    for log in (structlog.get_logger(), logging.getLogger("library")):
+    for log in (logging.getLogger("own"), logging.getLogger("library")):
         try:
             raise ValueError("broken")
         except ValueError:
@@ -88,12 +86,19 @@ def test_text_is_one_readable_line():
     stream = io.StringIO()
     configure("text", stream)
     configure("text", stream)
-    structlog.get_logger().info("started", port=8000)
-    structlog.get_logger().debug("not shown")
+    logging.getLogger("own").info("started", extra={"port": 8000})
+    logging.getLogger("own").debug("not shown")
     (line,) = stream.getvalue().splitlines()
     assert "started" in line
     assert "port=8000" in line
     assert "\x1b" not in line
+
+
+def test_what_somebody_sent_begins_no_line():
+    stream = io.StringIO()
+    configure("text", stream)
+    logging.getLogger("own").warning("sent: a\nb", extra={"detail": "c\nd"})
+    assert len(stream.getvalue().splitlines()) == 1
 
 
 def test_outgoing_urls_are_not_logged():
@@ -121,8 +126,8 @@ HINTS = ("Zm9v", "hunter2", "s3cr", "correct horse", "eyJ", "mykey")
 def test_secrets_are_hidden_wherever_they_are(form, place):
     stream = io.StringIO()
     configure(form, stream, secrets=["mykey-0123456789", "short"])
-    log = structlog.get_logger()
-    log.warning(SECRETS[place], detail=SECRETS[place])
+    log = logging.getLogger("own")
+    log.warning(SECRETS[place], extra={"detail": SECRETS[place]})
     logging.getLogger("library").error("failed: %s", SECRETS[place])
     try:
         raise ValueError(SECRETS[place])
@@ -137,7 +142,7 @@ def test_what_is_no_secret_is_shown():
     stream = io.StringIO()
     configure("text", stream, secrets=["short"])
     message = "space https://octavo.test/s/abc?page=2 short of tokens: 5 passwords"
-    structlog.get_logger().info(message)
+    logging.getLogger("own").info(message)
     assert message in stream.getvalue()
 
 
@@ -154,7 +159,7 @@ def test_traces_are_short_and_show_no_variables(form):
     try:
         deep(100)
     except ValueError:
-        structlog.get_logger().exception("failed")
+        logging.getLogger("own").exception("failed")
     text = stream.getvalue()
     assert "the value of a variable" not in text
     assert text.count("test_logs.py") <= 14
@@ -170,7 +175,7 @@ def test_causes_are_part_of_a_trace():
         except OSError as error:
             raise ValueError("file") from error
     except ValueError:
-        structlog.get_logger().exception("failed")
+        logging.getLogger("own").exception("failed")
     text = stream.getvalue()
     assert text.index("\nbuiltins.ValueError: file") < text.index("\ncaused by builtins.OSError: disk")
 
@@ -180,6 +185,6 @@ def test_a_trace_ends_where_errors_cause_each_other():
     configure("text", stream)
     first, second = OSError("disk"), ValueError("file")
     first.__context__, second.__context__ = second, first
-    structlog.get_logger().error("failed", exc_info=first)
+    logging.getLogger("own").error("failed", exc_info=first)
     text = stream.getvalue()
     assert text.count("builtins.OSError: disk") == text.count("builtins.ValueError: file") == 1

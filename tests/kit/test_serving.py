@@ -86,7 +86,7 @@ async def serving(**bounds):
         ],
         pool=ThreadPoolExecutor(2),
         metrics=Metrics(),
-        compressor=Compressor(1_000_000),
+        compressor=Compressor(),
         refuse=text_error,
         headers={},
         query_limit=1000,

@@ -234,6 +234,7 @@ def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) ->
 
 
 OTHERS = {
+    "admin/site_checks.py": "a command, which nobody shares",
     "kit/shares.py": "the pools themselves",
     "kit/worker.py": "runs what has a place in a group",
     "kit/hub.py": "one thread, which tells all listeners",

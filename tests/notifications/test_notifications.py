@@ -264,11 +264,20 @@ def test_notifications_are_kept_for_a_while(world: World, state: str, days: int)
     assert counts(world, "reader")[status] == 1
 
 
-def test_a_failed_import_is_told_to_who_started_it(world: World) -> None:
+@pytest.mark.parametrize(
+    ("event", "where"),
+    [
+        ("import_failed", "/s/{spaceId}/~/import"),
+        ("git_sync_failed", "/s/{spaceId}/~/settings/git"),
+        ("translation_failed", "/o/{organizationId}/~/translations/run"),
+    ],
+)
+def test_what_failed_is_told_to_whom_it_concerns(sqlite_world: World, event: str, where: str) -> None:
+    world = sqlite_world
     with world.context.db.write() as tx:
         outbox.emit(
             tx,
-            "import_failed",
+            event,
             organization_id=world.home["organizationId"],
             space_id=world.home["spaceId"],
             run="run",
@@ -278,3 +287,4 @@ def test_a_failed_import_is_told_to_who_started_it(world: World) -> None:
     work(world)
     (told,) = inbox(world, "editor")
     assert (told["reason"], told["problem"]) == ("failed", "There is no page in it.")
+    assert told["urls"]["app"].endswith(world.home.path(where))

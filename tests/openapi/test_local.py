@@ -19,7 +19,7 @@ from octavo.openapi import local
 from octavo.openapi.local import read_descriptions
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
-from octavo.printing.store import Wanted
+from octavo.printing.store import PrintSubject
 from octavo.reader import reader_edge
 from octavo.search.computed import index_computed_pages
 from world import World
@@ -111,7 +111,7 @@ def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
         state = main_state(tx, space.id)
         print_ = tmp_path / "print"
         print_.mkdir()
-        wanted = Wanted(space.id, state.revision_id, None, False, "")
+        wanted = PrintSubject(space.id, state.revision_id, None, False, "")
         order = gather(context, tx, state, wanted, print_)
     said = {chapter.title: to_text(read_document(print_, n)) for n, chapter in enumerate(order.chapters)}
     assert "What it is called" in said["Blocks"]

@@ -6,17 +6,21 @@ import asyncio
 import json
 import re
 import threading
+import time
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
+import httpx2
 import msgspec
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
@@ -32,8 +36,8 @@ from octavo.openapi.pages import BLOCKS
 from octavo.openapi.words import Words
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
-from octavo.printing.store import Wanted
-from octavo.reader import reader_edge
+from octavo.printing.store import PrintSubject
+from octavo.reader import mcp, reader_edge
 from octavo.reader.locales import catalogue
 from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
@@ -108,6 +112,19 @@ class Site:
             transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.get(self.base + path)
+
+        return asyncio.run(ask())
+
+    def use(self, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+        """What the tools of the site's MCP server answer to the official client."""
+
+        async def ask() -> list[str]:
+            transport = httpx2.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            async with httpx2.AsyncClient(transport=transport) as http:
+                server = streamable_http_client(f"http://sites.test{self.base}~mcp", http_client=http)
+                async with Client(server) as client:
+                    answers = [await client.call_tool(tool, arguments) for tool, arguments in calls]
+                    return [answer.content[0].text for answer in answers]  # type: ignore[union-attr]
 
         return asyncio.run(ask())
 
@@ -222,15 +239,16 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
             {"in": place, "name": place, "required": True, "schema": {"type": "object", "properties": {"inner": schema}}}
             for place in ("path", "query", "header", "cookie")
         ],
-        "requestBody": {"content": {"application/json": {"schema": {"oneOf": [{"type": "object"}], "anyOf": [{}],
-                                                                    "additionalProperties": {"type": "string"}}}}},
+        "requestBody": {"content": {"application/json": {"schema": {
+            "oneOf": [{"type": "object", "properties": {"one": schema}}, {"type": "object", "properties": {"two": schema}}],
+            "discriminator": {"propertyName": "kind"}, "additionalProperties": {"type": "string"}}}}},
         "responses": {"200": {"description": "It"}},
     }  # fmt: skip
     description = Description({"paths": {"/a": {"get": operation}}})
     blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
-    assert used <= words and len(used) > 18
+    assert used <= words and len(used) > 16
     for language, labels in catalogue().items():
         shown = render(Document(nodes=blocks), Context(labels=labels)).body
         for word in used:
@@ -540,7 +558,7 @@ def test_what_an_operation_says(site) -> None:
     ):
         assert said in page, said
     for language in ("cURL", "JavaScript", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust", "Swift"):
-        assert f"{language}</button>" in page, language
+        assert f'data-language="{language}"' in page, language
     assert "The same as Pet above" in page
     # What is not there shows its name, as before; what is inside of other blocks is drawn, too.
     assert "/gone" in page and "List shops" in page
@@ -733,6 +751,113 @@ def test_the_download_link(site) -> None:
     assert answer.json()["info"]["title"] == "Pets"
 
 
+@pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
+def test_operations_are_listed_and_found_where_pages_show_them(site, grouping: str) -> None:
+    shop = site(grouping)
+    listed = shop.get("~operations.json").json()
+    (href,) = (href for method, path, title, href in listed if title == "List shops")
+    there = shop.get(href.removeprefix(shop.base).partition("#")[0])
+    assert there.status_code == 200 and "data-filter=" in there.text
+    place = href.partition("#")[2]
+    assert (f'id="{place}"' in there.text) if place else grouping == "by-operation"
+    found = shop.get(f"~search.json?{urlencode({'q': 'list shops'})}").json()
+    assert [hit["href"] for hit in found["operations"]][0] == href
+    field = next(
+        hit for hit in shop.get("~search.json?q=body.name").json()["fields"] if hit["title"] == "name"
+    )
+    page, _, place = field["href"].removeprefix(shop.base).partition("#")
+    assert f'id="{place}"' in shop.get(page).text
+    # The navigation of a tag's page leads to the operations on it.
+    assert re.search(r'<b class="nav-method get"', there.text)
+
+
+@pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
+def test_agents_list_operations_and_have_one_explained(
+    world: World, site, grouping: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = site(grouping)
+    monkeypatch.setattr(mcp, "_OPERATIONS", 2)
+    first, rest, found = shop.use(
+        ("list_operations", {}),
+        ("list_operations", {"start": 2}),
+        ("list_operations", {"query": "post PETS"}),
+    )
+    assert "2 more operations: call again with start=2." in first and "more operations" not in rest
+    listed = [*first.splitlines()[:2], *rest.splitlines()]
+    shown = [f"{method} {path}: {title}" for method, path, title, _ in shop.get("~operations.json").json()]
+    assert [line[2:].partition(" (http")[0] for line in listed] == shown
+    assert found in listed and found.startswith("- POST /pets: Add a pet (")
+    address = found.rpartition("(")[2].removesuffix(")")
+    page = address.partition("#")[0]
+    explained, beside, nothing = shop.use(
+        ("explain_operation", {"address": address}),
+        ("explain_operation", {"address": f"{page}#nothing"}),
+        ("explain_operation", {"address": page.rpartition("/")[0] + "/blocks"}),
+    )
+    assert "**POST** `https://" in explained and "Body" in explained and "curl" in explained
+    assert "Remove a pet" not in explained and "listPets" not in explained
+    assert "no operation at this address" in beside and "no operation at this address" in nothing
+    # One that is called like the page that it is on.
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "pets")
+    processed(world, "pets", {"text": text})
+    (found,) = shop.use(("list_operations", {"query": "post"}))
+    (explained,) = shop.use(("explain_operation", {"address": found.rpartition("(")[2].removesuffix(")")}))
+    assert "- POST /pets: pets (" in found and "**POST** `https://" in explained
+
+
+def _pages_of(shop: Site, world: World) -> dict[str, str]:
+    """The ids of all pages of a space, by title."""
+    found: dict[str, str] = {}
+    waiting = world.get("admin", f"/spaces/{shop.space}/content/pages")["pages"]
+    while waiting:
+        page = waiting.pop()
+        found[page["title"]] = page["id"]
+        waiting += page.get("pages", [])
+    return found
+
+
+def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
+    world: World, tmp_path: Path
+) -> None:
+    few = {"README.md": "# Home\n", "few.md": "---\nif: visitor.claims.paying\n---\n\n# Few\n"}
+    summary = "* [Home](README.md)\n* [Few](few.md)\n" + COMPUTED.replace("{grouping}", "by-operation")
+    shop = Site(world, tmp_path / "closed", summary, few)
+    open_shop = Site(world, tmp_path / "open", summary, {**few, "few.md": "# Few\n"})
+    (known,) = open_shop.use(("list_operations", {"query": "add a pet"}))
+    address = known.rpartition("(")[2].removesuffix(")")
+    there, withheld = address.replace(open_shop.base, shop.base), address.partition(open_shop.base)[2]
+    told = shop.use(
+        ("list_operations", {}),
+        ("list_operations", {"query": "pet"}),
+        ("explain_operation", {"address": there}),
+        ("explain_operation", {"address": shop.base + withheld}),
+    )
+    assert told[0] == told[1] == "There is no such operation."
+    assert all("no operation at this address" in text for text in told[2:])
+    (explained,) = open_shop.use(("explain_operation", {"address": address}))
+    assert "curl" in explained
+    # Nor are browsers, of the operations or of the specification as a whole.
+    assert open_shop.get("~operations.json").json() and shop.get("~operations.json").json() == []
+    withheld_page = re.search(r"~specification\?page=(\w+)", open_shop.get(withheld).text)
+    assert withheld_page is not None
+    for page in (withheld_page[1], _pages_of(shop, world)["Add a pet"]):
+        assert shop.get(f"~specification?page={page}&as=json").status_code == 404
+
+
+def test_the_whole_specification_in_other_forms(site) -> None:
+    shop = site("by-operation")
+    page = shop.get("shops/list-shops").text
+    links = re.findall(r'href="([^"]*~specification[^"]*)" download', page)
+    made = {link.rpartition("=")[2]: shop.get(unescape(link).removeprefix(shop.base)) for link in links}
+    assert made.keys() == {"yaml", "json", "postman", "http"}
+    assert all(answer.headers["content-disposition"].startswith("attachment") for answer in made.values())
+    assert made["json"].json()["info"]["title"] == "Pets" and made["postman"].json()["item"]
+    assert "### List shops" in made["http"].text and made["yaml"].text.startswith("openapi:")
+    # Pages of writers offer nothing, and nothing else is given.
+    assert shop.get("~specification?page=nothing&as=json").status_code == 404
+    assert shop.get(unescape(links[0]).removeprefix(shop.base).replace("yaml", "exe")).status_code == 400
+
+
 def test_pages_follow_the_specification(world: World, site) -> None:
     shop = site()
     assert "Add a pet" in shop.get("blocks").text
@@ -792,7 +917,7 @@ def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
     with world.context.db.read() as tx:
         state = main_state(tx, shop.space)
         order = gather(
-            world.context, tx, state, Wanted(shop.space, state.revision_id, None, False, ""), tmp_path
+            world.context, tx, state, PrintSubject(shop.space, state.revision_id, None, False, ""), tmp_path
         )
     said = {
         chapter.title: to_text(read_document(tmp_path, number))
@@ -818,7 +943,14 @@ def test_somebody_who_may_not_see_the_specification(world: World) -> None:
     }
     path = world.home.path("/spaces/{spaceId}/content/computed/revision")
     pages = world.call("reader", "POST", path, json={"source": source, "seed": "one"}).json()["pages"]
-    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Webhooks", "Models"]
+    assert [page["title"] for page in pages] == [
+        "Pets",
+        "Authentication",
+        "Shops",
+        "pets",
+        "Webhooks",
+        "Models",
+    ]
     missing = {**source, "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "nothing"}}}}
     answer = world.call("reader", "POST", path, json={"source": missing, "seed": "one"})
     assert answer.status_code == 400 and "source.dependencies.spec" in answer.json()["error"]["message"]
@@ -831,3 +963,106 @@ def test_somebody_who_may_not_see_the_specification(world: World) -> None:
     )
     answer = world.call("guest", "POST", path, json={"source": source, "seed": "one"})
     assert answer.status_code == 400, answer.text
+
+
+SECURED: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Box", "version": "1"},
+    "servers": [{"url": "https://api.box.example"}],
+    "paths": {
+        "/files": {
+            "get": {"summary": "List files", "tags": ["Files"], "security": [{"oauth": ["read"]}, {"token": []}]},
+            "post": {"summary": "Add a file", "tags": ["Files"], "security": [{"oauth": ["read", "write"]}]},
+        },
+        "/keys": {"get": {"summary": "List keys", "tags": ["Authentication"], "security": [{"id": [], "key": []}]}},
+        "/health": {"get": {"summary": "Health", "tags": ["Files"], "security": []}},
+    },
+    "components": {
+        "securitySchemes": {
+            "oauth": {
+                "type": "oauth2",
+                "description": "Ask <script>alert(1)</script> **us**.",
+                "flows": {
+                    "authorizationCode": {
+                        "authorizationUrl": "https://box.example/authorize",
+                        "tokenUrl": "https://box.example/token",
+                        "refreshUrl": "https://box.example/refresh",
+                        "scopes": {"read": "Read all", "write": "Write all", "never": "Nobody needs it"},
+                    }
+                },
+            },
+            "token": {"type": "http", "scheme": "bearer"},
+            "id": {"type": "apiKey", "in": "header", "name": "X-Client-ID"},
+            "key": {"type": "apiKey", "in": "query", "name": "secret"},
+        }
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
+def test_a_page_says_how_to_authenticate(world: World, site, grouping: str) -> None:
+    shop = site(grouping)
+    assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(SECURED)})
+    home = shop.get("").text
+    # A tag of the same name keeps its address; ours stands before the tags all the same.
+    listed = re.findall(r'href="(?:[^"]*/)?(authentication(?:-1)?|files)"', home)
+    assert list(dict.fromkeys(listed)) == ["authentication-1", "files", "authentication"]
+    page = shop.get("authentication-1").text
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", page)))
+    for said in (
+        "Authorization: Bearer <access_token>",
+        "Authorization: Bearer <token>",
+        "X-Client-ID: <key>",
+        "?secret=<key>",
+        "https://box.example/authorize",
+        "https://box.example/token",
+        "https://box.example/refresh",
+        "read Read all operations: 2",
+        "write Write all operations: 1",
+        "never Nobody needs it operations: 0",
+        "Together with: key",
+    ):
+        assert said in text, said
+    assert "<script>alert" not in page and "<strong>us</strong>" in page
+    assert "Without authentication" in text and "BOX_TOKEN" in text and "BOX_X_CLIENT_ID" in text
+    # Who needs a scope is a link to its page, and that page leads back to the scheme.
+    there = "files/list-files" if grouping == "by-operation" else "files"
+    assert re.search(rf'href="[^"]*/{there}"', page[page.index("Read all") :])
+    operation = shop.get(there).text
+    assert re.search(r'<a[^>]* href="[^"]*authentication-1#oauth"[^>]*>OAuth 2.0</a>', operation)
+    assert re.search(
+        r'<a[^>]* href="[^"]*authentication-1#token"[^>]*><code>Authorization: Bearer', operation
+    )
+    assert all(f'id="{anchor}"' in page for anchor in ("oauth", "token", "id", "key"))
+    assert "authentication-1" in shop.get("llms.txt").text
+    assert "X-Client-ID: <key>" in shop.get("authentication-1.md").text
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "de"})
+    assert "Ohne Anmeldung" in shop.get("authentication-1").text
+
+
+def test_schemes_that_say_nonsense_are_bounded() -> None:
+    names = [f"scheme {n}" for n in range(196)] + ["", "a" * 5000, "<b>", "كلمة"]
+    kinds: list[Any] = [
+        {"type": "oauth2", "flows": {f"flow {n}": {"scopes": {f"s{m}": None for m in range(300)}} for n in range(50)}},
+        {"type": ["http"], "scheme": {}},
+        {"type": "apiKey", "in": [], "name": 3},
+        None,
+        {"flows": [], "description": "<img src=x onerror=alert(1)>"},
+        {"$ref": "#/components/securitySchemes/scheme 5"},
+    ]  # fmt: skip
+    answer = {"security": [dict.fromkeys([*names, "gone"], ["s1", {}]), {"scheme 0": None}], "responses": {}}
+    description = Description(
+        {
+            "paths": {f"/{n}": {"get": answer} for n in range(2000)},
+            "components": {"securitySchemes": {name: kinds[n % 6] for n, name in enumerate(names)}},
+        }
+    )
+    for folded in (True, False):
+        started = time.process_time()
+        blocks = Drawer(description, folded=folded).authentication(
+            lambda each: {"kind": "page", "page": each.key}
+        )
+        html = render(Document(nodes=blocks), Context()).body
+        assert time.process_time() - started < 5
+        assert len(html) < 1_500_000 and "onerror" not in html and "and 150 more" in html
+        assert html.count("<h2") == 50

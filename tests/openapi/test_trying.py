@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.kit import shares
-from octavo.openapi import Description, Wanted, make_form, prepare
+from octavo.openapi import Description, FilledForm, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins
 from octavo.reader import reader_edge
 from octavo.reader.drawing import asset
@@ -368,7 +368,7 @@ def test_a_site_may_switch_it_off(world: World, site: Site, api: Any) -> None:
     assert site.addresses() == {}
     assert site.ask("GET", url).status_code == 404
     assert site.ask("POST", url, json=GET).status_code == 404
-    assert "try.js" not in site.ask("GET", "").text and api.asked == []
+    assert "data-try=" not in site.ask("GET", "").text and api.asked == []
 
 
 def test_who_may_not_see_the_page_sends_nothing(world: World, site: Site, api: Any) -> None:
@@ -432,7 +432,7 @@ def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> No
 )  # fmt: skip
 def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], sent: str | None) -> None:
     description, operation = tried(**servers(url, **variables))
-    wanted = Wanted(variables=given, path={"petId": "p"})
+    wanted = FilledForm(variables=given, path={"petId": "p"})
     if sent is None:
         with pytest.raises(BadRequest):
             prepare(description, operation, wanted)
@@ -449,7 +449,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
 def test_values_never_change_the_host(one: str, two: str, three: str) -> None:
     variables = {"t": {"default": "demo"}, "base": {"default": "v1"}}
     description, operation = tried(**servers("https://{t}.pets.test/{base}", **variables))
-    wanted = Wanted(variables={"t": one, "base": two}, path={"petId": three}, query=[(two, three)])
+    wanted = FilledForm(variables={"t": one, "base": two}, path={"petId": three}, query=[(two, three)])
     try:
         url = httpx.URL(prepare(description, operation, wanted).url)
     except OctavoError:
@@ -490,7 +490,7 @@ def test_the_description_says_whether_it_goes_through_us() -> None:
     assert not can_try(*tried(**{"x-hideTryItPanel": True}))
     description, operation = tried(**{"x-enable-proxy": False})
     with pytest.raises(BadRequest):
-        prepare(description, operation, Wanted(path={"petId": "p"}))
+        prepare(description, operation, FilledForm(path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -516,15 +516,17 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
 
 
 def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
-    written = asset("try.js")
-    assert written is not None
-    asked = set(re.findall(r"\bwords\.(\w+)", written.content.decode()))
+    written = [asset(name) for name in ("try.js", "reference.js")]
+    asked = {
+        word for each in written if each for word in re.findall(r"\bwords\.(\w+)", each.content.decode())
+    }
     page = site.ask("GET", "").text
     shown = re.search(r'data-words="([^"]+)"', page)
     assert shown is not None
     english = json.loads(unescape(shown[1]))
-    # The form notes what each type of value is by the type's own name.
-    assert asked | {"number", "boolean", "list", "file"} == set(english)
+    # The form notes what each type of value is by the type's own name, and complaints are named by what is wrong.
+    complaints = {"wrong_type", "missing", "unknown", "not_one", "limit"}
+    assert asked | {"number", "boolean", "list", "file"} | complaints == set(english)
     for language, labels in catalogue().items():
         same = [name for name, text in english.items() if getattr(labels, f"try_form_{name}", "") == text]
         assert language == "en" or len(same) <= 4, (language, same)

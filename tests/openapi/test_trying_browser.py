@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from serving import Administrator, import_site, serving
+from serving import Administrator, import_site, serving_new
 
 from .test_trying import answering, description_of
 
@@ -32,7 +32,7 @@ def site(tmp_path_factory, api):
     folder = tmp_path_factory.mktemp("trying")
     (folder / "docs").mkdir()
     (folder / "docs" / "README.md").write_text(PAGE)
-    with serving(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
+    with serving_new(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
         admin = Administrator(served)
         path = f"/orgs/{admin.organization}/openapi/shop"
         admin.call("PUT", path, {"source": {"text": json.dumps(description_of(api.host))}})
@@ -73,20 +73,29 @@ def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
     assert page.evaluate("document.activeElement.type") == "password"
     page.keyboard.type("sesame")
     page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
     page.keyboard.type("a/b")
+    # What is entered stands in the code at once, and the secret nowhere.
+    form.locator(".openapi-sample code", has_text="/v1/pets/a%2Fb").wait_for()
+    assert "Bearer $SHOP_TOKEN" in form.locator(".openapi-sample code").inner_text()
     page.keyboard.press("Enter")
     form.get_by_text("sent through this site").wait_for()
-    assert form.locator(".try-status strong").inner_text() == "200"
-    assert '"path": "/v1/pets/a%2Fb"' in form.locator("pre").inner_text()
-    form.get_by_text("Headers", exact=True).last.click()
+    assert form.locator(".try-status strong").inner_text() == "200 OK"
+    assert '"path": "/v1/pets/a%2Fb"' in form.locator(".try-json").inner_text()
+    form.get_by_role("button", name="Headers").click()
     assert form.get_by_text("application/json").is_visible()
+    # It is among what was sent before.
+    assert form.locator(".try-earlier button").count() == 1
     # Once by the browser, who may not read it, and once through us.
     assert [asked["headers"].get("authorization") for asked in api.asked][-1] == "Bearer sesame"
     assert "sesame" not in page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
     assert page.errors == []
-    # It folds up again.
-    page.get_by_role("button", name="Try it").first.click()
-    assert not form.is_visible()
+    # It has an address, which Back and Escape lead out of.
+    assert page.url.endswith("#try")
+    page.keyboard.press("Escape")
+    form.wait_for(state="hidden")
+    page.wait_for_function("document.activeElement.dataset.try")
+    assert "#try" not in page.url
 
 
 def test_where_the_server_lets_pages_read_the_browser_sends_itself(open_page, api):
@@ -130,10 +139,10 @@ def test_without_javascript_there_is_no_button(open_page):
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_form_fits(open_page, width):
     page = open_page(viewport={"width": width, "height": 900})
-    for button in page.get_by_role("button", name="Try it").all():
-        button.click()
-    page.get_by_role("form", name="POST /pets").wait_for()
+    page.get_by_role("button", name="Try it").last.click()
+    form = page.get_by_role("form", name="POST /pets")
+    form.get_by_role("button", name="Send").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    wide = """[...document.querySelectorAll('.try *')].filter(e => e.getBoundingClientRect().right
+    wide = """[...document.querySelectorAll('.try *')].filter(e => !e.closest('pre') && e.getBoundingClientRect().right
         > e.closest('.try').getBoundingClientRect().right + 1).map(e => e.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []

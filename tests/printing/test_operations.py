@@ -133,7 +133,7 @@ def test_old_prints_are_forgotten(world: World) -> None:
 def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> None:
     with world.context.db.read() as tx:
         held = tx.value("SELECT content FROM item_versions WHERE kind = 'file'")
-    wanted = store.Wanted(world.home["spaceId"], world.home["revisionId"])
+    wanted = store.PrintSubject(world.home["spaceId"], world.home["revisionId"])
     with world.context.db.write() as tx:
         store.insert_print(tx, wanted.id_in(""), wanted)
         store.finish_print(tx, wanted.id_in(""), held, 1)

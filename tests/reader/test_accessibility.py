@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ class Manual(Administrator):
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory):
     data = tmp_path_factory.mktemp("axe") / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         yield Manual(served)
 
 

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from octavo.kit.operation import TABLE
+from octavo.kit.operation import PUBLIC, TABLE
 from world import URL, World
 
 
@@ -18,7 +18,10 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
     assert "default-src 'none'" in first.headers["content-security-policy"]
     areas = re.findall(r'href="(/docs/[^"#]+)"', first.text)
     pages = {area: world.call("nobody", "GET", URL + area).text for area in dict.fromkeys(areas)}
-    assert set(pages) == {f"/docs/{operation.area}" for operation in TABLE.values()} | {"/docs/schemas"}
+    ours = {"/docs/authentication", "/docs/schemas"}
+    assert set(pages) == {f"/docs/{operation.area}" for operation in TABLE.values()} | ours
+    assert "Authorization: Bearer &lt;token&gt;" in pages["/docs/authentication"]
+    assert 'id="token"' in pages["/docs/authentication"]
     for operation in TABLE.values():
         page = pages[f"/docs/{operation.area}"]
         assert f'id="{operation.id.lower()}"' in page, operation.id
@@ -26,6 +29,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
     # One of each area is drawn; all are drawn alike.
     for operation in {operation.area: operation for operation in TABLE.values()}.values():
         page = world.call("nobody", "GET", f"{URL}/docs/{operation.area}/{operation.id}").text
+        assert operation.needs is PUBLIC or 'href="/docs/authentication#token"' in page, operation.id
         words = " ".join(unescape(re.sub("<[^>]+>", "", page)).split())
         assert f"{operation.method} {URL}/v1{operation.path}" in words, operation.id
         assert 'aria-current="page"' in page, operation.id
@@ -75,7 +79,8 @@ def test_operations_and_schemas_are_found(sqlite_world: World, query: str, first
 def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
     for query in ("", "  ", "zzzzzz", "\x00"):
         answer = sqlite_world.call("nobody", "GET", f"{URL}/docs/~search.json", params={"q": query})
-        assert answer.json() == {"query": query, "hits": [], "suggestions": []}
+        found = answer.json()
+        assert found.pop("query") == query and not any(found.values())
     page = sqlite_world.call("nobody", "GET", f"{URL}/docs/~search?q=zzzzzz").text
     assert re.search('role="status">[^<]+zzzzzz', page)
 

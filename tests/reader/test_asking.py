@@ -11,7 +11,7 @@ import pytest
 from model_server import ModelServer, world_with_model
 from octavo.kit.worker import Worker
 from octavo.reader import locales
-from octavo.sites.customization.wire import Internationalization
+from octavo.sites.customization.looks import Internationalization
 from set_clock import SetClock
 from visiting import Visitor
 from world import World

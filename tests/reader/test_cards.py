@@ -39,7 +39,7 @@ IMAGE = re.compile(r'<meta property="og:image" content="([^"]*)">')
 
 @pytest.fixture(scope="module")
 def cards() -> Cards:
-    return Cards(10_000_000, "", "")
+    return Cards("", "")
 
 
 def a_card(
@@ -152,7 +152,7 @@ def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> 
     # Signs alone are nothing that a title could be misread for.
     assert cards.draw(a_card("Ship 🚀 it")) == cards.draw(a_card("Ship it"))
     a_font(tmp_path, "ප්‍රකාශනය")
-    further = Cards(10_000_000, str(tmp_path), "")
+    further = Cards(str(tmp_path), "")
     assert further.draw(titled) != further.draw(untitled) == cards.draw(untitled)
 
 

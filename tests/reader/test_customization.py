@@ -6,6 +6,7 @@ import copy
 import re
 import struct
 import types
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -18,8 +19,8 @@ from msgspec import Struct
 from octavo import fonts
 from octavo.reader import drawing, locales
 from octavo.reader.views import Labels
-from octavo.sites.customization import wire
-from octavo.sites.customization.wire import Customization
+from octavo.sites.customization import looks
+from octavo.sites.customization.looks import Customization
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -92,7 +93,7 @@ def leaves(model: Any, path: str = "") -> dict[str, Any]:
         name = f"{path}.{field.encode_name}".lstrip(".")
         hint = get_type_hints(model, include_extras=True)[field.name]
         inner = [one for one in _parts(hint) if isinstance(one, type) and issubclass(one, Struct)]
-        if field.name == "to" or not inner or any(issubclass(one, wire.FontDefinition) for one in inner):
+        if field.name == "to" or not inner or any(issubclass(one, looks.FontDefinition) for one in inner):
             found[name] = hint
         else:
             for one in inner:
@@ -185,7 +186,7 @@ def test_every_setting_changes_the_page_or_says_why_not(site):
         if path in OTHER:
             values = [OTHER[path]]
         elif path.rsplit(".", 1)[-1] in ("light", "dark"):
-            address = wire.Url in (hint,) or "http" in str(value_of(whole, path))
+            address = looks.Url in (hint,) or "http" in str(value_of(whole, path))
             values = [(path, OTHER_URL if address else OTHER_COLOR)]
         elif choices(hint):
             values = [(path, value) for value in choices(hint) if value != value_of(whole, path)]
@@ -215,11 +216,11 @@ def test_what_is_kept_without_effect_is_in_the_manual():
 def test_every_class_of_a_look_is_in_the_style_sheet():
     sheet = drawing.asset("octavo.css").content.decode()
     for name, value in (
-        *(("theme", one) for one in get_args(wire.Theme) if one != "clean"),
-        *(("corners", one) for one in get_args(wire.Corners) if one != "rounded"),
-        *(("links", one) for one in get_args(wire.LinksStyle) if one != "default"),
-        *(("icons", one) for one in get_args(wire.IconsStyle) if one not in ("regular", "solid")),
-        *(("list", one) for one in get_args(wire.SidebarList) if one != "default"),
+        *(("theme", one) for one in get_args(looks.Theme) if one != "clean"),
+        *(("corners", one) for one in get_args(looks.Corners) if one != "rounded"),
+        *(("links", one) for one in get_args(looks.LinksStyle) if one != "default"),
+        *(("icons", one) for one in get_args(looks.IconsStyle) if one not in ("regular", "solid")),
+        *(("list", one) for one in get_args(looks.SidebarList) if one != "default"),
         ("depth", "flat"), ("sidebar", "filled"), ("search", "subtle"), ("header", "none"),
     ):  # fmt: skip
         assert f".{name}-{value}" in sheet, (name, value)
@@ -323,7 +324,7 @@ def test_an_answer_that_is_put_back_changes_nothing(site, world):
 
 
 def test_every_font_has_its_files_and_licence():
-    named = set(get_args(wire.Font)) | set(get_args(wire.MonospaceFont))
+    named = set(get_args(looks.Font)) | set(get_args(looks.MonospaceFont))
     assert named - {"ABCFavorit"} == set(fonts.FONTS)
     folder = Path(fonts.__file__).parent / "files"
     used = set()
@@ -379,7 +380,7 @@ def test_every_language_has_every_word_with_its_places():
         assert language == "en" or len(same) < len(words) / 5, same
 
 
-@pytest.mark.parametrize("name", get_args(wire.Locale))
+@pytest.mark.parametrize("name", get_args(looks.Locale))
 def test_every_locale_of_customization_is_there(name):
     assert locales.find_locale(name)
 
@@ -405,6 +406,9 @@ def test_templates_have_no_words_of_their_own():
         assert words == set(), (path.name, words)
 
 
+PHRASES = {status.phrase for status in HTTPStatus}
+
+
 def test_scripts_have_no_words_of_their_own():
     """What a script puts on a page comes from the page, in its language."""
     static = Path(drawing.__file__).parent / "static"
@@ -414,8 +418,8 @@ def test_scripts_have_no_words_of_their_own():
         words = {
             text for found in strings for text in found if re.match(r"[A-Z][a-z]+( [a-z]+)*$", text.strip())
         }
-        # But for the names of keys.
-        assert words <= {"Tab", "Enter", "Escape"}, (path.name, words)
+        # But for the names of keys and of programming languages, and what HTTP calls things.
+        assert words <= {"Tab", "Enter", "Escape", "Python", "Cookie"} | PHRASES, (path.name, words)
 
 
 def test_the_window_of_an_embedded_site_speaks_its_language(site):

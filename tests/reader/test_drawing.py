@@ -169,6 +169,15 @@ def test_a_tree_of_any_depth():
 def test_static_files_are_small_and_ask_no_other_host():
     css, js = drawing.asset("octavo.css"), drawing.asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
+    # Pages of APIs load little more, and what is opened later is not among it.
+    parts = {
+        name: asset
+        for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")
+        if (asset := drawing.asset(name))
+    }
+    sizes = {name: len(gzip.compress(asset.content)) for name, asset in parts.items()}
+    assert sizes["reference.css"] + sizes["reference.js"] < 11_000 and sizes["samples.js"] < 10_000
+    assert sizes["try.js"] + sizes["try.css"] < 18_000
     for found in (css, js):
         hosts = re.findall(rb"https?://[\w.]+", found.content)
         assert set(hosts) <= {b"http://www.w3.org"}

@@ -12,7 +12,7 @@ import pytest
 
 from octavo.admin.import_export import bring
 from octavo.sites import find_site_of_space
-from serving import serving
+from serving import serving_new
 from visiting import Visitor
 from world import World
 
@@ -97,7 +97,7 @@ HOST = """<!doctype html><html lang="en"><title>Customer</title><main><h1>Custom
 @pytest.fixture(scope="module")
 def customer(tmp_path_factory: pytest.TempPathFactory):
     """A page of another origin, with a strict policy."""
-    with serving(tmp_path_factory.mktemp("embedded") / "data") as served:
+    with serving_new(tmp_path_factory.mktemp("embedded") / "data") as served:
         site = f"{served.reader_url}/octavo/octavo-manual/"
         start = f"Octavo('init', {{ siteURL: '{site}' }}, {{ colorScheme: 'dark' }});"
 

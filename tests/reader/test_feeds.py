@@ -12,7 +12,7 @@ import pytest
 
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
-from octavo.reader.feeds import MAX_ENTRIES, Entry, newest
+from octavo.reader.entries import MAX_ENTRIES, Entry, newest
 from octavo.sites import find_site_of_space
 from visiting import Visitor
 from world import World

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hostile import VECTORS, wrapped
-from serving import import_site, serving
+from serving import import_site, serving_new
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def hostile(tmp_path_factory):
     """The address of the published space."""
     folder = tmp_path_factory.mktemp("hostile")
     write_space(folder / "docs")
-    with serving(folder / "data") as served:
+    with serving_new(folder / "data") as served:
         yield import_site(served, folder / "docs", "--title", "<img src=x onerror=alert(1)>")
 
 

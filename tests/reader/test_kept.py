@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.pages import Page
-from octavo.reader import app, pages, visits
+from octavo.reader import answering, app, pages
+from octavo.reader.table import View
 from visiting import Visitor
 from world import World
 
@@ -305,9 +306,9 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
     (path, _, base), (other_path, _, _) = manuals.sites
     assert manuals.visitor.get(f"{base}two/b").status_code == 200
     made = []
-    original = visits.answer_visit
+    original = answering.answer_visit
 
-    def counted(view: visits.View, host: str, asked: str) -> visits.Visited:
+    def counted(view: View, host: str, asked: str) -> answering.Visited:
         made.append(asked)
         return original(view, host, asked)
 
@@ -330,6 +331,29 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
         assert made == [f"{base}two/b", f"{base}two/b"]
     finally:
         app.answer_visit = original
+
+
+def test_what_is_kept_waits_for_no_thread_because_others_write(sqlite_world: World) -> None:
+    manuals = Manuals(sqlite_world)
+    address = f"{manuals.sites[0][2]}two/b"
+    assert manuals.visitor.get(address).status_code == 200
+    with nothing_in_threads():
+        for text in ("One.", "Two."):
+            manuals.post(f"/spaces/{manuals.spaces[1]}/comments", {"body": {"markdown": text}})
+            assert manuals.visitor.get(address).status_code == 200
+        assert manuals.visitor.get(f"{manuals.sites[0][2]}two/c").status_code == 500
+
+
+@contextmanager
+def nothing_in_threads() -> Iterator[None]:
+    async def refuse(*_: Any) -> Any:
+        raise RuntimeError("in a thread")
+
+    original, app.in_turn = app.in_turn, refuse
+    try:
+        yield
+    finally:
+        app.in_turn = original
 
 
 def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: World) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import serving
+from serving import serving_new
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +66,7 @@ def site(tmp_path_factory):
         path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    with serving(folder / "data") as served:
+    with serving_new(folder / "data") as served:
         token = (folder / "data" / "admin-token").read_text().strip()
         api = httpx.Client(
             base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from serving import import_site, serving
+from serving import import_site, serving_new
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ICON = (
@@ -71,7 +71,7 @@ def site(tmp_path_factory):
         (folder / "docs" / name).write_text(text)
     for name, red in (("light.png", 200), ("dark.png", 20)):
         (folder / "docs" / name).write_bytes(picture(red))
-    with serving(folder / "data") as served:
+    with serving_new(folder / "data") as served:
         yield import_site(served, folder / "docs")
 
 

@@ -71,11 +71,13 @@ def test_in_the_reader_and_the_text_of_a_whole_site(world, site):
     _, url = site
     visitor = Visitor(world.context)
     base = urlsplit(url).path
-    index = addresses(visitor.get(f"{base}llms.txt").text)
+    index = [one for one in addresses(visitor.get(f"{base}llms.txt").text) if one.endswith(".md")]
+    assert visitor.get(urlsplit(index.pop(0)).path).text.count(f"]({base}") == 0
     assert len(index) == 4
     for address in index:
         answer = visitor.get(urlsplit(address).path)
         assert answer.status_code == 200, address
+        assert "gone.md" not in answer.text, "a link to nothing is its text"
         assert check(visitor, answer.text, address) >= 2
     whole = visitor.get(f"{base}llms-full.txt").text
     assert check(visitor, whole, f"{url}llms-full.txt") > 12

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.sqlite_first
 
 JSON = "application/json"
 LONG = "word " * 15_000
+TOOLS = ["search", "read_page", "list_pages", "list_operations", "explain_operation"]
 
 
 class Site:
@@ -42,6 +43,7 @@ class Site:
         space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Guide"})[
             "id"
         ]
+        self.space = space
         changes = f"/spaces/{space}/change-requests"
         change = world.post("admin", changes, {"subject": "Fill"})["id"]
 
@@ -123,7 +125,7 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
 def test_the_official_client(site: Site, path: str, mode: str) -> None:
     async def work(client: Client) -> None:
         listed = await client.list_tools()
-        assert [tool.name for tool in listed.tools] == ["search", "read_page", "list_pages"]
+        assert [tool.name for tool in listed.tools] == TOOLS
         assert all(tool.input_schema["type"] == "object" for tool in listed.tools)
         found = await client.call_tool("search", {"query": "granite"})
         assert f"{site.url}" in found.content[0].text and "Start" in found.content[0].text  # type: ignore[union-attr]
@@ -168,6 +170,41 @@ def test_long_answers_are_cut_and_say_so(site: Site, monkeypatch: pytest.MonkeyP
     assert "Start" in first and "Long" not in first and "1 more pages: call again with start=1." in first
     assert site.use("list_pages", start=1) == f"- Long ({address}): Many words"
     assert "no more pages" in site.use("list_pages", start=2**53)
+
+
+def test_sections_are_read_by_their_anchors(site: Site) -> None:
+    changes = f"/spaces/{site.space}/change-requests"
+    change = site.world.post("admin", changes, {"subject": "Parts"})["id"]
+    text = (
+        "# Parts\n\nAbove.\n\n{% if visitor.claims.paying %}\n\n## Price\n\nFive marbles.\n\n{% endif %}\n\n"
+        "## Price\n\nOne pebble, see [use](#use).\n\n### Inside\n\nDeep.\n\n## Use\n\nThrow it.\n\n"
+        "{% if visitor.claims.paying %}\n\nFar.\n\n{% endif %}\n\n"
+        '{% tabs %}\n{% tab title="One" %}\n#### Held\n\nIn a tab.\n{% endtab %}\n{% endtabs %}\n'
+    )
+    page = {"operation": "insert_page", "title": "Parts", "document": {"markdown": text}}
+    site.world.post("admin", f"{changes}/{change}/content", {"changes": [page]})
+    site.world.post("admin", f"{changes}/{change}/merge")
+    address = f"{site.url}parts"
+
+    def read(section: str) -> str:
+        return site.use("read_page", address=address, section=section)
+
+    assert [part in read("price") for part in ("Above", "pebble", "Deep.", "Throw")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    # What is not there is not cut out, so the link is to the whole page.
+    assert f"[use]({address}#use)" in read("#Price")
+    assert "Deep." in read("inside") and "pebble" not in read("inside")
+    assert "Throw it." in read("use") and "In a tab." in read("use")
+    assert "In a tab." in read("held") and "Throw" not in read("held")
+    # The section of others has the anchor that the page gives it, and is not there for who does not see it.
+    for gone in ("price-1", "marbles", "\0", " ", "#"):
+        assert "marble" not in read(gone) and "Far." not in read(gone)
+    assert "Its sections: price, inside, use." in read("price-1")
+    assert "(#use)" in site.use("search", query="throw")
 
 
 def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
@@ -297,12 +334,18 @@ ANY = st.recursive(
     max_leaves=5,
 )
 ARGUMENTS = st.fixed_dictionaries(
-    {}, optional={"query": st.text() | ANY, "address": st.text() | ANY, "start": st.integers() | ANY}
+    {},
+    optional={
+        "query": st.text() | ANY,
+        "address": st.text() | ANY,
+        "section": st.text() | ANY,
+        "start": st.integers() | ANY,
+    },
 )
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(tool=st.sampled_from(["search", "read_page", "list_pages"]), arguments=ARGUMENTS | ANY)
+@given(tool=st.sampled_from(TOOLS), arguments=ARGUMENTS | ANY)
 def test_any_arguments_are_answered(site: Site, tool: str, arguments: Any) -> None:
     body = json.dumps(
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 
 from .test_blocks import BLOCKS, SCRIPT
 from .test_pressing import FORM
@@ -23,7 +23,7 @@ parent.postMessage({ action: { action: "@webframe.resize", size: { height: 123 }
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     data = tmp_path_factory.mktemp("pressing") / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         admin = Administrator(served)
         body = FORM.replace("ENDPOINT", f"{served.reader_url}/~integrations/shapes")
         script = (SCRIPT % body).replace(

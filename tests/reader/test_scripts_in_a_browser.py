@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 
 from .test_scripts import SCRIPT
 
@@ -35,7 +35,7 @@ class Site(Administrator):
 @pytest.fixture(scope="module")
 def served_site(tmp_path_factory):
     data = tmp_path_factory.mktemp("scripts") / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         yield Site(served)
 
 

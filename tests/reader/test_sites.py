@@ -120,7 +120,11 @@ def test_only_published_and_open_sites(site, world):
 
 def test_markdown_and_caching(site):
     visitor, base, _ = site
-    assert visitor.get(f"{base}guide.md").text == FILES["guide.md"]
+    head, note, text = visitor.get(f"{base}guide.md").text.partition(
+        f"> Index of this documentation: [llms.txt](http://127.0.0.1:8001{base}llms.txt). "
+        f"This page: http://127.0.0.1:8001{base}guide; as Markdown: http://127.0.0.1:8001{base}guide.md\n\n"
+    )
+    assert note and head + text == FILES["guide.md"]
     first = visitor.get(f"{base}guide")
     again = visitor.get(f"{base}guide", **{"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")

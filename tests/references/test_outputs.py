@@ -23,7 +23,7 @@ from octavo.admin.import_export import bring
 from octavo.content import main_state
 from octavo.printing.inputs import gather
 from octavo.printing.print_job import compile_order
-from octavo.printing.store import Wanted
+from octavo.printing.store import PrintSubject
 from octavo.references.inclusions import MAX_INCLUDED
 from reader.test_sites import Visitor
 
@@ -88,7 +88,9 @@ def check_pages(published: Published) -> None:
         path = published.path(page)
         html, text = words_of(published.get(path)), words_of(published.get(f"{page.path}.md"))
         assert published.of_page(page) <= html <= published.of_page(page) | published.around(page)
-        assert published.of_page(page) <= text <= published.of_page(page) | page.linked
+        # The address of a page, which its Markdown names, has the titles above it.
+        above = {above.word for above in page.above}
+        assert published.of_page(page) <= text <= published.of_page(page) | page.linked | above
 
 
 def check_lists(published: Published) -> None:
@@ -132,7 +134,9 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
     folder.mkdir()
     with published.world.context.db.read() as tx:
         state = main_state(tx, published.space_id)
-        order = gather(published.world.context, tx, state, Wanted(state.space_id, state.revision_id), folder)
+        order = gather(
+            published.world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
+        )
     if compiled:
         assert compile_order(order, folder).plain == []
         pages = pypdf.PdfReader(folder / "print.pdf").pages
@@ -196,7 +200,7 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        gather(world.context, tx, state, Wanted(state.space_id, state.revision_id), folder)
+        gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
         kept = tx.all(
             "SELECT anchor, status FROM content_references WHERE space_id = :id AND type = 'link' ORDER BY place",
             id=state.space_id,

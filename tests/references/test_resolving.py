@@ -13,7 +13,7 @@ from octavo.admin.import_export import bring
 from octavo.content import main_state
 from octavo.core.links import app_hosts
 from octavo.printing.inputs import gather
-from octavo.printing.store import Wanted
+from octavo.printing.store import PrintSubject
 from octavo.references import Nobody, Owner, state_resolver
 from octavo.sites import create_site, set_published
 from printing.test_compiling import png
@@ -73,6 +73,21 @@ def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked
     ]
     kinds = [item["targetReference"]["kind"] for item in linked.links(home)["items"]]
     assert sorted(kinds) == ["page", "page", "space", "url"]
+
+
+def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> None:
+    """Where pages are read as files, their title is a heading with an id, and others link to it."""
+    linked, other = two
+    there = f"https://octavo.test/s/{other.id}"
+    home = linked.write("Home", f"[a]({there}/guides/start#Start) [b](#home) [c]({there}/guides/start#begin)")
+    titled = {"kind": "page", "page": other.page("Start"), "space": other.id}
+    assert links_of(document(linked, home))[0] == titled
+    statuses = [item["status"] for item in linked.links(home)["items"]]
+    assert sorted(statuses) == ["broken", "ok", "ok"]
+    other.edit(update(other.page("Start"), title="Begin", slug="start"))
+    statuses = [item["status"] for item in linked.links(home)["items"]]
+    assert sorted(statuses) == ["broken", "ok", "ok"]
+    assert links_of(document(linked, home))[2] == titled
 
 
 def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) -> None:
@@ -261,7 +276,7 @@ def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        order = gather(world.context, tx, state, Wanted(state.space_id, state.revision_id), folder)
+        order = gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
     assert sorted(file.name for file in order.files) == sorted(names)
     assert all(file.image is not None and (folder / file.image).exists() for file in order.files)
     page = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text

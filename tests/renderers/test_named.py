@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.access.scopes import VISITOR_OPERATIONS
 from octavo.installation import load_packages
 from octavo.kit.operation import PUBLIC, TABLE
 from world import World
@@ -16,7 +15,7 @@ from world import World
 from ..contract.samples import SAMPLES, sample_of
 from ..integrations.test_installing import install, publish
 from ..openapi.specs import SMALL, processed
-from .test_resolving import Site
+from .test_locating import Site
 
 load_packages()
 
@@ -344,10 +343,16 @@ def test_addresses_that_a_block_stands_for(named: Named) -> None:
 # --- everything else ------------------------------------------------------------------------------------------
 
 
+def open_to_visitors() -> set[str]:
+    load_packages()
+    return {operation.id for operation in TABLE.values() if operation.visit_type is not None}
+
+
 def test_what_visitors_may_call_is_there() -> None:
-    assert set(TABLE) >= VISITOR_OPERATIONS
+    open_ones = open_to_visitors()
+    assert len(open_ones) == 27
     # Nothing that visitors call changes anything; those with a body only ask.
-    writes = {id for id in VISITOR_OPERATIONS if TABLE[id].method != "GET"}
+    writes = {id for id in open_ones if TABLE[id].method != "GET"}
     assert writes == {
         "searchSiteContent", "streamAskInSite", "streamAIResponseInSite", "renderIntegrationUIWithPost",
     }  # fmt: skip
@@ -359,7 +364,7 @@ def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> Non
     wrong, headers, before = [], dict[str, str](), ""
     asked = [op for op in TABLE.values() if op.needs is not PUBLIC and op.id in SAMPLES]
     for operation, place in ((op, place) for op in asked for place in (world.home, world.away)):
-        if place is world.home and operation.id in VISITOR_OPERATIONS:
+        if place is world.home and operation.visit_type is not None:
             continue
         sample = sample_of(operation)
         if sample.before is not None or not headers:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from octavo.admin.import_export import bring
 from octavo.search import tokens
 from octavo.search.querying import Part, snippet
-from octavo.search.tokens import Marked, Wanted, one_edit_away, words
+from octavo.search.tokens import Marked, WantedWords, one_edit_away, words
 
 PAGES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Deploying](deploy.md)\n* [Client](client.md)\n* [Café](cafe.md)\n* [日本](ja.md)\n",
@@ -202,11 +202,11 @@ def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
 
 def test_a_snippet_is_cut_around_its_match():
     body = f"{'before ' * 100}the Manifests lie {'after ' * 100}manifest"
-    parts = snippet(body, Marked(Wanted(frozenset(["manifest"]))))
+    parts = snippet(body, Marked(WantedWords(frozenset(["manifest"]))))
     assert [part.text for part in parts if part.marked] == ["Manifests"]
     assert (parts[0].text, parts[-1].text) == ("…", "…")
     assert 100 < sum(len(part.text) for part in parts) < 200
-    assert snippet("nothing of it", Marked(Wanted(frozenset(["manifest"])))) == (Part("nothing of it"),)
+    assert snippet("nothing of it", Marked(WantedWords(frozenset(["manifest"])))) == (Part("nothing of it"),)
 
 
 def test_words_of_identifiers():

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from octavo.reader.mcp import MCP_PATHS
-from octavo.reader.visits import ROUTES
+from octavo.reader.table import ROUTES
 from site_worlds import COMMON, Answer, Guest, MadePage, Shown, SiteWorld, quoted, words_of
 from visiting import Visitor
 from world import World
@@ -33,12 +33,15 @@ GUESTS = [
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
     "readSiteFile", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
-    "leadToEmbedded",
+    "leadToEmbedded", "readTree", "readSkill", "readWellKnown", "readIndexPart",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
-ASKED_ELSEWHERE = {"noteSeen", "readTryForm", "tryOperation", "readBlock", "pressBlock"}
-"""What is made of what a page shows: ``openapi/test_trying.py``, ``reader/test_blocks.py`` and
-``reader/test_tracking.py`` ask for that of withheld pages."""
+ASKED_ELSEWHERE = {
+    "noteSeen", "ratePage", "readTryForm", "tryOperation", "readBlock", "pressBlock", "readOperations",
+    "readSpecification",
+}  # fmt: skip
+"""What is made of what a page shows: ``openapi/test_trying.py``, ``openapi/test_pages.py``, ``reader/test_blocks.py``
+and ``reader/test_tracking.py`` ask for that of withheld pages."""
 
 
 class Case:
@@ -105,6 +108,8 @@ class Case:
             "sitemap-pages.xml",
             "llms.txt",
             "llms-full.txt",
+            "sitemap.md",
+            "skill.md",
             "rss.xml",
             "~embed/script.js",
             "~embed/",
@@ -193,6 +198,12 @@ class Case:
                 assert answer.status_code == 200, (path, answer.status_code)
                 missing = seen.words_of_page(page) - words_of(answer.text)
                 assert not missing, (path, missing)
+                written = self.get(path, accept="text/markdown")
+                assert written.headers["content-type"].startswith("text/markdown"), path
+                lost = seen.words_of_page(page) - words_of(written.text)
+                assert not lost, (path, lost)
+                more = words_of(written.text) - words_of(answer.text) - words_of(path)
+                assert not more, (path, self.explain(more))
                 self.check_feed(seen, path, page, answer.text)
                 files = [name for name in seen.files_of_page(page)]
                 for name in files:
@@ -241,13 +252,14 @@ class Case:
             if not page.told
             for word in page.words
         }
-        for path in ("sitemap.xml", "sitemap-pages.xml", "llms.txt", "llms-full.txt"):
+        for path in (".well-known/agent-skills/index.json", ".well-known/mcp/server-card.json", "skill.md"):
+            self.within(self.get(path).text, seen.listed() - untold, path)
+        for path in ("sitemap.xml", "sitemap-pages.xml", "sitemap.md", "llms.txt", "llms-full.txt"):
             answer = self.get(path)
             said = words_of(answer.text)
             assert said <= seen.listed() - untold, (path, self.explain(said - seen.listed()))
-            if (
-                self.audience in ("unlisted", "share-link", "visitor-auth", "unpublished")
-                and "sitemap" in path
+            if self.audience in ("unlisted", "share-link", "visitor-auth", "unpublished") and path.endswith(
+                ".xml"
             ):
                 assert answer.status_code == 404
             elif answer.status_code == 200:
@@ -305,7 +317,7 @@ class Case:
             assert listed.status_code in (401, 404) and not words_of(listed.text)
             return
         assert listed.status_code == 200, listed.text
-        assert words_of(listed.text) == words_of(self.get("llms.txt").text)
+        assert words_of(listed.text) <= words_of(self.get("llms.txt").text)
         unknown = sorted(self.site.words - seen.listed())
         for query in (COMMON, *self.random.sample(unknown, min(2, len(unknown)))):
             self.within(self.use("search", query=query).text, seen.listed(), f"tool search {query}")
@@ -316,11 +328,15 @@ class Case:
             address = words_of(drawn.base(shown) + page.path)
             may = seen.listed() | address | (seen.of_hidden() if page.hidden else set())
             self.within(read.text, may, f"tool read_page {page.path}")
+            home = self.use("read_page", address=f"{self.base}{drawn.base(shown)}", section="2026-01-02")
+            self.within(home.text, seen.listed() | address, "tool read_page of a section")
             there = any(
                 one.space is shown.space and seen.base(one) == drawn.base(shown) for one in seen.shown
             )
             if there and seen.sees(page):
                 assert seen.words_of_page(page) <= words_of(read.text), read.text
+            if there:
+                assert seen.news_of_page(shown.space.pages[0]) <= words_of(home.text), home.text
 
     # --- the API ----------------------------------------------------------------------------------------
 

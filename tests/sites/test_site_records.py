@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.sites.customization.wire import Customization
+from octavo.sites.customization.looks import Customization
 
 
 @pytest.fixture

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from octavo.studio import find_missing
-from serving import Administrator, octavo_here, serving
+from serving import Administrator, octavo_here, serving_new
 from tools import absent
 
 PASSWORD = "correct horse battery"
@@ -19,8 +21,9 @@ PASSWORD = "correct horse battery"
 class App(Administrator):
     """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together."""
 
-    def __init__(self, served: Any, browser: Any) -> None:
+    def __init__(self, served: Any, browser: Any, settings: dict[str, str]) -> None:
         super().__init__(served)
+        self.settings = settings
         self.served = served
         self.url = served.url
         self.browser = browser
@@ -43,6 +46,7 @@ class App(Administrator):
             *("--role", role),
             OCTAVO_DATA=str(self.served.data),
             OCTAVO_URL=self.url,
+            **self.settings,
         )
         assert made.returncode == 0, made.stderr
         headers = {"authorization": f"Bearer {made.stdout.strip()}"}
@@ -51,7 +55,7 @@ class App(Administrator):
     def watch(self, context: Any) -> Any:
         """A page of this context. What a policy refuses and what a script throws is trouble."""
         page = context.new_page()
-        page.on("pageerror", lambda error: self.trouble.append(f"{page.url}: {error}"))
+        page.on("pageerror", lambda error: self.trouble.append(f"{page.url}: {error.stack}"))
         page.on(
             "console",
             lambda message: (
@@ -66,6 +70,17 @@ class App(Administrator):
         """A page in a new context, signed in, at an address of the app."""
         context = self.browser.new_context(
             storage_state=self.state,
+            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
+        )
+        page = self.watch(context)
+        page.goto(f"{self.url}{path}")
+        return page
+
+    def open_as(self, colleague: httpx.Client, path: str, **options: Any) -> Any:
+        """The same as somebody else of the organization."""
+        who = {"authorization": colleague.headers["authorization"]}
+        context = self.browser.new_context(
+            extra_http_headers=who,
             **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
         )
         page = self.watch(context)
@@ -104,16 +119,24 @@ class App(Administrator):
         return shown(self.call("GET", f"/spaces/{space}/{base}/pages")["pages"])
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[App]:
+@contextmanager
+def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
+    """The app of a new installation."""
     missing = find_missing()
     if missing is not None:
         absent(missing)
-    with serving(
-        tmp_path_factory.mktemp("studio") / "data",
+    with serving_new(
+        folder,
         OCTAVO_ADMIN_EMAIL="ines.okafor@example.com",
         OCTAVO_ALLOW_PRIVATE_FETCH="127.0.0.1:9",
+        **settings,
     ) as served:
-        opened = App(served, browser)
-        yield opened
-        assert opened.trouble == []
+        found = App(served, browser, settings)
+        yield found
+        assert found.trouble == []
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[App]:
+    with opened(tmp_path_factory.mktemp("studio") / "data", browser) as found:
+        yield found

@@ -22,6 +22,13 @@ def screens(app):
         app.call("POST", f"{changes}/{number}/content", {"changes": [edit]})
         if status:
             app.call("PATCH", f"{changes}/{number}", {"status": status})
+    revisions = app.call("GET", f"/spaces/{space}/revisions")["items"]
+    ends = (revisions[0]["id"], revisions[-1]["id"])
+    block = app.call("GET", f"{changes}/2/content/pages")["pages"][-1]["id"]
+    node = app.call("GET", f"{changes}/2/content/page/{block}?format=document")["document"]["nodes"][0]["key"]
+    suggested = {"body": "Why?", "page": block, "node": node, "suggestion": {"markdown": "Other words."}}
+    app.call("POST", f"{changes}/2/comments", suggested)
+    app.call("POST", f"/spaces/{space}/comments", {"body": "Who keeps this?"})
     sites = f"/orgs/{app.organization}/sites"
     site = app.call("POST", sites, {"title": "Screens", "spaces": [space]})["id"]
     app.call("POST", f"{sites}/{site}/sections", {"spaceId": app.fill_space("More", ["Start"])})
@@ -32,6 +39,11 @@ def screens(app):
     spec = {"slug": "broken", "source": {"text": "openapi: 3.1.0"}}
     app.call("POST", f"/orgs/{app.organization}/openapi", spec)
     empty = app.call("POST", "/orgs", {"title": "Nothing yet"})["id"]
+    person = app.colleague("Ravi").get("/user").json()["id"]
+    team = app.call("PUT", f"/orgs/{app.organization}/teams", {"title": "Platform", "members": [person]})[
+        "id"
+    ]
+    app.call("POST", f"/orgs/{app.organization}/saml", {"label": "Company"})
     return {
         "work": "/",
         "inbox": "/~/inbox",
@@ -40,14 +52,25 @@ def screens(app):
         "changes": f"/s/{space}/~/changes",
         "all-changes": f"/o/{app.organization}/~/changes",
         "history": f"/s/{space}/~/history",
+        "compare": f"/s/{space}/~/history/{'/'.join(ends)}",
+        "review": f"/s/{space}/~/changes/2/~/review",
+        "talk": f"/s/{space}/~/changes/2/~/talk",
         "empty-changes": f"/o/{empty}/~/changes",
         "nowhere": "/~/else",
         "space-settings": f"/s/{space}/~/settings",
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "installation": "/~/installation",
+        "jobs": "/~/installation/jobs",
+        "member": f"/o/{app.organization}/~/members/people/{person}/{space}",
+        "as-member": f"/o/{app.organization}/~/members/people/{person}/preview/{space}",
+        "team": f"/o/{app.organization}/~/members/teams/{team}",
+        "invitations": f"/o/{app.organization}/~/members/invitations",
+        "members-sign-in": f"/o/{app.organization}/~/members/sign-in",
         "account": "/~/account",
         "account-sign-in": "/~/account/sign-in",
+        "comments": f"/s/{space}/~/comments",
         "files": f"/s/{space}/~/files",
         "variables": f"/s/{space}/~/variables",
         "reusable": f"/s/{space}/~/reusable",
@@ -71,8 +94,9 @@ def screens(app):
 SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
 
 SCREENS = (
-    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "empty-changes", "nowhere", "space-settings",
-    "space-members", "space-merging", "space-export", "account", "account-sign-in", "import", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
+    "work", "inbox", "page", "edit", "changes", "all-changes", "history", "compare", "review", "talk", "empty-changes", "nowhere", "space-settings",
+    "space-members", "space-merging", "space-export", "account", "account-sign-in", "installation", "jobs", "member",
+    "as-member", "team", "invitations", "members-sign-in", "import", "comments", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
     "specification", "webhook", "conversations", "integrations",
     *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip

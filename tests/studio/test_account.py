@@ -105,3 +105,43 @@ def test_signing_out_warns_of_text_that_only_this_browser_has(app):
     )
     assert left == 0
     page.context.close()
+
+
+def test_a_passkey_is_made_and_signs_in(app):
+    # Browsers bind passkeys to names: the same server, by its other one.
+    there = app.url.replace("127.0.0.1", "localhost")
+    context = app.browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    page = app.watch(context)
+    devtools = context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    authenticator = {
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+        "isUserVerified": True,
+    }  # fmt: skip
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": authenticator})
+    page.goto(f"{there}/sign-in?next=/~/account/sign-in")
+    page.get_by_label("E-mail address").fill("ines.okafor@example.com")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Add a passkey").click()
+    dialog = page.get_by_role("dialog", name="Add a passkey")
+    dialog.get_by_label("Name").fill("Work laptop")
+    dialog.get_by_role("button", name="Go on").click()
+    passkeys = page.get_by_role("list", name="Your passkeys").get_by_role("listitem")
+    expect(passkeys).to_contain_text("Never used")
+    page.get_by_role("button", name="Actions for Work laptop").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    dialog = page.get_by_role("dialog", name="Rename the passkey")
+    dialog.get_by_label("Name").fill("Old laptop")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(passkeys).to_contain_text("Old laptop")
+
+    context.clear_cookies()
+    page.goto(f"{there}/sign-in?next=/~/account/sign-in")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(passkeys).to_contain_text("Used now")
+    page.get_by_role("button", name="Actions for Old laptop").click()
+    page.get_by_role("menuitem", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(passkeys).to_have_count(0)
+    context.close()

@@ -343,3 +343,73 @@ def test_words_of_a_page_are_commented_on(app):
     assert "node" in comment["target"]
     expect(page.locator(".remark")).to_have_text("About")
     page.context.close()
+
+
+def test_all_comments_of_a_space_are_in_one_place(app):
+    space = app.fill_space("Said", ["Deploying", "Gone"])
+    kept, gone = app.call("GET", f"/spaces/{space}/content/pages")["pages"]
+    told = {}
+    for page, words in ((kept, "Until when?"), (gone, "Still so?")):
+        at = f"/spaces/{space}/content/page/{page['id']}?format=document"
+        node = app.call("GET", at)["document"]["nodes"][0]["key"]
+        body = {"body": words, "page": page["id"], "node": node}
+        told[words] = app.call("POST", f"/spaces/{space}/comments", body)
+    delete = {"operation": "delete_page", "page": gone["id"]}
+    app.call("POST", f"/spaces/{space}/content", {"changes": [delete]})
+
+    page = app.open(f"/s/{space}", viewport={"width": 1440, "height": 900})
+    page.get_by_role("button", name="More of this space").click()
+    page.get_by_role("menuitem", name="Comments").click()
+    threads = page.get_by_role("list", name="Threads").get_by_role("article")
+    expect(threads).to_have_count(2)
+    lost = threads.filter(has_text="Still so?")
+    expect(lost).to_contain_text("This page is gone.")
+    expect(lost).to_contain_text("was about: “About Gone.”")
+    expect(lost.get_by_role("link", name="Gone")).to_be_visible()
+    lost.get_by_role("textbox", name="Reply").fill("Not any more.")
+    page.keyboard.press("Enter")
+    expect(lost).to_contain_text("Not any more.")
+    lost.get_by_role("button", name="Resolve").click()
+    expect(threads).to_have_count(1)
+    page.get_by_role("tab", name=re.compile("^Resolved")).click()
+    expect(threads).to_contain_text("Still so?")
+    page.get_by_role("tab", name=re.compile("^All")).click()
+    expect(threads).to_have_count(2)
+
+    expect(threads.filter(has_text="Until when?")).to_contain_text("About Deploying.")
+    threads.filter(has_text="Until when?").get_by_role("link", name="Deploying").click()
+    page.wait_for_url(re.compile(r"/deploying\?comment="))
+    expect(page.get_by_role("article").filter(has_text="Until when?")).to_be_visible()
+    # A resolved thread has an address, too, and so has one whose page is gone.
+    app.call("PUT", f"/spaces/{space}/comments/{told['Until when?']['id']}", {"resolved": True})
+    page.reload()
+    expect(page.get_by_role("article").filter(has_text="Until when?")).to_be_visible()
+    page.goto(f"{app.url}/s/{space}/~/comments/{told['Still so?']['id']}")
+    expect(threads).to_contain_text("Not any more.")
+    page.context.close()
+
+
+def test_an_edit_that_a_reviewer_suggests_is_taken_in_with_one_press(app):
+    space = app.fill_space("Suggested", ["Start"], editMode="live")
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    path = f"/spaces/{space}/change-requests"
+    path += f"/{app.call('POST', path, {'subject': 'Words'})['number']}"
+    edit = {"operation": "update_page", "page": page, "document": {"markdown": "About all.\n"}}
+    app.call("POST", f"{path}/content", {"changes": [edit]})
+    node = app.call("GET", f"{path}/content/page/{page}?format=document")["document"]["nodes"][0]["key"]
+    suggested = {
+        "body": "Clearer.",
+        "page": page,
+        "node": node,
+        "suggestion": {"markdown": "About it all.\n"},
+    }
+    ravi = app.colleague("Ravi", "comment")
+    assert ravi.post(f"{path}/comments", json=suggested).is_success
+    shown = app.open(f"/s/{space}/~/changes/1/~/review/start")
+    thread = shown.get_by_role("main").get_by_role("article", name=re.compile("^Thread of"))
+    expect(thread).to_contain_text("Clearer.")
+    thread.get_by_role("button", name="Accept").click()
+    expect(thread).to_have_count(0)
+    expect(shown.get_by_role("main").locator("ins")).to_have_text(["it all"])
+    assert app.call("GET", f"{path}/comments?suggestion=accepted")["count"] == 1
+    shown.context.close()

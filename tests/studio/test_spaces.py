@@ -163,6 +163,31 @@ def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_pa
     page.context.close()
 
 
+def test_a_project_is_looked_at_and_then_imported(app):
+    space = app.fill_space("Looked at", ["Start"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as files:
+        files.writestr("mkdocs.yml", "nav: [{Home: index.md}, {More: [a.md]}]\n")
+        files.writestr("docs/index.md", "# Hello\n\n[gone](gone.md)\n")
+        files.writestr("docs/a.md", "# Another\n")
+    page = app.open(f"/s/{space}/~/import")
+    page.get_by_label("Files", exact=True).set_input_files(
+        {"name": "project.zip", "mimeType": "application/zip", "buffer": packed.getvalue()}
+    )
+    expect(page.get_by_label("What it is")).to_have_value("")
+    page.get_by_role("button", name="Look first").click()
+    expect(page.get_by_role("heading", name="2 pages would come")).to_be_visible(timeout=30_000)
+    tree = page.get_by_role("region", name="Pages that would come")
+    expect(tree).to_contain_text("Another")
+    expect(page.get_by_text("· MkDocs ·")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Links that lead nowhere"))).to_be_visible()
+    assert app.titles(space) == ["Start"]
+    page.get_by_role("button", name="Import these pages").click()
+    expect(page.get_by_role("heading", name="Imported 2 pages")).to_be_visible(timeout=30_000)
+    page.get_by_role("link", name="Open change request").wait_for()
+    page.context.close()
+
+
 def test_files_are_sent_renamed_and_deleted(app):
     space = app.fill_space("Files", ["Start"])
     page = app.open(f"/s/{space}/~/files")

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from octavo.studio import find_missing
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 from tools import absent
 
 pytestmark = pytest.mark.slow
@@ -180,7 +181,7 @@ def desk(tmp_path_factory, browser):
     if find_missing() is not None:
         absent("the app, built by `make setup`")
     data = tmp_path_factory.mktemp("writing") / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         admin = Administrator(served)
         headers = {"authorization": admin.client.headers["authorization"]}
         context = browser.new_context(
@@ -251,6 +252,8 @@ def _keys(*keys: str) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
+        pytest.param(["one "], "one", id="blank at the end"),
+        pytest.param(["- one", "<Enter>", "two "], "* one\n* two", id="blank at the end of a list"),
         pytest.param(["## Words"], "## Words", id="heading"),
         pytest.param(["### Words"], "### Words", id="second heading"),
         pytest.param(["#### Words"], "#### Words", id="third heading"),
@@ -601,3 +604,92 @@ def test_words_are_found_and_replaced_everywhere(desk):
         text.page.keyboard.press("Escape")
 
     _written(desk, typed, "One dog, two dogs.")
+
+
+def test_words_have_a_note_which_is_written_again(desk):
+    change, text = _new(desk, "One two.", "Behind.")
+    page = text.page
+    text.get_by_text("One two.").click()
+    page.wait_for_timeout(60)
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    page.get_by_role("toolbar").get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Annotation").click()
+    page.get_by_role("textbox", name="Annotation").fill("A *note*.")
+    page.keyboard.press("Control+Enter")
+    found = desk.until(change, lambda found: "[^1]" in found)
+    assert "[One](#user-content-fn-1)[^1] two.\n\nBehind.\n\n[^1]: A _note_.\n" in found
+    text.locator(".noted").click()
+    note = page.get_by_role("textbox", name="Annotation")
+    expect(note).to_be_focused()
+    expect(note).to_have_value("A _note_.")
+    note.fill("Another.")
+    page.keyboard.press("Control+Enter")
+    found = desk.until(change, lambda found: "Another" in found)
+    assert "[^1]: Another.\n" in found and "note" not in found
+    assert desk.said == []
+    page.close()
+
+
+def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
+    desk.said.clear()
+    change, text = _new(desk, "A **fox** and a Fox.", "Behind.")
+    page = text.page
+    page.keyboard.press("Control+Shift+F")
+    dialog = page.get_by_role("dialog", name="Find and replace in the space")
+    dialog.get_by_label("Find", exact=True).fill("fox")
+    dialog.get_by_label("Replace with").fill("hare")
+    dialog.get_by_label("Replace with").press("Enter")
+    dialog.get_by_role("button", name="Replace 2 places in my draft").click()
+    found = desk.until(change, lambda found: "hare" in found)
+    assert "A **hare** and a hare.\n\nBehind.\n" in found
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    assert "A **fox** and a Fox." in desk.until(change, lambda found: "fox" in found)
+    assert desk.said == []
+    page.close()
+
+
+def test_a_page_gets_an_icon_by_its_name(desk):
+    desk.said.clear()
+    change, text = _new(desk, "Words.")
+    page = text.page
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Change the icon").click()
+    dialog = page.get_by_role("dialog", name="Icon of “Page”")
+    dialog.get_by_label("Find an emoji or an icon").fill("rocket")
+    dialog.get_by_role("button", name="rocket", exact=True).first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert "icon: rocket" in desk.until(change, lambda found: "icon:" in found)
+    assert desk.said == []
+    page.close()
+
+
+def test_comments_stand_beside_their_words(desk):
+    desk.said.clear()
+    change, text = _new(desk, "First words.", *(f"Line {number}." for number in range(40)), "Last words.")
+    at = f"{desk.changes}/{change}"
+    nodes = desk.admin.call("GET", f"{at}/content/path/page?format=document")
+    first, last = nodes["document"]["nodes"][0], nodes["document"]["nodes"][-1]
+    for node, said in ((last, "Below"), (first, "Above")):
+        body = {"page": nodes["id"], "node": node["key"], "body": {"markdown": said}}
+        desk.admin.call("POST", f"{at}/comments", body)
+    page = text.page
+    page.reload()
+    page.get_by_role("button", name="Comment", exact=True).click()
+    thread = page.get_by_role("article").filter(has_text="Above")
+
+    def apart(words: str) -> float:
+        place = page.get_by_role("article").filter(has_text=words).bounding_box()
+        about = text.get_by_text({"Above": "First words.", "Below": "Last words."}[words]).bounding_box()
+        return abs(place["y"] - about["y"])
+
+    thread.wait_for()
+    page.wait_for_timeout(500)
+    assert apart("Above") < 12
+    text.get_by_text("Last words.").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    assert apart("Below") < 12
+    assert desk.said == []
+    page.close()

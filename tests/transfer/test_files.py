@@ -349,7 +349,7 @@ def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
     with world.context.db.read() as tx:
-        assert list_jobs(tx, state="parked") == ([], 0)
+        assert "runImport" not in {job.kind for job in list_jobs(tx, state="parked")[0]}
 
 
 def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, monkeypatch):
@@ -408,3 +408,47 @@ def test_runs_are_listed_by_where_they_go_and_how_they_are(world):
     world.post("admin", f"{runs}/{run['id']}/cancel")
     assert not listed(status="active")
     assert world.get("admin", runs, params={"status": "cancelled"})["items"][0]["id"] == run["id"]
+
+
+def test_a_preview_brings_nothing_in(imports):
+    project = {
+        "p/mkdocs.yml": "nav: [Home: index.md, More: [a.md]]\n",
+        "p/docs/index.md": "# Hi\n\n![x](no.png)\n",
+    }
+    key = imports.upload("p.zip", archive({**project, "p/docs/a.md": "# A\n\n[gone](gone.md)\n"}))
+    run = imports.start({"type": "file", "files": [key]}, **{})
+    assert "kind" not in imports.run(run)
+    answer = imports.world.call(
+        "editor", "POST", imports.runs,
+        json={"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "preview": True},
+    )  # fmt: skip
+    imports.world.call("editor", "POST", f"{imports.runs}/{run}/cancel")
+    imports.work()
+    told = imports.run(answer.json()["id"])
+    assert (told["status"], told["kind"], told["preview"], told["pages"]) == ("completed", "mkdocs", True, [])
+    assert told["plan"] == {
+        "pages": [
+            {"type": "document", "title": "Hi", "path": "docs/index.md"},
+            {"type": "group", "title": "More", "pages": [{"type": "document", "title": "A", "path": "docs/a.md"}]},
+        ],
+        "pageCount": 2, "fileCount": 0, "redirectCount": 1,
+    }  # fmt: skip
+    assert [(one["path"], one["line"], one["code"]) for one in told["problems"]] == [
+        ("docs/a.md", 3, "broken_link"),
+        ("docs/index.md", 3, "missing_file"),
+    ]
+    assert imports.pages() == []
+
+
+def test_the_parts_of_an_export_are_read_as_one(imports):
+    """Notion puts archives into an archive; what is in these stays closed."""
+    name = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
+    first = archive({f"Top {name}.md": f"# Top\n\n[Sub](Top%20{name}/Sub%20b{name[1:]}.md)\n"})
+    second = archive(
+        {f"Top {name}/Sub b{name[1:]}.md": "# Sub\n", f"Top {name}/deep.zip": archive({"x.md": "# X\n"})}
+    )
+    run = imports.files(("Export.zip", archive({"Export-Part-1.zip": first, "Export-Part-2.zip": second})))
+    assert (run["status"], run["kind"], run["problems"]) == ("completed", "notion", [])
+    assert imports.tree() == {"Top": {"Sub": {}}}
+    assert imports.stored_files() == ["deep.zip"]
+    assert {page["path"] for page in run["pages"]} == {f"Top {name}.md", f"Top {name}/Sub b{name[1:]}.md"}

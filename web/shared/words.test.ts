@@ -49,3 +49,10 @@ describe.each(Object.entries(catalogues))("%s", (_, catalogue) => {
     for (const text of counted) expect(Object.keys(catalogue[text] as object), text).toContain("other");
   });
 });
+
+test("German has one word for a space, and one for a site", () => {
+  const said = Object.values(catalogues["./words/de.json"] ?? {}).flatMap((one) =>
+    typeof one === "string" ? [one] : Object.values(one)
+  );
+  expect(said.filter((text) => /\b(Spaces?|Sites?)\b/.test(text))).toEqual([]);
+});

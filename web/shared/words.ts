@@ -10,6 +10,13 @@ export const LANGUAGES: Record<string, string> = {
   en: "English",
   de: "Deutsch",
   fr: "Français",
+  es: "Español",
+  pt: "Português",
+  it: "Italiano",
+  nl: "Nederlands",
+  ja: "日本語",
+  zh: "简体中文",
+  ar: "العربية",
 };
 const RIGHT_TO_LEFT = ["ar"];
 const KEPT = "octavo-language";

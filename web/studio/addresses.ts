@@ -8,6 +8,7 @@ export type Place =
   | { screen: "work" }
   | { screen: "inbox" }
   | { screen: "account"; view: string }
+  | { screen: "installation"; view: string }
   | { screen: "first" }
   | { screen: "organization"; organization: string; view: string; rest: string[] }
   | { screen: "collection"; collection: string; view: string }
@@ -41,6 +42,7 @@ export const address = {
   work: "/",
   inbox: "/~/inbox",
   account: "/~/account",
+  installation: (view = "") => `/~/installation${view && `/${view}`}`,
   organization: (id: string, view = "") => `/o/${id}${view && `/~/${view}`}`,
   settings: (organization: string, section: SettingsSection, ...rest: string[]) =>
     address.organization(
@@ -59,6 +61,9 @@ export const address = {
       : "";
     return `/s/${space}${view}${below(path)}`;
   },
+  /** A thread of a space: beside the page that it is about, or, without the path of one, by itself. */
+  thread: (space: string, comment: string, path?: string) =>
+    path ? `${address.page(space, path)}?comment=${comment}` : address.space(space, `comments/${comment}`),
   change(space: string, number: number, view: ChangeView = "edit", path = ""): string {
     return `/s/${space}/~/changes/${number}${view === "edit" ? "" : `/~/${view}`}${below(path)}`;
   },
@@ -76,6 +81,7 @@ export function readAddress(pathname: string): Place {
   if (!kind) return { screen: "work" };
   if (kind === "~" && id === "inbox") return { screen: "inbox" };
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
+  if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
   if (kind === "c" && id) {
     return { screen: "collection", collection: id, view: rest[0] === "~" ? rest[1] ?? "" : "" };

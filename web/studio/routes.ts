@@ -18,6 +18,7 @@ const settings: Load = () => import("./screens/SettingsScreen.svelte");
 const SPACE: Record<string, Load> = {
   changes,
   history: () => import("./screens/HistoryScreen.svelte"),
+  comments: () => import("./screens/CommentsScreen.svelte"),
   files: () => import("./screens/FilesScreen.svelte"),
   reusable: () => import("./screens/ReusableScreen.svelte"),
   variables: () => import("./screens/VariablesScreen.svelte"),
@@ -40,6 +41,8 @@ export function screenOf(place: Place): Load {
       return () => import("./screens/CollectionScreen.svelte");
     case "account":
       return () => import("./screens/AccountScreen.svelte");
+    case "installation":
+      return () => import("./screens/InstallationScreen.svelte");
     case "inbox":
       return () => import("./screens/InboxScreen.svelte");
     case "site":

@@ -9,6 +9,7 @@ from msgspec import Struct
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..settings import Settings
 
 
 class UserRow(Struct, frozen=True):
@@ -55,6 +56,17 @@ def insert_user(tx: Transaction, email: str, display_name: str, *, verified: boo
 
 def has_verified_email(tx: Transaction, user_id: str) -> bool:
     return bool(tx.value("SELECT email_verified FROM users WHERE id = :id", id=user_id))
+
+
+def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
+    """Whether somebody runs the installation: the settings name their address, which they proved to be theirs, and no
+    organization manages the account."""
+    row = tx.one(
+        """SELECT email FROM users WHERE id = :id AND disabled = 0 AND email_verified = 1 AND kind = 'person'
+             AND managed_by IS NULL""",
+        id=user_id,
+    )
+    return row is not None and row[0] in settings.operators
 
 
 def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:

@@ -15,7 +15,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor, Person, Script
 from ..kit.pagination import Slice, decode_token, slice_rows
 
 
@@ -33,6 +33,12 @@ class AuditRow(Struct, frozen=True):
     before: str | None
     after: str | None
     created_at: int
+
+
+class Stranger(Struct, frozen=True):
+    """Somebody who is not signed in, by the network address that their request came from."""
+
+    client: str
 
 
 class AuditFilter(Struct, frozen=True):
@@ -70,7 +76,7 @@ def watch_audit(watch: Watch) -> Watch:
 
 def audit(
     tx: Transaction,
-    call: Call | None,
+    by: Actor | Stranger | None,
     action: str,
     organization_id: str,
     target: tuple[str, str],
@@ -78,11 +84,11 @@ def audit(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Records ``action`` (``noun.done``) on ``target`` (type, id) by the actor of ``call``; None: by ourselves.
+    """Records ``action`` (``noun.done``) on ``target`` (type, id) by somebody; None: by ourselves.
 
     ``before`` and ``after``: what changed, anything that goes into JSON. Secrets do not belong there.
     """
-    actor = call.authenticated if call is not None else None
+    actor = by if isinstance(by, Person | Script) else None
     _insert(
         tx,
         organization_id,
@@ -90,7 +96,7 @@ def audit(
         target,
         actor=actor.user_id if actor is not None else None,
         token=actor.token_id if actor is not None else None,
-        client=call.client if call is not None else None,
+        client=by.client if by is not None else None,
         before=before,
         after=after,
     )

@@ -12,7 +12,7 @@ ids in a query, a body or a job.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -20,7 +20,8 @@ from msgspec import Struct
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Call, Visitor, enters
+from ..kit.operation import Actor, Call, Person, Script, Visitor, enters
+from .auditing import Stranger
 from .evaluation import Kind, Step, list_collection_steps, role_along
 from .reach import forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
@@ -32,7 +33,7 @@ T = TypeVar("T")
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
 """What visitors of a site count as at the site and at the spaces that it shows them, for the operations that are open
-to them (``scopes.VISITOR_OPERATIONS``)."""
+to them."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -43,6 +44,13 @@ class SignedIn(Struct, frozen=True):
     @property
     def user_id(self) -> str:
         return self.actor.user_id
+
+
+class Visiting(Struct, frozen=True):
+    """Somebody who visits a site, proved by a token. Visitors get proofs of their own, which have no role and no person:
+    who forgets them has nothing to give them."""
+
+    visitor: Visitor
 
 
 class OrgAccess(Struct, frozen=True):
@@ -71,6 +79,18 @@ class SiteAccess(Struct, frozen=True):
     def organization(self) -> OrgAccess:
         """The caller in the organization that the site belongs to: nobody has another role at a site than there."""
         return OrgAccess(self.organization_id, self.actor, self.role)
+
+
+class VisitedSite(Visiting, frozen=True):
+    """A visitor at the site that they visit."""
+
+    @property
+    def site_id(self) -> str:
+        return self.visitor.site_id
+
+    @property
+    def organization_id(self) -> str:
+        return self.visitor.organization_id
 
 
 class _ContentAccess(Struct, frozen=True):
@@ -103,14 +123,44 @@ class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
     deleted: bool
 
 
+class VisitedSpace(Visiting, frozen=True):
+    """A visitor at a space that the site shows them."""
+
+    space_id: str
+
+    @property
+    def organization_id(self) -> str:
+        return self.visitor.organization_id
+
+
 class KeptSpaceAccess(SpaceAccess, frozen=True):
     """The caller at a space that may lie in the trash, as long as it can be restored."""
 
 
 def require_actor(call: Call) -> Actor:
-    """Who calls. Raises Unauthorized for nobody, Forbidden when the scopes of their token lack the operation."""
-    require_scope(call.actor, call.operation)
-    return call.actor
+    """Whose rights count. Raises Unauthorized for nobody, Forbidden when the scopes of their token lack the operation,
+    NotFound for visitors."""
+    actor = call.actor
+    require_scope(actor, call.operation)
+    return actor
+
+
+def actor_or_stranger(call: Call) -> Actor | Stranger:
+    """Who is said to have done what anybody may do: a visitor is nobody there."""
+    match call.authenticated:
+        case Person() | Script() as actor:
+            return actor
+        case Visitor() | None:
+            return Stranger(call.client)
+        case other:
+            assert_never(other)
+
+
+def visiting(call: Call) -> Visitor:
+    """Who visits. For the checks of visitors, to whom no others are led."""
+    caller = call.caller
+    assert isinstance(caller, Visitor)
+    return caller
 
 
 def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
@@ -131,6 +181,11 @@ def _fresh(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -
 
     found: T = call.context.fresh.get(key, read)
     return found
+
+
+@enters(Visiting, visitors=True)
+def visit(call: Call, needs: Can) -> Visiting:
+    return Visiting(visiting(call))
 
 
 @enters(SignedIn)
@@ -188,25 +243,43 @@ def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
     missing = f"There is no site {site_id!r} in this organization."
-    visitor = require_actor(call).visitor
-    if visitor is not None:
-        if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
-            raise NotFound(missing)
-        _check(SITE, _VISITOR_ROLE, needs, missing)
-        return SiteAccess(site_id, organization_id, call.actor, _VISITOR_ROLE)
+    require_actor(call)
     try:
         org = enter_organization(call, Can.VIEW, organization_id)
     except NotFound:
         raise NotFound(missing) from None
     with call.db.read() as tx:
-        owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
-        if org.actor.installation_id:
-            org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
-    if owner != organization_id:
+        return _site_access(tx, org, needs, site_id)
+
+
+@enters(VisitedSite, "organizationId", "siteId", visitors=True)
+def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
+    missing, visitor = f"There is no site {site_id!r} in this organization.", visiting(call)
+    if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
+        raise NotFound(missing)
+    _check(SITE, _VISITOR_ROLE, needs, missing)
+    return VisitedSite(visitor)
+
+
+def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
+    """For members and scripts. Raises NotFound, Forbidden."""
+    try:
+        org = organization_access(tx, actor, Can.VIEW, organization_id)
+    except NotFound:
+        raise NotFound(f"There is no site {site_id!r} in this organization.") from None
+    return _site_access(tx, org, needs, site_id)
+
+
+def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
+    missing = f"There is no site {site_id!r} in this organization."
+    owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    if isinstance(org.actor, Script) and org.actor.installation_id is not None:
+        org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
+    if owner != org.organization_id:
         raise NotFound(missing)
     _check(SITE, org.role, needs, missing)
     assert org.role is not None
-    return SiteAccess(site_id, organization_id, org.actor, org.role)
+    return SiteAccess(site_id, org.organization_id, org.actor, org.role)
 
 
 # --- collections --------------------------------------------------------------------------------------
@@ -323,21 +396,18 @@ def _restorable(found: _Found | None) -> _Found | None:
 @enters(SpaceAccess, "spaceId")
 def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
-    if actor.visitor is not None:
-        return _visitor_access(actor, actor.visitor, needs, space_id)
     key = ("space", actor.user_id, space_id)
     found = _fresh(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
     return _space_access(actor, _alive(found), needs, space_id)
 
 
-def _visitor_access(actor: Actor, visitor: Visitor, needs: Can, space_id: str) -> SpaceAccess:
-    missing = f"There is no space {space_id!r}."
+@enters(VisitedSpace, "spaceId", visitors=True)
+def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
+    missing, visitor = f"There is no space {space_id!r}.", visiting(call)
     if space_id not in visitor.spaces:
         raise NotFound(missing)
     _check(SPACE, _VISITOR_ROLE, needs, missing)
-    return SpaceAccess(
-        visitor.organization_id, actor, _VISITOR_ROLE, None, space_id=space_id, locked=True, deleted=False
-    )
+    return VisitedSpace(visitor, space_id)
 
 
 @enters(KeptSpaceAccess, "spaceId")

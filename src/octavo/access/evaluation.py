@@ -7,11 +7,11 @@ what one person sees are decided in SQL, see ``visibility``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from ..kit.db import Transaction
-from .roles import Decision, Rung, decide, effective_role
+from .roles import Decision, Rung, decide
 
 Kind = Literal["space", "collection"]
 _MAX_DEPTH = 64
@@ -45,29 +45,66 @@ def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[St
     return steps
 
 
-def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Sequence[Step]) -> str | None:
-    """The role of a member at the first of ``steps``."""
-    if member_role == "admin":
-        return "admin"
+class Said(NamedTuple):
+    """What one step says about somebody: the role that was granted to them there (``user``: none or one), and those
+    that were granted to teams of theirs, by team."""
+
+    step: Step
+    user: Sequence[str | None]
+    teams: Mapping[str, str | None]
+
+    @property
+    def rung(self) -> Rung:
+        return Rung(self.user, list(self.teams.values()), self.step.default_level)
+
+
+def list_said(tx: Transaction, user_id: str, steps: Iterable[Step]) -> dict[str, Said]:
+    """What each of these steps says about somebody, by the id of the object."""
+    found: dict[str, tuple[Step, list[str | None], dict[str, str | None]]] = {
+        step.id: (step, [], {}) for step in steps
+    }
     rows = tx.all(
-        """SELECT g.object_id, g.subject_type, g.role FROM grants g
+        """SELECT g.object_id, g.subject_type, g.subject_id, g.role FROM grants g
            WHERE g.object_id IN :objects AND (
              (g.subject_type = 'user' AND g.subject_id = :user)
-             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
-        objects=[step.id for step in steps],
+             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))
+           ORDER BY g.subject_id""",
+        objects=list(found),
         user=user_id,
     )
-    granted: dict[tuple[str, str], list[str | None]] = defaultdict(list)
-    for object_id, subject, role in rows:
-        granted[object_id, subject].append(role)
-    none: list[str | None] = []
-    return effective_role(
-        member_role,
-        [
-            Rung(granted.get((s.id, "user"), none), granted.get((s.id, "team"), none), s.default_level)
-            for s in steps
-        ],
-    )
+    for object_id, subject, subject_id, role in rows:
+        _, own, teams = found[object_id]
+        if subject == "user":
+            own.append(role)
+        else:
+            teams[subject_id] = role
+    return {object_id: Said(*one) for object_id, one in found.items()}
+
+
+def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str, list[Step]]:
+    """``list_steps`` of each of these spaces, by its id."""
+    above = {
+        row[0]: (Step("collection", row[0], row[1]), row[2])
+        for row in tx.all(
+            """WITH RECURSIVE above(id, level, parent) AS (
+                 SELECT c.id, c.default_level, c.parent_id FROM collections c
+                  WHERE c.id IN (SELECT collection_id FROM spaces WHERE id IN :spaces)
+                 UNION SELECT c.id, c.default_level, c.parent_id
+                   FROM collections c JOIN above a ON c.id = a.parent)
+               SELECT id, level, parent FROM above""",
+            spaces=space_ids,
+        )
+    }
+    found: dict[str, list[Step]] = {}
+    for id, level, parent in tx.all(
+        "SELECT id, default_level, collection_id FROM spaces WHERE id IN :spaces", spaces=space_ids
+    ):
+        steps = [Step("space", id, level)]
+        while parent in above and len(steps) <= _MAX_DEPTH:
+            step, parent = above[parent]
+            steps.append(step)
+        found[id] = steps
+    return found
 
 
 class Standing(NamedTuple):
@@ -75,6 +112,23 @@ class Standing(NamedTuple):
 
     decision: Decision
     teams: tuple[str, ...] = ()
+
+
+def standing(member_role: str | None, said: Sequence[Said]) -> Standing:
+    """What follows for a member from what was said about them, from the object outwards."""
+    decision = decide(member_role, [one.rung for one in said])
+    if decision.by != "team" or decision.rung is None:
+        return Standing(decision)
+    given = said[decision.rung].teams
+    return Standing(decision, tuple(team for team, role in given.items() if role == decision.role))
+
+
+def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Sequence[Step]) -> str | None:
+    """The role of a member at the first of ``steps``."""
+    if member_role == "admin":
+        return "admin"
+    said = list_said(tx, user_id, steps)
+    return standing(member_role, [said[step.id] for step in steps]).decision.role
 
 
 def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step]) -> dict[str, Standing]:
@@ -98,7 +152,7 @@ def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step])
         teams_of[user_id].append(team_id)
     # Most members were granted nothing here: theirs is what everybody with their role has.
     plain: dict[str | None, Standing] = {}
-    bare = [Rung((), (), step.default_level) for step in steps]
+    bare = [Said(step, (), {}) for step in steps]
     found: dict[str, Standing] = {}
     for user_id, member_role in tx.all(
         """SELECT m.user_id, m.role FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
@@ -108,21 +162,16 @@ def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step])
         own, through = users.get(user_id), teams_of.get(user_id)
         if own is None and through is None:
             if member_role not in plain:
-                plain[member_role] = Standing(decide(member_role, bare))
+                plain[member_role] = standing(member_role, bare)
             found[user_id] = plain[member_role]
             continue
-        rungs = [
-            Rung(
+        said = [
+            Said(
+                step,
                 own.get(index, ()) if own else (),
-                [teams[team][index] for team in through or () if index in teams[team]],
-                step.default_level,
+                {team: teams[team][index] for team in through or () if index in teams[team]},
             )
             for index, step in enumerate(steps)
         ]
-        decision = decide(member_role, rungs)
-        giving: tuple[str, ...] = ()
-        if decision.by == "team" and decision.rung is not None:
-            rung, role = decision.rung, decision.role
-            giving = tuple(t for t in through or () if rung in teams[t] and teams[t][rung] == role)
-        found[user_id] = Standing(decision, giving)
+        found[user_id] = standing(member_role, said)
     return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, assert_never
 
-from ..kit.operation import TABLE, Actor, Call
+from ..kit.operation import TABLE, Actor, Person, Recipient, Script
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
-from .scopes import allows
+from .scopes import WHOLE, Reach, allows, reach_of
 
 Place = Literal["space", "collection", "site", "organization"]
 _ABILITIES: dict[Place, Abilities] = {
@@ -20,19 +20,19 @@ _PARAMETER = {"space": "spaceId", "collection": "collectionId", "site": "siteId"
 
 
 @lru_cache(maxsize=4096)
-def permissions(place: Place, role: str | None, scopes: frozenset[str] | None) -> dict[str, bool]:
-    """What somebody with this role may do in such a place, through a token with these scopes (None: all). Not to be
-    changed: it is kept and shown again."""
+def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]:
+    """What somebody with this role may do in such a place, as far as their token reaches. Not to be changed: it is kept
+    and shown again."""
     return {
-        can.value: at_least(role, least) and _reaches(place, can, scopes)
+        can.value: at_least(role, least) and _reaches(place, can, reach)
         for can, least in _ABILITIES[place].items()
     }
 
 
-def _reaches(place: Place, can: Can, scopes: frozenset[str] | None) -> bool:
+def _reaches(place: Place, can: Can, reach: Reach) -> bool:
     """Whether the scopes allow any operation that asks for this ability in such a place; reading with it is not
     enough where one also changes something with it."""
-    if scopes is None or "admin" in scopes:
+    if reach == WHOLE or (reach.scopes is not None and "admin" in reach.scopes):
         return True
     asking = [
         operation
@@ -42,7 +42,9 @@ def _reaches(place: Place, can: Can, scopes: frozenset[str] | None) -> bool:
     changing = [operation for operation in asking if operation.method != "GET"]
     if can is not Can.VIEW and changing:
         asking = changing
-    return any(allows(scopes, operation) for operation in asking) if asking else "write" in scopes
+    return (
+        any(allows(reach, operation) for operation in asking) if asking else "write" in (reach.scopes or ())
+    )
 
 
 def _is_in(place: Place, entered_by: frozenset[str]) -> bool:
@@ -53,12 +55,17 @@ def _is_in(place: Place, entered_by: frozenset[str]) -> bool:
 
 def may_write(actor: Actor, area: str) -> bool:
     """Whether the caller's token may change anything in an area of the API, as far as its scopes go."""
-    scopes = actor.scopes
-    return scopes is None or not scopes.isdisjoint(
-        {"admin", f"{area}:write"} | ({"write"} if area != "access" else set())
-    )
+    match actor:
+        case Script():
+            return f"{area}:write" in actor.scopes
+        case Person():
+            return actor.scopes is None or not actor.scopes.isdisjoint(
+                {"admin", f"{area}:write"} | ({"write"} if area != "access" else set())
+            )
+        case _:
+            assert_never(actor)
 
 
-def scopes_of(call: Call) -> frozenset[str] | None:
-    """The scopes that a call is made with; None: all, also where nobody is signed in."""
-    return call.authenticated.scopes if call.authenticated is not None else None
+def reach_for(to: Recipient) -> Reach:
+    """How far the token reaches of whom something is presented to; all where nobody is signed in."""
+    return reach_of(to.authenticated) if to.authenticated is not None else WHOLE

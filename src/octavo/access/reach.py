@@ -8,13 +8,15 @@ repair a provider that fails. Personal tokens go on working there.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import msgspec
 from msgspec import Struct
 
 from ..errors import Forbidden
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Actor
+from ..kit.operation import Actor, Person, Script
 from .roles import ACCOUNT, Can
 
 PROOF_LASTS = 15 * 60_000
@@ -37,7 +39,17 @@ def is_bound_elsewhere(actor: Actor, organization_id: str) -> bool:
 
 def is_shut_out(actor: Actor, role: str | None, forced: bool) -> bool:
     """Whether an organization that forces single sign-on (``forced``) is closed to this member's session."""
-    return forced and actor.session and actor.organization_id is None and role != "admin"
+    return forced and is_session(actor) and actor.organization_id is None and role != "admin"
+
+
+def is_session(actor: Actor) -> bool:
+    match actor:
+        case Person():
+            return actor.session
+        case Script():
+            return False
+        case _:
+            assert_never(actor)
 
 
 def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None:
@@ -68,15 +80,26 @@ def require_account(actor: Actor, needs: Can) -> None:
             "This is for the owner of the account. Sign in with your password or a link, not through one"
             " organization."
         )
-    if need.session and not actor.session:
+    if need.session and not is_session(actor):
         raise Forbidden("This needs a session: a token does not change how its owner signs in.")
-    if need.proved and actor.session and now() - actor.proved_at > PROOF_LASTS:
+    if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
         raise Forbidden(
             "This needs a fresh proof of who you are: send your password to POST /user/proof, or sign in again."
         )
 
 
-def act_for(user_id: str, organization_id: str) -> Actor:
+def require_person(actor: Actor) -> Person:
+    """Raises Forbidden for scripts."""
+    match actor:
+        case Person():
+            return actor
+        case Script():
+            raise Forbidden("This is for people: a script does not do it.")
+        case _:
+            assert_never(actor)
+
+
+def act_for(user_id: str, organization_id: str) -> Person:
     """Somebody as a job acts for them: with the rights they have by then, in the organization where they started
     it and nowhere else. That they reached it was checked when they did."""
-    return Actor(user_id, "", organization_id=organization_id)
+    return Person(user_id, "", organization_id=organization_id)

@@ -46,7 +46,9 @@ class Can(Enum):
     RENEW_PROOF = "renewProof"
     CREATE_TOKEN = "createToken"  # noqa: S105
     END_SIGN_INS = "endSignIns"
+    CONNECT_AGENT = "connectAgent"
     CHANGE_SIGN_IN = "changeSignIn"
+    OPERATE = "operate"
     VIEW = "view"
     ACCESS = "access"
     ADMIN = "admin"
@@ -132,7 +134,9 @@ ACCOUNT: dict[Can, AccountNeed] = {
     Can.RENEW_PROOF: AccountNeed(whole=True, session=True),
     Can.CREATE_TOKEN: AccountNeed(proved=True),
     Can.END_SIGN_INS: AccountNeed(session=True, proved=True),
+    Can.CONNECT_AGENT: AccountNeed(session=True, proved=True),
     Can.CHANGE_SIGN_IN: AccountNeed(whole=True, session=True, proved=True),
+    Can.OPERATE: AccountNeed(whole=True, session=True),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 import msgspec
 from msgspec import UNSET
@@ -18,41 +19,55 @@ from . import accounts
 from .auditing import AuditFilter, AuditRow, audit_person
 from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
-from .entering import OrgAccess, SignedIn
+from .entering import OrgAccess, SignedIn, Visiting
 from .members import is_member_of_any
 from .reach import list_reached
 from .roles import Can
-from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, present_audit_event, present_user
+from .wire import (
+    AuditEvent,
+    AuditQuery,
+    OwnUser,
+    UpdateUser,
+    User,
+    audit_filter,
+    present_audit_event,
+    present_user,
+)
 
 operation = Area("access").operation
 
 
-@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User, quick=True)
-def get_authenticated_user(call: Call, caller: SignedIn) -> User:
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=OwnUser, quick=True)
+def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
     """The person whose token the request carries."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, caller.user_id)
+        operator = accounts.is_operator(tx, call.settings, caller.user_id)
     assert user is not None, "a token's user is there as long as the token"
-    return present_user(call, user)
+    return OwnUser(**msgspec.structs.asdict(present_user(call, user)), operator=operator)
 
 
-@operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,))
-def get_user(call: Call, caller: SignedIn, user_id: str) -> User:
+@operation(
+    "getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,), visitors=True
+)
+def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
     """Oneself, or somebody in an organization that one reaches. Visitors of a site see the name and the picture of
     whom a page mentions to them."""
-    visitor = caller.actor.visitor
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
-        if visitor is not None:
-            is_seen = visitor.named == ("user", user_id) and is_member_of_any(
-                tx, user_id, [visitor.organization_id]
-            )
-        else:
-            is_seen = user_id == caller.user_id or _is_colleague(tx, caller, user_id)
+        match caller:
+            case Visiting():
+                organization_id = caller.visitor.organization_id
+                is_named = caller.visitor.named == ("user", user_id)
+                is_seen = is_named and is_member_of_any(tx, user_id, [organization_id])
+            case SignedIn():
+                is_seen = user_id == caller.user_id or _is_colleague(tx, caller, user_id)
+            case _:
+                assert_never(caller)
         if user is None or not is_seen:
             raise NotFound(f"There is no user {user_id!r}.")
     shown = present_user(call, user)
-    return shown if visitor is None else msgspec.structs.replace(shown, email=UNSET)
+    return msgspec.structs.replace(shown, email=UNSET) if isinstance(caller, Visiting) else shown
 
 
 def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
@@ -83,7 +98,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
                 "user.updated",
                 user_id,
                 client=call.client,
-                token=call.actor.token_id,
+                token=caller.actor.token_id,
                 before={"displayName": before.display_name, "photoURL": before.photo_url},
                 after={"displayName": user.display_name, "photoURL": user.photo_url},
             )

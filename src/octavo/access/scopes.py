@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, assert_never, get_args
 
-from ..errors import BadRequest, Forbidden, NotFound
-from ..kit.operation import Actor, Operation
+from ..errors import BadRequest, Forbidden
+from ..kit.operation import Actor, AgentScope, Caller, Operation, Person, Script, Visitor
 from .roles import Can
 
 AREAS = (
-    "access", "ask", "audit", "changes", "comments", "content", "conversations", "events", "fonts", "gitsync",
+    "access", "agents", "ask", "audit", "changes", "comments", "content", "conversations", "events", "fonts", "gitsync",
     "imports", "integrations", "invitations", "notifications", "openapi", "orgs", "printing", "search", "sites",
     "spaces", "translations", "webhooks",
 )  # fmt: skip
@@ -30,36 +30,47 @@ def require_known(scopes: Iterable[str]) -> None:
             raise BadRequest(f"scopes: {scope!r} is none of {', '.join(sorted(SCOPES))}")
 
 
-OF_INTEGRATION = "integration"
-"""Among the scopes of a token: the others are those of integrations, and mean what ``INTEGRATION_SCOPES`` says."""
+AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
+"""What a person may grant an agent; ``agents`` of an operation says which of them it takes. Main itself they never write:
+what they draft is merged by people, or by an agent that was granted just that."""
 
 
-OF_VISITOR = "visitor"
-"""The scope of a visitor's token."""
-VISITOR_OPERATIONS = frozenset(
-    [
-        "getPublishedContentSite", "getSiteRedirectBySource", "searchSiteContent", "streamAskInSite",
-        "streamRecommendedQuestionsInSite", "streamAIResponseInSite", "streamExistingAIResponseInSite",
-        "getSpaceById", "getRevisionById", "getCurrentRevision", "listPages", "listPagesInRevisionById",
-        "getPageById", "getPageInRevisionById", "getPageByPath", "getPageInRevisionByPath",
-        "getPageDocumentInRevisionById", "listFiles", "listFilesInRevisionById", "getFileById",
-        "getFileInRevisionById", "getEmbedByUrlInSpace", "getChangeRequestById", "getUserById", "getLatestOpenAPISpecVersion",
-        "getLatestOpenAPISpecVersionContent", "renderIntegrationUIWithPost",
-    ]
-)  # fmt: skip
-"""All that visitors may call. Each of these answers them what the site shows them; the others are for members."""
+class Reach(NamedTuple):
+    """What a caller's token lets them call, whoever they are. ``scopes``: as of the caller. ``agent``: a program acts for
+    a person; the scopes are then those of ``AGENT_SCOPES``."""
+
+    kind: type[Caller]
+    scopes: frozenset[str] | None
+    agent: bool = False
 
 
-def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
-    """Whether a token with these scopes (None: all) may call the operation, as far as scopes go."""
-    if scopes is not None and OF_INTEGRATION in scopes:
-        return _integration_allows(scopes - {OF_INTEGRATION}, operation)
-    if scopes is not None and OF_VISITOR in scopes:
-        return operation.id in VISITOR_OPERATIONS
+WHOLE = Reach(Person, None)
+
+
+def reach_of(caller: Caller) -> Reach:
+    match caller:
+        case Visitor():
+            return Reach(Visitor, None)
+        case Person():
+            return Reach(Person, caller.scopes, caller.agent is not None)
+        case Script():
+            return Reach(Script, caller.scopes)
+        case _:
+            assert_never(caller)
+
+
+def allows(reach: Reach, operation: Operation) -> bool:
+    """Whether the operation may be called, as far as the token goes."""
+    if reach.kind is Visitor:
+        return operation.visit_type is not None
+    if reach.agent:
+        return operation.agents is not None and operation.agents in (reach.scopes or ())
+    if reach.kind is Script:
+        return _integration_allows(reach.scopes or frozenset(), operation)
     # Every token may ask whose it is, and take itself back.
-    if scopes is None or operation.needs is Can.OWN_TOKEN:
+    if reach.scopes is None or operation.needs is Can.OWN_TOKEN:
         return True
-    return all(_holds(scopes, needed) for needed in scopes_needed(operation))
+    return all(_holds(reach.scopes, needed) for needed in scopes_needed(operation))
 
 
 def scopes_needed(operation: Operation) -> tuple[str, ...]:
@@ -116,18 +127,13 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
 }
 """What the scopes of integrations let their tokens call, beside the operations on integrations. The scopes without
 any are about events. Any scope of spaces or sites lets read the space or site itself."""
-INTEGRATION_OPERATIONS = frozenset(
-    ["getOrganizationById", "listSSOProviderLoginsInOrganization", "getEmbedByUrl"]
-)
-"""What tokens of integrations may call without any scope: the public description says so of each."""
 
 
-def _integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
+def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
     """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
-    scopes = frozenset(scopes)
     if not all(_integration_holds(scopes, needed) for needed in operation.yields):
         return False
-    if operation.area == "integrations" or operation.id in INTEGRATION_OPERATIONS:
+    if operation.area == "integrations" or operation.scripts:
         return True
     path, method = operation.path, operation.method
     for scope in scopes:
@@ -152,16 +158,18 @@ def _integration_holds(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raises Forbidden where the scopes of the actor's token lack the operation, for visitors NotFound."""
-    if not allows(actor.scopes, operation):
-        if actor.integration_id:
+    """Raises Forbidden where the scopes of the actor's token lack the operation."""
+    if allows(reach_of(actor), operation):
+        return
+    match actor:
+        case Script():
             raise Forbidden("No scope of this integration allows this operation.")
-        if actor.visitor is not None:
-            # Renderers show their visitors that there is no such page, where anything else would be an error of theirs.
-            raise NotFound("There is nothing here for visitors of a site: it is for members.")
-        assert actor.scopes is not None, "without scopes all is allowed"
-        lacking = next(one for one in scopes_needed(operation) if not _holds(actor.scopes, one))
-        raise Forbidden(f"This token lacks the scope `{lacking}`.")
+        case Person():
+            assert actor.scopes is not None, "without scopes all is allowed"
+            lacking = next(one for one in scopes_needed(operation) if not _holds(actor.scopes, one))
+            raise Forbidden(f"This token lacks the scope `{lacking}`.")
+        case _:
+            assert_never(actor)
 
 
 def narrower(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:

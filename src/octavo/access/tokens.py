@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from typing import assert_never
 
 import msgspec
 from msgspec import Struct
@@ -13,17 +14,19 @@ from msgspec import Struct
 from ..core.addresses import read_address
 from ..errors import BadRequest, Forbidden, NotFound, NotSignedIn
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Database, Transaction
-from ..kit.operation import TABLE, Actor, Call, Visitor
+from ..kit.operation import TABLE, Actor, Call, Caller, Person, Script, Visitor
 from ..kit.signing import Signer
 from . import store
 from .entering import organization_access
 from .roles import Can
-from .scopes import OF_INTEGRATION, OF_VISITOR, allows, require_known
+from .scopes import allows, reach_of, require_known
 
 PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
 INTEGRATION_PREFIX = "oci_"
+AGENT_PREFIX = "oca_"
 INTEGRATION_TOKEN_LASTS = 3600_000
 """Milliseconds for which a token of an integration or of an installation is good."""
 _INTEGRATION = "integration-token"
@@ -39,6 +42,26 @@ _find_visitor: list[FindVisitor] = []
 def recognize_visitors(find: FindVisitor) -> None:
     """Registers who knows the tokens of visitors: they are of sites, and stored nowhere."""
     _find_visitor[:] = [find]
+
+
+class AgentOwner(Struct, frozen=True):
+    """Whom an agent acts for, in which organization, as far as ``scopes`` say, until when. ``id``: of the connection."""
+
+    id: str
+    name: str
+    user_id: str
+    organization_id: str
+    scopes: frozenset[str]
+    expires_at: int
+
+
+FindAgent = Callable[[Context, str], AgentOwner | None]
+_find_agent: list[FindAgent] = []
+
+
+def recognize_agents(find: FindAgent) -> None:
+    """Registers who knows the tokens of agents by their hashes."""
+    _find_agent[:] = [find]
 
 
 def hash_token(token: str) -> str:
@@ -101,7 +124,7 @@ def create_integration_token(
     made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
     payload = msgspec.json.encode(made).decode()
     until = now() + INTEGRATION_TOKEN_LASTS
-    if by is not None and by.expires_at is not None:
+    if isinstance(by, Person) and by.expires_at is not None:
         until = min(until, by.expires_at)
     return INTEGRATION_PREFIX + signer.sign(_INTEGRATION, payload, until)
 
@@ -147,38 +170,47 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
         found = _find(call, secret, last_use)
         if found is not None:
             require_same_origin(call)
-            call.authenticated = found
-        return found.token_id if found else None
+            return _admit(call, found)
+        return None
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise NotSignedIn("Authorization: expected `Bearer <token>`")
-    call.authenticated = _find(call, token.strip(), last_use)
-    if call.authenticated is None:
+    found = _find(call, token.strip(), last_use)
+    if found is None:
         raise NotSignedIn("Authorization: this token is unknown, expired or revoked")
-    return call.authenticated.token_id or None
+    return _admit(call, found)
 
 
-def _find_integration(call: Call, token: str) -> Actor | None:
-    payload = call.context.signer.verify(_INTEGRATION, token)
+def _admit(call: Call, found: Caller) -> str | None:
+    """Who calls is known; the key that the rate limit counts them by. Visitors are counted by where they are."""
+    match found:
+        case Visitor():
+            call.authenticated = found
+            return None
+        case Person() | Script():
+            call.authenticated = msgspec.structs.replace(found, client=call.client)
+            return found.token_id
+        case _:
+            assert_never(found)
+
+
+def _find_integration(context: Context, token: str) -> Script | None:
+    payload = context.signer.verify(_INTEGRATION, token)
     if payload is None:
         return None
     made = msgspec.json.decode(payload, type=_IntegrationToken)
     integration_id, installation_id = made.integration_id, made.installation_id
 
-    def read() -> Actor | None:
-        with call.db.read() as tx:
+    def read() -> Script | None:
+        with context.db.read() as tx:
             if not installation_id:
                 known = store.is_integration(tx, integration_id)
-                return (
-                    Actor("", integration_id, frozenset({OF_INTEGRATION}), integration_id=integration_id)
-                    if known
-                    else None
-                )
+                return Script(integration_id) if known else None
             if made.by is not None and not _still_administers(tx, made.by, installation_id):
                 return None
             return _installation_actor(tx, integration_id, installation_id)
 
-    found: Actor | None = call.context.fresh.get(("integration", payload), read)
+    found: Script | None = context.fresh.get(("integration", payload), read)
     return found
 
 
@@ -195,17 +227,12 @@ def _still_administers(tx: Transaction, by: Grantor, installation_id: str) -> bo
     return True
 
 
-def _installation_actor(tx: Transaction, integration_id: str, installation_id: str) -> Actor | None:
+def _installation_actor(tx: Transaction, integration_id: str, installation_id: str) -> Script | None:
     owner = store.find_installation_owner(tx, integration_id, installation_id)
     if owner is None:
         return None
-    return Actor(
-        owner.user_id,
-        installation_id,
-        (owner.agreed & owner.asked) | {OF_INTEGRATION},
-        owner.organization_id,
-        integration_id=integration_id,
-        installation_id=installation_id,
+    return Script(
+        integration_id, owner.agreed & owner.asked, installation_id, owner.user_id, owner.organization_id
     )
 
 
@@ -220,20 +247,27 @@ class Grantor(Struct, frozen=True, array_like=True):
 
 
 def grantor_of(actor: Actor) -> Grantor:
-    return Grantor(actor.user_id, actor.token_id, actor.session, actor.integration_id)
+    match actor:
+        case Person():
+            return Grantor(actor.user_id, actor.token_id, actor.session)
+        case Script():
+            return Grantor(actor.user_id, actor.token_id, integration_id=actor.integration_id)
+        case _:
+            assert_never(actor)
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
     """The actor as they are now; None once their token was taken back or has expired, their session has ended, their
     account was disabled, or they do not reach the operation any more that made it. What they may do is then asked as of
     everybody."""
+    actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
     else:
         owner = store.find_owner(tx, grantor.token_id, grantor.session)
         good = owner is not None and _is_good(owner, grantor.session)
         actor = _actor_of(owner, grantor.session) if owner is not None and good else None
-    return actor if actor is not None and allows(actor.scopes, TABLE[operation_id]) else None
+    return actor if actor is not None and allows(reach_of(actor), TABLE[operation_id]) else None
 
 
 def _is_good(owner: store.TokenOwner, session: bool) -> bool:
@@ -243,9 +277,9 @@ def _is_good(owner: store.TokenOwner, session: bool) -> bool:
     return not session or moment - (owner.last_used_at or 0) <= SESSION_IDLE
 
 
-def _actor_of(owner: store.TokenOwner, session: bool) -> Actor:
+def _actor_of(owner: store.TokenOwner, session: bool) -> Person:
     scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
-    return Actor(
+    return Person(
         owner.user_id,
         owner.token_id,
         scopes,
@@ -256,13 +290,29 @@ def _actor_of(owner: store.TokenOwner, session: bool) -> Actor:
     )
 
 
-def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
+def _find_agent_actor(context: Context, hashed: str) -> Person | None:
+    owner = _find_agent[0](context, hashed) if _find_agent else None
+    if owner is None:
+        return None
+    return Person(
+        owner.user_id,
+        owner.id,
+        owner.scopes,
+        owner.organization_id,
+        expires_at=owner.expires_at,
+        agent=owner.name,
+    )
+
+
+def _find(call: Call, secret: str, last_use: LastUse) -> Caller | None:
+    if secret.startswith(AGENT_PREFIX):
+        # They were asked for the tools, and are nothing at any other door.
+        return _find_agent_actor(call.context, hash_token(secret)) if call.by_agent else None
     if secret.startswith(INTEGRATION_PREFIX):
-        return _find_integration(call, secret.removeprefix(INTEGRATION_PREFIX))
+        return _find_integration(call.context, secret.removeprefix(INTEGRATION_PREFIX))
     if "." in secret:
         # Our own tokens have none.
-        visitor = _find_visitor[0](call, secret) if _find_visitor else None
-        return Actor("", "", frozenset({OF_VISITOR}), visitor=visitor) if visitor is not None else None
+        return _find_visitor[0](call, secret) if _find_visitor else None
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
     owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))
@@ -276,14 +326,14 @@ def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
 # --- the session cookie -------------------------------------------------------------------------------
 
 
-def cookie_name(call: Call) -> str:
+def cookie_name(context: Context) -> str:
     """``__Host-`` binds the cookie to this host and to https; browsers refuse that name over plain http."""
-    return "__Host-octavo" if call.settings.url.startswith("https://") else "octavo"
+    return "__Host-octavo" if context.settings.url.startswith("https://") else "octavo"
 
 
 def cookie(call: Call, name: str | None = None) -> str | None:
     """The value of a cookie of the request; by default the session's."""
-    wanted = name or cookie_name(call)
+    wanted = name or cookie_name(call.context)
     for part in call.headers.get(b"cookie", b"").decode("latin-1").split(";"):
         key, _, value = part.strip().partition("=")
         if key == wanted:
@@ -291,10 +341,10 @@ def cookie(call: Call, name: str | None = None) -> str | None:
     return None
 
 
-def cookie_header(call: Call, value: str, seconds: int, name: str | None = None) -> str:
+def cookie_header(context: Context, value: str, seconds: int, name: str | None = None) -> str:
     """A Set-Cookie value that scripts cannot read and that other sites' forms do not send."""
-    secure = "; Secure" if call.settings.url.startswith("https://") else ""
-    name = name or cookie_name(call)
+    secure = "; Secure" if context.settings.url.startswith("https://") else ""
+    name = name or cookie_name(context)
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
 
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from ..errors import BadRequest
 from ..kit.clock import iso, parse_iso
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from .accounts import UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow
@@ -33,11 +33,17 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
     photo_url: str | UnsetType = UNSET
 
 
-def present_user(call: Call, user: UserRow) -> User:
+class OwnUser(User, rename="camel"):
+    """The caller. ``operator``: whether they run the installation; Octavo's own."""
+
+    operator: bool = False
+
+
+def present_user(to: Recipient, user: UserRow) -> User:
     return User(
         id=user.id,
         display_name=user.display_name,
-        urls=UserUrls(call.url(f"/users/{user.id}")),
+        urls=UserUrls(to.url(f"/users/{user.id}")),
         email=user.email,
         photo_url=user.photo_url or UNSET,
     )
@@ -46,18 +52,18 @@ def present_user(call: Call, user: UserRow) -> User:
 class _People(dict[str, User]):
     """Users by id; somebody whose account was deleted is shown without a name."""
 
-    def __init__(self, call: Call, known: dict[str, User]) -> None:
+    def __init__(self, to: Recipient, known: dict[str, User]) -> None:
         super().__init__(known)
-        self._call = call
+        self._to = to
 
     def __missing__(self, user_id: str) -> User:
-        return present_user(self._call, UserRow(user_id, "", "Deleted user", None, 1, 0))
+        return present_user(self._to, UserRow(user_id, "", "Deleted user", None, 1, 0))
 
 
-def present_people(call: Call, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
+def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
     """The users of these ids, by id; each is there, deleted ones too."""
     found = list_users_by_id(tx, user_ids)
-    return _People(call, {user_id: present_user(call, row) for user_id, row in found.items()})
+    return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
 
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
@@ -153,14 +159,14 @@ def _moment(name: str, text: str | None) -> int | None:
         raise BadRequest(f"{name}: expected an ISO 8601 moment such as 2026-01-31T12:00:00Z") from None
 
 
-def present_audit_event(call: Call, organization_id: str, row: AuditRow) -> AuditEvent:
+def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:
     kind: Literal["user", "installation"] = "installation" if row.actor_kind == "integration" else "user"
     return AuditEvent(
         id=row.id,
         action=row.action,
         target=AuditTarget(row.target_type, row.target_id),
         occurred_at=iso(row.created_at),
-        urls=AuditUrls(call.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
+        urls=AuditUrls(to.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
         actor=AuditActor(kind, row.actor_id) if row.actor_id else UNSET,
         token=row.token_id or UNSET,
         client=row.client or UNSET,

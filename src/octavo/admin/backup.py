@@ -66,7 +66,7 @@ class _Manifest(Struct):
     missing: list[str]
 
 
-class Outcome(Struct):
+class BackupOutcome(Struct):
     """``missing``: hashes of files that the database names and the store has not."""
 
     rows: int
@@ -77,7 +77,7 @@ class Outcome(Struct):
 # --- backing up ---------------------------------------------------------------------------------------
 
 
-def back_up(context: Context, target: Path) -> Outcome:
+def back_up(context: Context, target: Path) -> BackupOutcome:
     """Writes a backup while the installation goes on. Raises BadRequest when the file is there already, Unavailable
     when it cannot be written; nothing of it is left then."""
     if target.exists():
@@ -98,7 +98,7 @@ def back_up(context: Context, target: Path) -> Outcome:
     return outcome
 
 
-def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
+def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
     with context.db.read() as tx:
         tables = read_schema(context.db, tx)
         numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
@@ -112,7 +112,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
     archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
-    return Outcome(sum(part.count for part in parts.values()), found, missing)
+    return BackupOutcome(sum(part.count for part in parts.values()), found, missing)
 
 
 def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _Part:
@@ -151,7 +151,7 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
 # --- taking back --------------------------------------------------------------------------------------
 
 
-def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> Outcome:
+def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Takes a backup back into an installation without anything in it, on whichever engine.
 
     The schema is brought to where the backup stood, filled in one transaction, and brought up to date; then what is
@@ -192,7 +192,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
             )
         finally:
             database.close()
-    return Outcome(rows, manifest.files, manifest.missing)
+    return BackupOutcome(rows, manifest.files, manifest.missing)
 
 
 def _opened(source: Path) -> zipfile.ZipFile:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from io import BytesIO
 
 from ..errors import OctavoError
-from ..installation import close_context, is_disk_full, is_installed, open_context
+from ..installation import close_context, folders_of, is_disk_full, is_installed, open_context
 from ..kit.context import Context
-from ..kit.db import Transaction
+from ..kit.db import Live, Transaction
 from ..kit.files import open_store
-from ..kit.sealing import count_by_key
+from ..kit.sealing import KEY_FILE, count_by_key
 from ..kit.signing import Signer
 from ..kit.texts import counted
 from ..runtime import Event, Got, Host, ScriptFailed
@@ -18,6 +20,12 @@ from ..studio import find_missing
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and what to know about it."""
+_POSTGRESQL = 15
+"""The oldest version that is tried."""
+_APART = 5.0
+"""Seconds that clocks may differ."""
+_LITTLE_ROOM = 5_000_000_000
+"""Bytes below which a large disk is nearly full; of a small one, a tenth."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
@@ -39,31 +47,40 @@ def check_installation(settings: Settings) -> list[Finding]:
         part = next((part for prefix, part in _PARTS.items() if error.message.startswith(prefix)), "database")
         return [*findings, (part, False, error.message)]
     try:
-        with context.db.write() as tx:
-            count = tx.value("SELECT count(*) FROM organizations")
-            findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
-            if tx.engine == "postgresql":
-                findings.append(_connections(tx, settings))
-        if is_disk_full(settings):
-            findings.append(("disk", False, "there is no room left: nothing can be written"))
-        findings += [_secrets(context), _deliveries(context)]
-        try:
-            blob = context.files.put(BytesIO(b"octavo check"))
-            works = context.files.read(blob.hash) == b"octavo check"
-            findings.append(
-                ("files", works, settings.files if works else "what was written reads differently")
-            )
-        except OctavoError as error:
-            findings.append(("files", False, error.message))
+        findings += check_context(context)
     finally:
         close_context(context)
-    findings.append(_app())
-    findings.append(_scripts())
-    findings.append(_model(settings))
-    findings.append(
-        ("mail", True, "configured" if settings.smtp_url else "not set: invitations come as links to hand on")
-    )
+    return [*findings, *_around(settings)]
+
+
+def check_running(context: Context) -> list[Finding]:
+    """As ``check_installation``, of an installation that is open."""
+    return [_addresses(context.settings), *check_context(context), *_around(context.settings)]
+
+
+def check_context(context: Context) -> list[Finding]:
+    """Tries what an open installation keeps: database, secrets, events on their way, files."""
+    settings = context.settings
+    findings: list[Finding] = []
+    with context.db.write() as tx:
+        count = tx.value("SELECT count(*) FROM organizations")
+        findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
+        if tx.engine == "postgresql":
+            findings += [_connections(tx, settings), _version(tx), _clock(tx)]
+    findings += [*_disk(settings), _secrets(context), _deliveries(context)]
+    try:
+        blob = context.files.put(BytesIO(b"octavo check"))
+        works = context.files.read(blob.hash) == b"octavo check"
+        findings.append(("files", works, settings.files if works else "what was written reads differently"))
+    except OctavoError as error:
+        findings.append(("files", False, error.message))
     return findings
+
+
+def _around(settings: Settings) -> list[Finding]:
+    """What does not need the data: the app, scripts, the language model, mail."""
+    mail = "configured" if settings.smtp_url else "not set: invitations come as links to hand on"
+    return [_app(), _scripts(), _model(settings), ("mail", True, mail)]
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
@@ -78,6 +95,37 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
     return "connections", taken <= given, said
 
 
+def _version(tx: Transaction) -> Finding:
+    number = int(tx.value("SHOW server_version_num")) // 10_000
+    said = f"PostgreSQL {number}"
+    return (
+        "version",
+        number >= _POSTGRESQL,
+        said if number >= _POSTGRESQL else f"{said}: {_POSTGRESQL} is needed",
+    )
+
+
+def _clock(tx: Transaction) -> Finding:
+    """Sessions, links and turns of jobs end by moments that different machines compare."""
+    apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
+    said = f"{apart:.1f} s from that of the database server"
+    return "clock", apart < _APART, said if apart < _APART else f"{said}: set both by a time server"
+
+
+def _disk(settings: Settings) -> list[Finding]:
+    """How much room there is, before there is none."""
+    if is_disk_full(settings):
+        return [("disk", False, "there is no room left: nothing can be written")]
+    rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]
+    if not rooms:
+        return []
+    least = min(rooms, key=lambda room: room.free)
+    said = f"{least.free / 1e9:.1f} GB free of {least.total / 1e9:.1f}"
+    if least.free < min(_LITTLE_ROOM, least.total // 10):
+        return [("disk", False, f"{said}: imports and uploads are refused when it is full")]
+    return [("disk", True, said)]
+
+
 def _secrets(context: Context) -> Finding:
     with context.db.read() as tx:
         found = count_by_key(tx)
@@ -86,7 +134,10 @@ def _secrets(context: Context) -> Finding:
         return ("secrets", False, f"sealed with a key that is not known: {', '.join(unknown)}")
     if old := sum(count for key, count in found.items() if key != context.sealer.current):
         return ("secrets", True, f"{old} are sealed with an older key: run `octavo secrets rotate`")
-    return ("secrets", True, f"sealed with the key {context.sealer.current}")
+    said = f"sealed with the key {context.sealer.current}"
+    if not context.settings.secret_key:
+        said += f" in {context.settings.data_folder / KEY_FILE}: keep a copy elsewhere"
+    return ("secrets", True, said)
 
 
 def _deliveries(context: Context) -> Finding:

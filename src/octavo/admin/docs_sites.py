@@ -76,6 +76,7 @@ def bring_source(
     publish: bool = False,
     known: Mapping[str, str] = MappingProxyType({}),
     progress: Progress = lambda done, total: None,
+    kind: str | None = None,
 ) -> Brought | BroughtSite:
     """Imports a source: where it has a ``docs.yaml`` as the site that this describes, else as one new space.
 
@@ -88,8 +89,8 @@ def bring_source(
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
-    with opened(context, where) as source:
-        if DOCS_PATH not in source.paths():
+    with opened(context, where, kind) as source:
+        if DOCS_PATH not in source.paths() or source.kind != "octavo":
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))

@@ -121,7 +121,7 @@ def first_start(context: Context) -> FirstStart | None:
     begun.touch()
     token = _kept_token(settings)
     with context.db.write() as tx:
-        user_id = _person(tx, settings.admin_email)
+        user_id = _person(tx, settings.first_admin)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
         if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:
@@ -135,7 +135,7 @@ def opening_address(context: Context) -> str:
     """Where to open the app: until the first administrator signed in, an address that does so once."""
     settings = context.settings
     with context.db.write() as tx:
-        admin = find_user_by_email(tx, settings.admin_email)
+        admin = find_user_by_email(tx, settings.first_admin)
         secret = issue_first_link(tx, context.sealer, admin.id) if admin is not None else None
     if secret is None:
         return f"{settings.url}/"

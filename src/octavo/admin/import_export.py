@@ -14,6 +14,7 @@ from msgspec import Struct
 from ..content import State, main_state, revision_state
 from ..core.docs_config import read_map
 from ..core.links import app_hosts
+from ..core.problems import Problem
 from ..core.yaml_text import YamlError
 from ..errors import BadRequest, NotFound
 from ..kit.context import Context
@@ -29,12 +30,15 @@ from ..transfer import (
     Exported,
     Folder,
     ImportOutcome,
+    ImportPlan,
     Source,
     SourceError,
     convert_file,
     export_files,
     import_files,
     open_source,
+    plan_source,
+    read_files,
     with_ids,
 )
 
@@ -69,18 +73,36 @@ def bring(
     author: str | None = None,
     known: Mapping[str, str] = MappingProxyType({}),
     progress: Progress = lambda done, total: None,
+    kind: str | None = None,
 ) -> Brought:
     """Imports a folder, a .zip or a git URL into a space, a new one unless ``space_id`` names it. A new one needs
-    ``organization_id``. ``known``: what links call spaces, and their ids here.
+    ``organization_id``. ``known``: what links call spaces, and their ids here. ``kind``: what the source is, where
+    that is not to be found out.
 
     Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
     """
     organization_id = organization_of(context, organization_id, space_id, collection_id)
     check_known(context, organization_id, known)
-    with opened(context, where) as source:
+    with opened(context, where, kind) as source:
         if space_id is None:
             space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
         return bring_into(context, source, space_id, known, title, publish, author, progress)
+
+
+class Previewed(Struct, rename="camel"):
+    """What an import would bring."""
+
+    kind: str
+    plan: ImportPlan
+    problems: list[Problem]
+
+
+def preview(context: Context, where: str, kind: str | None = None) -> Previewed:
+    """What importing a source would bring; nothing of it is. Raises BadRequest for one that cannot be read."""
+    with opened(context, where, kind) as source:
+        hosts = app_hosts(context.settings.url)
+        plan, problems = plan_source(source, context.settings.page_size, hosts, lambda: None)
+        return Previewed(source.kind or "octavo", plan, problems)
 
 
 def read_known(file: Path) -> dict[str, str]:
@@ -92,8 +114,8 @@ def read_known(file: Path) -> dict[str, str]:
 
 
 @contextmanager
-def opened(context: Context, where: str) -> Iterator[Source]:
-    """A source as people name it. Raises BadRequest for one that cannot be read."""
+def opened(context: Context, where: str, kind: str | None = None) -> Iterator[Source]:
+    """A source as people name it, read as what it is, or as ``kind``. Raises BadRequest for one that cannot be read."""
     fetcher = Fetcher(context.settings.allow_private_fetch)
 
     def allow(url: str) -> str:
@@ -104,11 +126,12 @@ def opened(context: Context, where: str) -> Iterator[Source]:
 
     try:
         with ExitStack() as stack:
+            folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
             if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
-                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
                 source = convert_file(Path(where), folder)
             else:
                 source = stack.enter_context(open_source(where, allow_url=allow, local=True))
+                source = read_files(source, folder, kind=kind)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
                 raise BadRequest(f"{where}: there is nothing in it to import{left}")

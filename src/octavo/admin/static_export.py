@@ -34,7 +34,7 @@ from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
-from ..reader import Coming, enter_site, list_spaces, reader_edge
+from ..reader import reader_edge
 from ..sites import (
     SiteRow,
     get_site,
@@ -44,20 +44,23 @@ from ..sites import (
     proxied_path,
     published_url,
 )
+from ..visits import Coming, enter_site, list_spaces
 
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
-_KEPT = ("~assets", "~files", "~fonts", "~image")
+_KEPT = ("~assets", "~files", "~fonts", "~image", "~llms")
 """What begins with a tilde and is a file; everything else that does so needs a server."""
 _NOT_PAGES = (".md", ".txt", ".xml")
-_SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt")
+_SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
 _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
 """What only works at the server: trying operations, scripts of integrations, asking questions."""
-_LOCATION = re.compile(r"<loc>([^<]*)</loc>")
+LOCATION = re.compile(r"<loc>([^<]*)</loc>")
+_ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
+"""Lines of llms.txt and skill.md that name what only a server answers."""
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"
 
@@ -98,10 +101,10 @@ def export_site(
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
-        _require_public(site)
+        require_public(site)
         start = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
-    addresses = _Addresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
-    wanted, left_out = _known_addresses(context, site, addresses)
+    addresses = SiteAddresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
+    wanted, left_out = known_addresses(context, site, addresses)
     place = _Folder(folder, site.id)
     try:
         crawl = _Crawl(context, addresses, place, progress)
@@ -113,9 +116,11 @@ def export_site(
     return Exported(crawl.pages, written, unchanged, removed, left_out, crawl.broken)
 
 
-def _require_public(site: SiteRow) -> None:
+def require_public(site: SiteRow) -> None:
     if not site.published:
-        raise BadRequest(f"{site.title} is not published: only what everybody can read is exported.")
+        raise BadRequest(
+            f"{site.title} is not published: only what everybody can read is exported or checked."
+        )
     if site.visibility != "public":
         raise BadRequest(
             f"{site.title} is not public (its visibility is {site.visibility}): a folder of files cannot ask its "
@@ -133,7 +138,7 @@ def _may_be_base(given: Address) -> bool:
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
 
 
-class _Addresses:
+class SiteAddresses:
     """The addresses of a site at the reader, and in the export. ``asked``: the path below which the reader is asked, if
     not that of the site's public address."""
 
@@ -194,7 +199,7 @@ class _Addresses:
         return f"{origin}{self.new_base}{path}{query}{fragment}"
 
 
-def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> tuple[list[str], list[str]]:
+def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
     """The paths that an export begins with: those of pages, also of hidden ones, which nothing may link to, and those
     that redirect; and the redirects that are left out."""
     wanted: dict[str, None] = {"": None}
@@ -245,7 +250,9 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
 class _Crawl:
     """Asks for what is wanted and for all that it names, once each."""
 
-    def __init__(self, context: Context, addresses: _Addresses, place: _Folder, progress: Progress) -> None:
+    def __init__(
+        self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
+    ) -> None:
         self._context, self._addresses, self._place, self._progress = context, addresses, place, progress
         self._known: set[str] = set()
         self._waiting: list[str] = []
@@ -295,7 +302,7 @@ class _Crawl:
         elif addresses.is_page(below):
             self.pages += 1
             self._place.put(name, self._page(answer))
-        elif any(part.startswith("~") for part in name.split("/")):
+        elif any(part.startswith("~") for part in name.split("/")) and not name.startswith("~llms/"):
             self._place.put(name, answer.content)
             if name.endswith(".html"):
                 # A frame of ours names what lies beside it.
@@ -401,8 +408,11 @@ class _Crawl:
         """A text for machines with the addresses of the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
-        if name.startswith("sitemap"):
-            return _LOCATION.sub(lambda match: f"<loc>{escape(self._new(unescape(match[1])))}</loc>", text)
+        text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
+        for target in re.findall(rf"{re.escape(live)}(~llms/\d+\.txt)", text):
+            self._want([target])
+        if name.startswith("sitemap") and name.endswith(".xml"):
+            return LOCATION.sub(lambda match: f"<loc>{escape(self._new(unescape(match[1])))}</loc>", text)
         if name == "robots.txt" and not addresses.new_origin:
             return "".join(line for line in text.splitlines(True) if not line.startswith("Sitemap:"))
         for target in re.findall(rf'[("<]({re.escape(addresses.base)}[^)"<>\s]*)', text):

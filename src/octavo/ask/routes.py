@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, SiteAccess
+from ..access import Can, OrgAccess, SiteAccess, VisitedSite
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Stream
@@ -105,8 +105,11 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     media_type="text/event-stream",
     errors=(503,),
     asks_model=True,
+    visitors=True,
 )
-def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, body: wire.AskSite) -> Stream:
+def stream_ask_in_site(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.FormatQuery, body: wire.AskSite
+) -> Stream:
     """Answers a question out of what a site shows the caller, as server-sent events while it is written."""
     only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
     asker = _at_site(call, site, only, "scope.siteSpaceIds")
@@ -122,8 +125,11 @@ def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, bo
     needs=Can.VIEW,
     returns=wire.QuestionEvent | wire.Done,
     media_type="text/event-stream",
+    visitors=True,
 )
-def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuestionsQuery) -> Stream:
+def stream_questions_in_site(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
+) -> Stream:
     """Questions that a site has pages for, as server-sent events."""
     only = [query.site_space_id] if query.site_space_id is not None else None
     asker = _at_site(call, site, only, "siteSpaceId")
@@ -141,8 +147,9 @@ def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuest
     media_type="text/event-stream",
     errors=(503,),
     asks_model=True,
+    visitors=True,
 )
-def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> Stream:
+def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
     """The answer of a site's assistant as server-sent events. It goes on from a response of the same caller, who can
     have each again for a day."""
     question, before = body.question, []
@@ -150,7 +157,7 @@ def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> S
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, body.previous_response_id).questions
     answers = asking.ask(call.context, _at_site(call, site, None, ""), question, before)
-    return _stream(site_answers.respond(call, site, [*before, question], answers))
+    return _stream(site_answers.respond(call.context, site, [*before, question], answers))
 
 
 @operation(
@@ -160,21 +167,25 @@ def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> S
     needs=Can.VIEW,
     returns=wire.ResponseEvent | wire.Done,
     media_type="text/event-stream",
+    visitors=True,
 )
-def stream_existing_response(call: Call, site: SiteAccess, response_id: str) -> Stream:
+def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
     """A response of the assistant again, to whom it was given."""
     with call.db.read() as tx:
         found = site_answers.get_answer(tx, site, response_id)
     return _stream(site_answers.present_events(response_id, found.blocks, found.followups))
 
 
-def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: str) -> asking.Asker:
+def _at_site(
+    call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
+) -> asking.Asker:
     """Who asks at a site: a visitor, or a member for whom those of its spaces count that they see. Raises NotFound for
     a site space that is not there for them."""
-    visitor = site.actor.visitor
+    visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
-        if visitor is not None:
+        if isinstance(site, VisitedSite):
+            visitor = site.visitor
             shown = {
                 one.id: one.space_id
                 for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
@@ -195,7 +206,8 @@ def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: st
             list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
         )
 
-    return asking.Asker(site.organization_id, site.user_id, material)
+    user_id = "" if isinstance(site, VisitedSite) else site.user_id
+    return asking.Asker(site.organization_id, user_id, material)
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:

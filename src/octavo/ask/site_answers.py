@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
 
-from ..access import SiteAccess
+from ..access import SiteAccess, VisitedSite
 from ..core.document import to_json
 from ..errors import NotFound
 from ..kit import jobs
@@ -17,7 +17,6 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.ids import new_id
-from ..kit.operation import Call
 from .answering import Answer
 from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
 
@@ -34,7 +33,7 @@ class SiteAnswer(Struct, frozen=True):
     followups: list[str]
 
 
-def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswer:
+def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
     """Raises NotFound for one that was given to somebody else, or too long ago."""
     row = tx.one(
         """SELECT questions, answer FROM site_answers
@@ -50,15 +49,20 @@ def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswer:
     return SiteAnswer(msgspec.json.decode(row[0], type=list[str]), blocks, followups)
 
 
-def _asker(site: SiteAccess) -> str:
+def _asker(site: SiteAccess | VisitedSite) -> str:
     """Who asks: a member, or a visitor by what they see. It depends on that what an answer may say."""
-    visitor = site.actor.visitor
-    sees = (visitor.claims, sorted(visitor.spaces), visitor.preview) if visitor is not None else None
-    return hashlib.sha256(msgspec.json.encode((site.user_id, sees), order="sorted")).hexdigest()
+    match site:
+        case VisitedSite(visitor=visitor):
+            who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))
+        case SiteAccess():
+            who = (site.user_id, None)
+        case _:
+            assert_never(site)
+    return hashlib.sha256(msgspec.json.encode(who, order="sorted")).hexdigest()
 
 
 def respond(
-    call: Call, site: SiteAccess, questions: Sequence[str], answers: Iterator[Answer]
+    context: Context, site: SiteAccess | VisitedSite, questions: Sequence[str], answers: Iterator[Answer]
 ) -> Iterator[ResponseEvent]:
     """The events of an answer while it is written; the complete one is kept."""
     response_id = new_id()
@@ -70,7 +74,7 @@ def respond(
         blocks, followups = to_json(found.document)["nodes"], list(found.followups)
         yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
         operation = "update"
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         # What took time to write is given, even when its site is gone by now; only then nobody goes on from it.
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:

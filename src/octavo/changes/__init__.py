@@ -2,11 +2,11 @@
 
 from ..pages import explain_merges
 from . import tables as tables
+from .applying import Edited
+from .commands import DocumentInput
 from .comparing import Sides, into_main
-from .content_wire import DocumentInput
 from .copying import Material, adopt, slots
-from .editing import Edited
-from .entering import ChangeAccess, change_access, enter_change
+from .entering import ChangeAccess, VisitedChange, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import (
@@ -21,12 +21,23 @@ from .saving import (
     revise_change,
 )
 from .store import ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
+from .suggesting import (
+    Accepted,
+    Nodes,
+    Suggested,
+    accept_suggestion,
+    says_as_before,
+    shown_nodes,
+    take_back,
+    try_suggestion,
+)
 from .wire import ChangeRequest, present_change
 
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 
 __all__ = [
-    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result",
+    "Accepted", "Nodes", "Suggested", "accept_suggestion", "says_as_before", "shown_nodes", "take_back", "try_suggestion",
+    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
     "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "slots",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -15,11 +15,9 @@ from ..core.document import (
     Document,
     DocumentError,
     EditError,
-    Index,
     Missing,
     NotLocal,
     Position,
-    Reference,
     nodes_from_json,
     read,
     references,
@@ -30,32 +28,10 @@ from ..core.document.blocks import Allowed
 from ..core.document.blocks import Edited as EditedText
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound, OctavoError, TooLarge
-from ..references import Owner, Resolver, page_owner
-from .content_wire import BlockPlace, DocumentInput, UpdateBlocks
+from ..references import page_owner
+from .commands import BlockPlace, DocumentInput, UpdateBlocks
+from .documenting import Documenting
 from .written import Written
-
-
-class Editor(Protocol):
-    """What editing blocks asks of a batch."""
-
-    resolver: Resolver
-    given: dict[str, Document | Index | None]
-
-    def page(self, page_id: str, what: str = "page") -> Page: ...
-
-    def text(self, digest: str | None) -> str: ...
-
-    def index(self, page: Page) -> Index: ...
-
-    def keyed_of(self, owner_id: str, body: str | None) -> Document: ...
-
-    def with_text(self, page: Page, source: str) -> Page: ...
-
-    def references_written(self, owner: Owner, document: Document) -> Written: ...
-
-    def as_stored(
-        self, page: Page, reference: Reference, written: Written, path: str
-    ) -> dict[str, Any] | None: ...
 
 
 class BlocksMade(Struct, frozen=True):
@@ -68,12 +44,12 @@ class BlocksMade(Struct, frozen=True):
     move: list[list[Any]]
 
 
-def update_blocks(editor: Editor, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
+def update_blocks(documents: Documenting, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
     """The pages as they are after the change, the one that it names first."""
     try:
-        return _Work(editor, change, is_whole=False).run()
+        return _Work(documents, change, is_whole=False).run()
     except NotLocal:
-        return _Work(editor, change, is_whole=True).run()
+        return _Work(documents, change, is_whole=True).run()
 
 
 class _Open(Struct):
@@ -86,8 +62,8 @@ class _Open(Struct):
 class _Work:
     """One attempt: with what the index of a page says of it, or with its whole document."""
 
-    def __init__(self, editor: Editor, change: UpdateBlocks, *, is_whole: bool) -> None:
-        self.editor, self.change, self.is_whole = editor, change, is_whole
+    def __init__(self, documents: Documenting, change: UpdateBlocks, *, is_whole: bool) -> None:
+        self.documents, self.change, self.is_whole = documents, change, is_whole
         self.open: dict[str, _Open] = {}
         self.written: Written | None = None
 
@@ -133,18 +109,18 @@ class _Work:
 
     def opened(self, page_id: str, field: str) -> _Open:
         if page_id not in self.open:
-            page = self.editor.page(page_id, field)
+            page = self.documents.draft.get_page(page_id, field)
             if page.kind != "document":
                 raise BadRequest(f"{field}: a {page.kind} has no blocks.")
-            index = self.editor.index(page)
-            front, heading, text = split_page(self.editor.text(page.body))
-            whole = self.editor.keyed_of(page.id, page.body) if self.is_whole else None
+            index = self.documents.index(page)
+            front, heading, text = split_page(self.documents.draft.text(page.body))
+            whole = self.documents.keyed_of(page.id, page.body) if self.is_whole else None
             self.open[page_id] = _Open(page, front, heading, BlockEdits(text, index, whole))
         return self.open[page_id]
 
     def given(self, here: _Open, given: DocumentInput, field: str, allowed: Allowed) -> Document:
         """What is to be put in, with references as the page's file writes them."""
-        editor, path = self.editor, here.page.file_path or ""
+        documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":
                 raise BadRequest(
@@ -168,7 +144,7 @@ class _Work:
                 raise BadRequest(str(error)) from None
             known = self.known(here) if references(document) else Written()
         try:
-            rewrite(document, lambda ref: editor.as_stored(here.page, ref, known, path))
+            rewrite(document, lambda ref: documents.as_stored(here.page, ref, known, path))
         except OctavoError as error:
             raise type(error)(f"{field}.{error.message}") from None
         return document
@@ -183,7 +159,7 @@ class _Work:
                     blocks.append(here.edits.top(key, ""))
                 except Missing:
                     continue
-            self.written = self.editor.references_written(page_owner(here.page), Document(blocks))
+            self.written = self.documents.references_written(page_owner(here.page), Document(blocks))
         return self.written
 
     def carried(self, source: _Open, here: _Open, nodes: list[Any]) -> list[Any]:
@@ -191,19 +167,19 @@ class _Work:
         there, path = source.page.file_path or "", here.page.file_path or ""
         if posixpath.dirname(there) == posixpath.dirname(path):
             return nodes
-        editor, owner = self.editor, page_owner(source.page)
+        documents, owner = self.documents, page_owner(source.page)
 
         def change(reference: Any) -> dict[str, Any] | None:
-            meant = editor.resolver.content_ref(owner, reference.ref, reference.type)
+            meant = documents.resolver.content_ref(owner, reference.ref, reference.type)
             if meant == reference.ref or meant.get("kind") == "url":
                 return None
-            return editor.as_stored(here.page, replace(reference, ref=meant), Written(), path)
+            return documents.as_stored(here.page, replace(reference, ref=meant), Written(), path)
 
         return rewrite(Document(nodes), change).nodes
 
     def page_with(self, opened: _Open, done: EditedText) -> Page:
         """The page with its new text. Raises NotLocal where its head is another one then and not all of it was read."""
-        editor, page = self.editor, opened.page
+        documents, page = self.documents, opened.page
         front, heading, text = opened.front, opened.heading, done.text
         index = done.index
         if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
@@ -213,15 +189,15 @@ class _Work:
                 first = replace(index.entries[0], gap=index.entries[0].gap + len(more))
                 index = replace(index, entries=[first, *index.entries[1:]])
         source = front + heading + text
-        if source == editor.text(page.body):
+        if source == documents.draft.text(page.body):
             return page
         if split_page(source)[:2] != (front, heading):
             if done.document is None:
                 raise NotLocal
-            editor.given[page.id] = done.document
-            return editor.with_text(page, source)
-        page = editor.with_text(page, source)
-        editor.given[page.id] = index
+            documents.given[page.id] = done.document
+            return documents.with_text(page, source)
+        page = documents.with_text(page, source)
+        documents.given[page.id] = index
         return page
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,12 +29,13 @@ from ..content import (
     list_changed,
     list_children,
     list_held,
+    same_version,
 )
 from ..core.document import Document
 from ..core.merge import Conflict, MergeResult, Tree, Versions, merge
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .editing import Edited
+from .applying import Edited
 from .store import ChangeRow
 
 T = TypeVar("T", Page, Item)
@@ -70,13 +71,6 @@ class Sides(Struct, frozen=True):
     main: Versions
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two versions differ in nothing but the time they were written."""
-    if isinstance(one, Page) and isinstance(other, Page):
-        return replace(one, updated_at=other.updated_at) == other
-    return bool(one == other)
-
-
 def _versions(tx: Transaction, base: State, touched: Touched, before: Versions) -> Versions:
     """What a state says of these; what was changed and changed back counts as it was."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
@@ -87,7 +81,7 @@ def _versions(tx: Transaction, base: State, touched: Touched, before: Versions) 
 
 
 def _settled(now: T | None, before: T | None) -> T | None:
-    return before if same(now, before) else now
+    return before if same_version(now, before) else now
 
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
@@ -238,8 +232,8 @@ def _written(
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(
-        {id: page for id, page in found.pages.items() if not same(page, pages.get(id))},
-        {id: item for id, item in found.items.items() if not same(item, known.items.get(id))},
+        {id: page for id, page in found.pages.items() if not same_version(page, pages.get(id))},
+        {id: item for id, item in found.items.items() if not same_version(item, known.items.get(id))},
     )
     keys = _keys(
         changes, found.bodies, sides, document or (lambda owner_id, body: keyed_document(tx, owner_id, body))

@@ -17,9 +17,8 @@ from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.pagination import PageQuery
+from .kinds import Choice
 from .store import Settled
-
-Choice = Literal["ours", "theirs", "base", "edited"]
 
 
 class Settlement(Struct):

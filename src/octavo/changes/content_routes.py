@@ -30,30 +30,32 @@ from ..pages import (
 )
 from ..references import derive, difference, overlay_of
 from . import store
+from .applying import Edited, PageOutcome
+from .commands import (
+    ContentChange,
+    DeleteFile,
+    DeleteReusableContent,
+    FileInput,
+    InsertReusableContent,
+    SetVariables,
+    UpdateFile,
+    UpdatePage,
+    UpdateReusableContent,
+)
 from .content_wire import (
     BlocksResult,
     ChangeContent,
     ChangeContentAnswer,
     CompatQuery,
-    ContentChange,
-    DeleteFile,
-    DeleteReusableContent,
     FileChange,
-    FileInput,
-    InsertReusableContent,
     MovePage,
     NewReusableContent,
     PageResult,
     ReusableContentChange,
-    SetVariables,
     UnreadCondition,
-    UpdateFile,
-    UpdatePage,
-    UpdateReusableContent,
     Variables,
     VariablesAnswer,
 )
-from .editing import Edited, Outcome
 from .entering import ChangeAccess
 from .saving import edit_change, edit_main
 from .wire import ChangeRequest, present_change, view_of
@@ -90,6 +92,7 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     needs=Can.VIEW,
     returns=ReferenceUsages,
     errors=(404,),
+    agents="docs:read",
 )
 def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> ReferenceUsages:
     """What a change request refers to; ``brokenContext`` tells links that it broke from those that were broken."""
@@ -151,6 +154,7 @@ def list_file_backlinks(
     returns=ChangeRequest | ChangeContentAnswer,
     errors=(400, 404, 409, 413),
     body_limit=BODY_LIMIT,
+    agents="docs:draft",
 )
 def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
@@ -241,7 +245,7 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
     return ChangeContentAnswer(results, result, change, files or UNSET)
 
 
-def _blocks(reader: Reader, outcome: Outcome) -> BlocksResult | None:
+def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
     made = outcome.blocks
     if made is None:
         return None

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..content import Changes, Item, State
+from ..content import Changes, Draft, Item, State
 from ..core.document import Document, Reference, read, references, rewritten, split_page
 from ..core.free_names import free_name
 from ..core.links import relative_href
@@ -22,7 +22,7 @@ from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from .editing import Edited, Editor
+from .applying import Edited
 
 _SLOT = re.compile(r"ref:([A-Za-z][A-Za-z0-9_-]{0,99})")
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
@@ -81,7 +81,7 @@ class _Adopting:
         self, tx: Transaction, state: State, material: Material, refs: dict[str, dict[str, Any]]
     ) -> None:
         self.material = material
-        self.editor = Editor(tx, state, iter(()), None)
+        self.draft = Draft(tx, state)
         self.new_ids = {page.id: ids.new_id() for page in material.pages}
         self.new_ids |= {item.id: ids.new_id() for item in material.items}
         self.prefix = self._prefix()
@@ -90,13 +90,13 @@ class _Adopting:
         self.filled = {name: self._target(name, ref) for name, ref in refs.items()}
 
     def adopt(self) -> Edited:
-        editor, moment = self.editor, now()
-        if self.filled and (unknown := sorted(set(self.filled) - set(slots(editor.tx, self.material)))):
+        draft, moment = self.draft, now()
+        if self.filled and (unknown := sorted(set(self.filled) - set(slots(draft.tx, self.material)))):
             raise BadRequest(f"params.contentRefs.{unknown[0]}: the template has no place of this name.")
         into = self.material.into
-        if into is not None and editor.page(into).kind not in ("document", "group"):
+        if into is not None and draft.get_page(into).kind not in ("document", "group"):
             raise BadRequest(f"page: {into!r} can have no pages below it.")
-        roots = editor.children(into)
+        roots = draft.children(into)
         tops = sum(page.parent is None for page in self.material.pages)
         places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))
         taken = {page.slug for page in roots}
@@ -119,10 +119,10 @@ class _Adopting:
                 taken.add(new.slug)
             pages[new.id] = new
         changes = Changes(pages, {item.id: item for item in self._items(moment)})
-        return Edited(changes, list(editor.texts.values()), [], [], [])
+        return Edited(changes, draft.texts_of(changes), [], [], [])
 
     def _items(self, moment: int) -> Iterable[Item]:
-        known = {item.name for item in self.editor.variables()}
+        known = {item.name for item in self.draft.list_items("variable")}
         for item in self.material.items:
             if item.kind == "variable" and item.name in known:
                 continue
@@ -135,9 +135,9 @@ class _Adopting:
         """Where the files go: the root of the space, or the first folder in which no path is taken."""
         paths = [page.file_path for page in self.material.pages]
         paths += [item.path for item in self.material.items]
-        root, number = self.editor.root, 0
+        root, number = self.draft.root, 0
         prefix = root
-        while any(path and self.editor.path_taken(prefix + path) for path in paths):
+        while any(path and self.draft.path_taken(prefix + path) for path in paths):
             number += 1
             prefix = f"{root}{self.material.folder}{f'-{number}' if number > 1 else ''}/"
         return prefix
@@ -160,13 +160,13 @@ class _Adopting:
         if kind == "url" and isinstance(ref.get("url"), str):
             return "url", ref["url"]
         if kind == "file" and isinstance(ref.get("file"), str):
-            path = self._found(where, lambda: self.editor.item(ref["file"], "file").path)
+            path = self._found(where, lambda: self.draft.get_item(ref["file"], "file").path)
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
-            if ref.get("space") not in (None, self.editor.state.space_id):
+            if ref.get("space") not in (None, self.draft.state.space_id):
                 raise BadRequest(f"{where}: to a page of another space, give its URL.")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
-            path = self._found(where, lambda: self.editor.page(ref["page"]).file_path)
+            path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")
         raise BadRequest(f"{where}: expected a reference to a file, page, anchor or url.")
 
@@ -180,9 +180,9 @@ class _Adopting:
         """The text's new hash: references by id lead to the copies, slots are filled or their blocks left out."""
         if digest is None or self.material.verbatim:
             return digest
-        text = self.material.text(self.editor.tx, digest)
+        text = self.material.text(self.draft.tx, digest)
         if not any(sign in text for sign in _RELATIVE):
-            return digest if self.material.stored else self.editor.put(text)
+            return digest if self.material.stored else self.draft.put_text(text)
         front, heading, body = split_page(text)
         document = read(body)
         for at in reversed(range(len(document.nodes))):
@@ -190,7 +190,7 @@ class _Adopting:
             if any(name not in self.filled for name in _names(alone)):
                 del document.nodes[at], document.gaps[at]
         said = rewritten(document, lambda reference: self._settled(reference, path or ""))
-        return self.editor.put(front + heading + said)
+        return self.draft.put_text(front + heading + said)
 
     def _settled(self, reference: Reference, path: str) -> dict[str, Any] | None:
         name = _slot(reference)

@@ -31,7 +31,7 @@ from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..pages import Reader, present_cover, present_layout
 from ..references import cover_ref
 from .differences_wire import (
@@ -49,12 +49,11 @@ from .differences_wire import (
 )
 from .store import ChangeRow
 
-_CACHE_BYTES = 32 * 1024 * 1024
 _CHANGE_BYTES = 2_000
 Entry = Change | list[Change]
 """What a list of changes shows as one: a change, or those of all variables."""
 
-_differences: OwnCache[list[Entry]] = OwnCache(_CACHE_BYTES)
+_differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 """What differs between two states, neither of which ever changes."""
 
 
@@ -71,26 +70,38 @@ def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = Non
     BadRequest for any other revision."""
     if since is None:
         return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
+    return _states_since(tx, change.state, since)
+
+
+def _states_since(tx: Transaction, after: State, since: str) -> States:
     try:
-        before = revision_state(tx, change.space_id, since)
+        before = revision_state(tx, after.space_id, since)
     except NotFound:
         raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
-    top, main = change.state.layers
+    top = after.layers[0]
     if before.layers[0].branch_id != top.branch_id:
-        raise BadRequest("since: expected a revision of this change request.")
+        what = "this change request" if len(after.layers) > 1 else "main, as this one is"
+        raise BadRequest(f"since: expected a revision of {what}.")
+    if before.layers[0].sequence > top.sequence:
+        raise BadRequest("since: expected an earlier revision.")
 
     def find_touched() -> Touched:
-        touched = list_changed(tx, top, before.layers[0].sequence)
-        moved = list_changed(tx, main, before.layers[1].sequence)
-        return Touched(touched.pages | moved.pages, touched.items | moved.items)
+        found = [
+            list_changed(tx, now, was.sequence) for now, was in zip(after.layers, before.layers, strict=True)
+        ]
+        pages, items = (one.pages for one in found), (one.items for one in found)
+        return Touched(frozenset().union(*pages), frozenset().union(*items))
 
-    return States(before, change.state, find_touched)
+    return States(before, after, find_touched)
 
 
-def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:
-    """A revision, with the saves in a row that it goes on, against what was before on its branch; the first of a change request against main."""
+def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None = None) -> States:
+    """A revision, with the saves in a row that it goes on, against what was before on its branch; the first of a change
+    request against main. ``since``: against this earlier revision of its branch. Raises BadRequest for any other."""
     after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
+    if since is not None:
+        return _states_since(tx, after, since)
     if top.sequence == 1:
         before = State(space_id, "", tuple(below) or (Layer(top.branch_id, 0),))
         return States(before, after, lambda: list_changed(tx, top, 0))
@@ -146,21 +157,21 @@ def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockCha
 
 
 def present_page_changes(
-    call: Call, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
+    to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
     """What differs in one page. Raises NotFound when neither state has it."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
-        shown.blocks = _block_differences(call, tx, states, page_id)
+        shown.blocks = _block_differences(to, tx, states, page_id)
     return shown
 
 
-def _block_differences(call: Call, tx: Transaction, states: States, page_id: str) -> list[BlockDifference]:
+def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: str) -> list[BlockDifference]:
     sides = []
     for state in (states.before, states.after):
         page = find_page(tx, state, page_id)
         body = page.body if page is not None else None
-        sides.append((Reader(call, tx, state), body, keyed_document(tx, page_id, body)))
+        sides.append((Reader(to, tx, state), body, keyed_document(tx, page_id, body)))
     (old, old_body, before), (new, new_body, after) = sides
     found = []
     for change in diff_documents(before, after):
@@ -182,10 +193,10 @@ def _block_differences(call: Call, tx: Transaction, states: States, page_id: str
 
 
 def present_differences(
-    call: Call, tx: Transaction, states: States, limit: int, merged_from: Any | UnsetType = UNSET
+    to: Recipient, tx: Transaction, states: States, limit: int, merged_from: Any | UnsetType = UNSET
 ) -> SemanticChanges:
     """The first ``limit`` changes, and how many more there are."""
-    presenter = _Presenter(call, tx, states)
+    presenter = _Presenter(to, tx, states)
     entries = entries_between(tx, states)
     shown = [presenter.present(entry) for entry in entries[:limit]]
     more = len(entries) - len(shown)
@@ -193,8 +204,8 @@ def present_differences(
 
 
 class _Presenter:
-    def __init__(self, call: Call, tx: Transaction, states: States) -> None:
-        self.call, self.tx, self.states = call, tx, states
+    def __init__(self, to: Recipient, tx: Transaction, states: States) -> None:
+        self.call, self.tx, self.states = to, tx, states
 
     def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):
@@ -249,7 +260,10 @@ class _Presenter:
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
         file = ChangedFile(
-            item.id, item.name, item.content_type or "application/octet-stream", download_url(self.call, item)
+            item.id,
+            item.name,
+            item.content_type or "application/octet-stream",
+            download_url(self.call.context, item),
         )
         if change.kind != "edited":
             return SemanticChange(f"file_{change.kind}", file=file)
@@ -260,7 +274,7 @@ class _Presenter:
         }
         if "content" in change.fields:
             attributes["downloadURL"] = _pair(
-                download_url(self.call, change.before), download_url(self.call, change.after)
+                download_url(self.call.context, change.before), download_url(self.call.context, change.after)
             )
         sizes = [
             {"width": i.width, "height": i.height} if i.width and i.height else None

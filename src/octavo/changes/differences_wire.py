@@ -107,7 +107,7 @@ class TextChangesQuery(Struct):
 
 
 class PageChangesQuery(TextChangesQuery):
-    """``since``: a revision of the change request."""
+    """``since``: an earlier revision that it is compared with."""
 
     since: str | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Actor, Can, SpaceAccess, enter_space
+from ..access import Actor, Can, SpaceAccess, Visiting, enter_space, visit_space
 from ..content import ReadState
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -40,6 +40,12 @@ class ChangeAccess(Struct, frozen=True):
         return self.space.role
 
 
+class VisitedChange(Visiting, frozen=True):
+    """Somebody who sees a change request by a preview of it."""
+
+    change_id: str
+
+
 def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[SpaceAccess, ChangeRow]:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
@@ -48,17 +54,13 @@ def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[Sp
 
 def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
     change = find_change(tx, space.space_id, id_or_number)
-    visitor = space.actor.visitor
-    # A preview shows the one that it was made for.
-    if (
-        visitor is not None
-        and change is not None
-        and (visitor.drafted is None or visitor.drafted.change_id != change.id)
-    ):
-        change = None
     if change is None:
-        raise NotFound(f"There is no change request {id_or_number!r} in this space.")
+        raise _missing(id_or_number)
     return change
+
+
+def _missing(id_or_number: str) -> NotFound:
+    return NotFound(f"There is no change request {id_or_number!r} in this space.")
 
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
@@ -66,6 +68,16 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
     """By the id of the change request or by its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
+
+
+@enters(VisitedChange, "spaceId", "changeRequestId", visitors=True)
+def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> VisitedChange:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
+        change = find_change(tx, space_id, change_request_id)
+    if change is None or visitor.drafted is None or visitor.drafted.change_id != change.id:
+        raise _missing(change_request_id)
+    return VisitedChange(visitor, change.id)
 
 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:

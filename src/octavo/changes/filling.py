@@ -13,8 +13,8 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import set_edit_mode
+from .applying import Edited
 from .copying import adopt
-from .editing import Edited
 from .saving import Make, edit_live
 from .templates.catalog import get_material
 from .wire import TemplateChoice

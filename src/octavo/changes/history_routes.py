@@ -10,8 +10,8 @@ from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reverting, store
 from .differences import present_differences, present_page_changes, states_of_revision
-from .differences_wire import SemanticChanges, TextChanges, TextChangesQuery
-from .history_wire import RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
+from .differences_wire import PageChangesQuery, SemanticChanges, TextChanges
+from .history_wire import RevertQuery, RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
 from .wire import ChangeRequest, present_change
 
 operation = Area("changes").operation
@@ -46,9 +46,9 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
 def get_revision_changes(
     call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
 ) -> SemanticChanges:
-    """What a revision changed against the one before it."""
+    """What a revision changed against the one before it, or against the earlier one ``since``."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id)
+        states = states_of_revision(tx, space.space_id, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
         merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
         return present_differences(call, tx, states, query.limit, merged)
@@ -64,11 +64,12 @@ def get_revision_changes(
     extension=True,
 )
 def get_revision_page_changes(
-    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: TextChangesQuery
+    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
 ) -> TextChanges:
-    """The blocks of one page that a revision changed, word by word; with `format=document` also as nodes with keys."""
+    """The blocks of one page that a revision changed, word by word; with `format=document` also as nodes with keys.
+    ``since`` compares it with that earlier revision."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id)
+        states = states_of_revision(tx, space.space_id, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
 
 
@@ -82,10 +83,13 @@ def get_revision_page_changes(
     errors=(400, 404, 409),
     extension=True,
 )
-def revert_revision(call: Call, space: SpaceAccess, revision_id: str) -> ChangeRequest:
+def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
     """A new change request that undoes a revision of main, a merge for one. What was changed again since is a
-    conflict in it."""
-    change = reverting.revert(call.context, space, revision_id)
+    conflict in it. With ``undo=later`` it undoes all that came after the revision, and so holds what main held then."""
+    if query.undo == "later":
+        change = reverting.restore(call.context, space, revision_id)
+    else:
+        change = reverting.revert(call.context, space, revision_id)
     with call.db.read() as tx:
         return present_change(call, tx, store.get_change(tx, change.id))
 

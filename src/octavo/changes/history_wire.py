@@ -12,14 +12,23 @@ from ..content import RevisionRow, RevisionType
 from ..core.app_addresses import revision_view
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..pages import ContentQuery
 from .store import ChangeRow
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery):
+    """``since``: Octavo's own: an earlier revision that it is compared with, instead of the one before."""
+
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
+    since: str | None = None
+
+
+class RevertQuery(Struct):
+    """``revision``: that one is undone. ``later``: all that came after it is."""
+
+    undo: Literal["revision", "later"] = "revision"
 
 
 class RollbackAnswer(Struct):
@@ -45,7 +54,7 @@ class RevisionItem(Struct, rename="camel"):
 
 
 def present_revisions(
-    call: Call,
+    to: Recipient,
     tx: Transaction,
     space_id: str,
     rows: Sequence[RevisionRow],
@@ -53,8 +62,8 @@ def present_revisions(
     begun: dict[str, RevisionRow],
 ) -> list[RevisionItem]:
     """``merged``: change requests by id. ``begun``: the first of saves in a row, by the id of the last."""
-    people = present_people(call, tx, [row.author for row in rows if row.author])
-    shown = present_changes(call, tx, list(merged.values()))
+    people = present_people(to, tx, [row.author for row in rows if row.author])
+    shown = present_changes(to, tx, list(merged.values()))
     by_id = {change.id: change for change in shown}
     return [
         RevisionItem(
@@ -65,8 +74,8 @@ def present_revisions(
             type=row.type,  # type: ignore[arg-type]
             created_at=iso(row.created_at),
             urls=ChangeRequestUrls(
-                app=call.app.space(space_id, revision_view(row.id)),
-                location=call.url(f"/spaces/{space_id}/revisions/{row.id}"),
+                app=to.app.space(space_id, revision_view(row.id)),
+                location=to.url(f"/spaces/{space_id}/revisions/{row.id}"),
             ),
             author=people[row.author] if row.author else UNSET,
             message=row.message or UNSET,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..content import BranchMoved, Changes, commit, prepare_commit, put_keys, revise_main
+from ..content import BranchMoved, Changes, new_revision, same_version
 from ..core.merge import Versions
 from ..kit.context import Context
 from . import store
-from .comparing import Merged, into_change, into_main, same, sides_of
+from .comparing import Merged, into_change, into_main, sides_of
 from .entering import ChangeAccess
 from .rules import require_rules
-from .saving import again, held, prepare, require_editable, tell
+from .saving import again, held, require_editable, tell
 from .store import encode_conflicts
 
 
@@ -48,21 +48,17 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         if not updated.conflicts:
             raise BranchMoved  # it could be brought up to date after all: merge what it is now
         return updated
-    with prepare(context, change.main, merged.changes, merged.bodies) as prepared, context.db.write() as tx:
+    with new_revision(context, change.main, merged.changes, merged.bodies, merged.keys) as revision:
+        tx = revision.tx
         # Main must be what was merged with, not what it may be by now.
         require_rules(tx, held(tx, change), access.user_id)
-        made = revise_main(
-            tx,
-            change.main,
-            merged.changes,
-            prepared,
+        made = revision.write(
             type="merge",
             author=access.user_id,
             message=change.subject or None,
             merged_from=change.id,
             parents=[change.revision],
         )
-        put_keys(tx, merged.keys)
         store.set_fields(tx, change, status="merged", revision_merged=made.revision_id)
         store.forget_settled(tx, change.id)
         tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
@@ -72,8 +68,8 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
 def _differing(change: Versions, state: Versions) -> Changes:
     """What a change request that is based on the head of main changes there."""
     return Changes(
-        {id: page for id, page in change.pages.items() if not same(page, state.pages.get(id))},
-        {id: item for id, item in change.items.items() if not same(item, state.items.get(id))},
+        {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
+        {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},
     )
 
 
@@ -89,25 +85,16 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         if change.conflicts is not None or not change.outdated:
             return Result(change.revision, change.conflicts is not None)
         merged = into_change(tx, sides_of(tx, change), change.state, change.main)
-    with (
-        prepare_commit(
-            context.db, change.state, merged.changes, merged.bodies, context.settings.page_size
-        ) as prepared,
-        context.db.write() as tx,
-    ):
+    with new_revision(context, change.state, merged.changes, merged.bodies, merged.keys) as revision:
+        tx = revision.tx
         held(tx, change)
-        made = commit(
-            tx,
-            change.state,
-            merged.changes,
-            prepared,
+        made = revision.write(
             type="update",
             author=access.user_id,
             parents=[change.main_revision],
             base_sequence=change.main_sequence,
             conflicts=encode_conflicts(merged.conflicts),
         )
-        put_keys(tx, merged.keys)
         store.set_fields(tx, change, revision_merged_ancestor=change.main_revision)
         store.forget_settled(tx, change.id)
         open_ones = len(merged.conflicts)

@@ -10,9 +10,10 @@ from ..content import Changes, State, revision_state
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..references import Resolver
+from .applying import Edited, PageOutcome
+from .commands import ContentChange
 from .comparing import onto
-from .content_wire import ContentChange
-from .editing import Edited, Outcome, edit
+from .editing import edit
 from .uploading import Upload
 
 Resolving = Callable[[Transaction, State], Resolver]
@@ -60,7 +61,7 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
     return base
 
 
-def _outcome(outcome: Outcome, changes: Changes) -> Outcome:
+def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
     """A page that was deleted on one side and edited on the other is still there."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")

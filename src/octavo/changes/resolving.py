@@ -10,7 +10,16 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ..content import Changes, Item, State, find_items, find_pages, revision_state
+from ..content import (
+    Changes,
+    Item,
+    State,
+    find_items,
+    find_page,
+    find_pages,
+    keyed_document,
+    revision_state,
+)
 from ..core.document import with_head
 from ..core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
 from ..core.pages import Layout, Page
@@ -20,11 +29,11 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
+from .applying import Applying
+from .applying import Edited as EditedContent
+from .commands import PageFields, UpdatePage
 from .comparing import without
 from .conflict_wire import read_edited
-from .content_wire import PageFields, UpdatePage
-from .editing import Edited as EditedContent
-from .editing import Editor
 from .entering import ChangeAccess
 from .saving import again, require_editable, write_edit
 from .store import encode_conflicts
@@ -45,10 +54,10 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
-            editor = Editor(tx, change.state, iter(()), change.below)
+            batch = Applying(tx, change.state, change.below)
             taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
-            others = _Settling(editor, wanted, taken).settle(others)
-            edited = editor.finish()
+            others = _Settling(batch, wanted, taken).settle(others)
+            edited = batch.finish()
         left = {other.key for other in others}
         closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
 
@@ -138,8 +147,8 @@ def _as_before(
 
 
 class _Settling:
-    def __init__(self, editor: Editor, conflict: Conflict, choice: Choice) -> None:
-        self.editor, self.conflict, self.choice = editor, conflict, choice
+    def __init__(self, batch: Applying, conflict: Conflict, choice: Choice) -> None:
+        self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def settle(self, others: list[Conflict]) -> list[Conflict]:
         """Applies the choice; what remains open of ``others``."""
@@ -155,7 +164,7 @@ class _Settling:
         if kept:
             return others
         if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
-            self.editor.update_page(update)
+            self.batch.update_page(update)
             return others
         try:
             settled = resolve_field(entry, conflict, self.choice)
@@ -190,17 +199,17 @@ class _Settling:
 
     def _entry(self) -> Any:
         if self.conflict.target == "page":
-            return self.editor.find(self.conflict.id)
+            return self.batch.draft.find_page(self.conflict.id)
         try:
-            return self.editor.item(self.conflict.id, self.conflict.target)
+            return self.batch.draft.get_item(self.conflict.id, self.conflict.target)
         except NotFound:
             return None
 
     def _delete(self, entry: Any) -> None:
         if isinstance(entry, Page):
-            self.editor.delete_page(entry.id)
+            self.batch.delete_page(entry.id)
         else:
-            self.editor.set_item(entry.id, None)
+            self.batch.draft.put_item(entry.id, None)
 
     def _text(self, entry: Any, others: list[Conflict]) -> list[Conflict]:
         if entry is None:
@@ -214,7 +223,7 @@ class _Settling:
             for other in others
             if other.kind == "block" and (other.target, other.id) == (self.conflict.target, entry.id)
         ]
-        text = self.editor.text(entry.body if page else entry.content)
+        text = self.batch.draft.text(entry.body if page else entry.content)
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflicting(
@@ -222,29 +231,47 @@ class _Settling:
                 " edit the page as it should be."
             )
         if page:
-            self.editor.set_page(entry.id, self.editor.with_text(entry, found.text))
+            self.batch.draft.put_page(entry.id, self.batch.documents.with_text(entry, found.text))
         else:
-            digest = self.editor.put(found.text)
-            self.editor.set_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
-        self.editor.given.setdefault(entry.id, None)
+            digest = self.batch.draft.put_text(found.text)
+            self.batch.draft.put_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
+        self.batch.documents.given.setdefault(entry.id, None)
+        self._know_theirs(entry)
         moved = {other.key: other for other in found.others}
         return [moved.get(other.key, other) for other in others]
 
+    def _know_theirs(self, entry: Any) -> None:
+        """Blocks that come from main are those of main, with their threads."""
+        batch = self.batch
+        if batch.started is None or self.choice == "ours":
+            return
+        tx = batch.draft.tx
+        if isinstance(entry, Page):
+            found = find_page(tx, batch.started, entry.id)
+            body = None if found is None else found.body
+        else:
+            item = find_items(tx, batch.started, [entry.id]).get(entry.id)
+            body = None if item is None else item.content
+        if body is not None:
+            batch.documents.taken_from[entry.id] = keyed_document(tx, entry.id, body)
+
     def _put_page(self, entry: Page, settled: Page) -> None:
         name = (self.conflict.field or "").partition(".")[0]
-        editor = self.editor
+        batch = self.batch
         if name == "place":
-            siblings = [sibling.rank for sibling in editor.children(settled.parent) if sibling.id != entry.id]
+            siblings = [
+                sibling.rank for sibling in batch.draft.children(settled.parent) if sibling.id != entry.id
+            ]
             at = sum(rank < settled.rank for rank in siblings)
-            editor.update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
+            batch.update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
         elif name in ("slug", "title"):
-            editor.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
+            batch.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
         else:
             if settled.kind == "document" and name in _IN_FRONT:
-                source = with_head(editor.text(settled.body), _IN_FRONT[name](settled))
-                settled = replace(settled, body=editor.put(source))
-                editor.given.setdefault(entry.id, None)
-            editor.set_page(entry.id, settled)
+                source = with_head(batch.draft.text(settled.body), _IN_FRONT[name](settled))
+                settled = replace(settled, body=batch.draft.put_text(source))
+                batch.documents.given.setdefault(entry.id, None)
+            batch.draft.put_page(entry.id, settled)
 
     def _put_item(self, item: Item) -> None:
         if item.kind == "variable" and self.conflict.field == "content":
@@ -252,7 +279,7 @@ class _Settling:
                 msgspec.json.decode(item.content or "null", type=str | int | float | bool)
             except (msgspec.DecodeError, msgspec.ValidationError):
                 raise BadRequest("value: expected the JSON of a text, number or boolean.") from None
-        self.editor.set_item(item.id, item)
+        self.batch.draft.put_item(item.id, item)
 
 
 def _flag(key: str, name: str) -> Any:

@@ -10,16 +10,18 @@ from ..content import (
     find_pages,
     get_revision,
     main_state,
-    revise_main,
+    new_revision,
     revision_state,
+    same_version,
 )
 from ..errors import BadRequest, Conflict
+from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..references import difference
 from . import store
-from .comparing import same, undoing, undone
-from .saving import again, create_with, prepare, require_live
+from .comparing import Merged, undoing, undone
+from .saving import again, create_with, require_live
 from .store import ChangeRow
 
 
@@ -38,6 +40,40 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
     return again(attempt)
 
 
+def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
+    """A change request that holds what an earlier revision of main held. Raises Conflict when main holds that already."""
+
+    def attempt() -> ChangeRow:
+        with context.db.read() as tx:
+            main, changes = _to_restore(tx, space, revision_id)
+            at = get_revision(tx, revision_id).created_at
+        return create_with(
+            context,
+            space,
+            main,
+            Merged(changes, [], [], []),
+            subject=f"Restore {iso(at)[:16].replace('T', ' ')}",
+            type="rollback",
+            parents=[revision_id],
+        )
+
+    return again(attempt)
+
+
+def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
+    """Main, and what has to change for it to hold what a revision held. Raises Conflict where it does."""
+    main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
+    found = difference(tx, main, then)
+    now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
+    changes = Changes(
+        {id: page for id, page in found.pages.items() if not same_version(page, now[0].get(id))},
+        {id: item for id, item in found.items.items() if not same_version(item, now[1].get(id))},
+    )
+    if not changes:
+        raise Conflict("Main holds what this revision held; nothing was changed.")
+    return main, changes
+
+
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
     """A revision of main that holds what an earlier one held; gives its id. Raises Forbidden where the space is
     locked, Conflict when main holds that already."""
@@ -45,25 +81,9 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
 
     def attempt() -> str:
         with context.db.read() as tx:
-            main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
-            found = difference(tx, main, then)
-            now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
-            changes = Changes(
-                {id: page for id, page in found.pages.items() if not same(page, now[0].get(id))},
-                {id: item for id, item in found.items.items() if not same(item, now[1].get(id))},
-            )
-        if not changes:
-            raise Conflict("Main holds what this revision held; nothing was changed.")
-        with prepare(context, main, changes, []) as prepared, context.db.write() as tx:
-            made = revise_main(
-                tx,
-                main,
-                changes,
-                prepared,
-                type="rollback",
-                author=space.user_id,
-                parents=[revision_id],
-            )
+            main, changes = _to_restore(tx, space, revision_id)
+        with new_revision(context, main, changes) as revision:
+            made = revision.write(type="rollback", author=space.user_id, parents=[revision_id])
         return made.revision_id
 
     return again(attempt)

@@ -37,6 +37,7 @@ _REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"
     _REVIEWERS,
     needs=Can.VIEW,
     returns=Listing[RequestedReviewer],
+    agents="docs:read",
 )
 def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[RequestedReviewer]:
     """Who was asked for a review."""
@@ -53,6 +54,7 @@ def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     needs=Can.EDIT,
     returns=RequestedReviewers,
     errors=(400, 404, 409),
+    agents="docs:draft",
 )
 def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) -> RequestedReviewers:
     """Asks people for a review, opening a draft; may set subject and description on the way."""
@@ -87,6 +89,7 @@ def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
     needs=Can.VIEW,
     returns=Listing[Review],
     errors=(404,),
+    agents="docs:read",
 )
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
     """The reviews of a change request, newest first. A review is outdated once the content was edited after it;
@@ -107,6 +110,7 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     returns=Review,
     status=201,
     errors=(403, 404, 409),
+    agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
     """A review of the content as it is now, by anybody but who made the change request."""

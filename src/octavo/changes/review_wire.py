@@ -9,12 +9,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import User, present_people
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from .kinds import ReviewStatus
 from .store import ChangeRow, Reviewer, ReviewRow
 from .wire import Subject
-
-ReviewStatus = Literal["approved", "changes-requested"]
 
 
 class RequestedReviewer(Struct, rename="camel"):
@@ -68,8 +67,8 @@ class SubmitReview(Struct):
     comment: dict[str, Any] | None = None
 
 
-def present_reviewers(call: Call, tx: Transaction, reviewers: list[Reviewer]) -> list[RequestedReviewer]:
-    people = present_people(call, tx, [i for r in reviewers for i in (r.user_id, r.requested_by)])
+def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer]) -> list[RequestedReviewer]:
+    people = present_people(to, tx, [i for r in reviewers for i in (r.user_id, r.requested_by)])
     return [
         RequestedReviewer(r.revision, people[r.requested_by], iso(r.created_at), people[r.user_id])
         for r in reviewers
@@ -77,11 +76,11 @@ def present_reviewers(call: Call, tx: Transaction, reviewers: list[Reviewer]) ->
 
 
 def present_reviews(
-    call: Call, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
+    to: Recipient, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
 ) -> list[Review]:
     """``comments``: the comment of a review as the API shows it, by the review's id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
-    people = present_people(call, tx, asked)
+    people = present_people(to, tx, asked)
     return [
         Review(
             id=review.id,
@@ -92,7 +91,7 @@ def present_reviews(
             created_at=iso(review.created_at),
             updated_at=iso(review.updated_at),
             urls=ReviewUrls(
-                call.url(f"/spaces/{change.space_id}/change-requests/{change.id}/reviews/{review.id}")
+                to.url(f"/spaces/{change.space_id}/change-requests/{change.id}/reviews/{review.id}")
             ),
             requested_by=people[review.requested_by] if review.requested_by else UNSET,
             comment=comments.get(review.id, UNSET),

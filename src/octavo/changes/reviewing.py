@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from ..access import SPACE, Can, at_least, role_of_person
 from ..errors import BadRequest, Forbidden, NotFound, Unavailable
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from . import store
 from .entering import ChangeAccess
 from .saving import require_editable, tell
@@ -24,8 +24,8 @@ class ReviewComments(NamedTuple):
     the review; ``show(call, tx, change, review_ids, format)`` gives comments as the API shows them, by review.
     """
 
-    post: Callable[[Call, Transaction, ChangeRow, str, dict[str, Any]], None]
-    show: Callable[[Call, Transaction, ChangeRow, list[str], Format], dict[str, Any]]
+    post: Callable[[Recipient, Transaction, ChangeRow, str, dict[str, Any]], None]
+    show: Callable[[Recipient, Transaction, ChangeRow, list[str], Format], dict[str, Any]]
 
 
 _comments: list[ReviewComments] = []
@@ -37,10 +37,10 @@ def comment_reviews(comments: ReviewComments) -> None:
 
 
 def review_comments(
-    call: Call, tx: Transaction, change: ChangeRow, reviews: Iterable[ReviewRow], format: Format
+    to: Recipient, tx: Transaction, change: ChangeRow, reviews: Iterable[ReviewRow], format: Format
 ) -> dict[str, Any]:
     ids = [review.id for review in reviews]
-    return _comments[0].show(call, tx, change, ids, format) if _comments and ids else {}
+    return _comments[0].show(to, tx, change, ids, format) if _comments and ids else {}
 
 
 def request_reviews(
@@ -66,7 +66,7 @@ def request_reviews(
 
 
 def submit(
-    call: Call, tx: Transaction, access: ChangeAccess, status: str, comment: dict[str, Any] | None
+    to: Recipient, tx: Transaction, access: ChangeAccess, status: str, comment: dict[str, Any] | None
 ) -> ReviewRow:
     """A review of the content as it is now. Raises Forbidden for who made the change request."""
     change = store.lock_change(tx, access.change_id)
@@ -77,6 +77,6 @@ def submit(
     if comment:
         if not _comments:
             raise Unavailable("comment: this installation keeps no comments.")
-        _comments[0].post(call, tx, change, review.id, comment)
+        _comments[0].post(to, tx, change, review.id, comment)
     tell(tx, "change_request_review_submitted", access, change.id, review=review.id, status=status)
     return review

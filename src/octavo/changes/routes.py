@@ -22,7 +22,7 @@ from .conflict_wire import (
 from .copying import adopt
 from .differences import present_differences, present_page_changes, states_of_change
 from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
-from .entering import ChangeAccess, change_access
+from .entering import ChangeAccess, VisitedChange, change_access
 from .resolving import reopen, settle
 from .store import ChangeFilter
 from .templates import routes as template_routes
@@ -60,7 +60,14 @@ def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
     )
 
 
-@operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, returns=Listing[ChangeRequest])
+@operation(
+    "listChangeRequestsForSpace",
+    "GET",
+    _CHANGES,
+    needs=Can.VIEW,
+    returns=Listing[ChangeRequest],
+    agents="docs:read",
+)
 def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
     """The change requests of a space with one status (``open`` by default), newest first."""
     with call.db.read() as tx:
@@ -75,6 +82,7 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
     "/orgs/{organizationId}/change-requests",
     needs=Can.VIEW,
     returns=Listing[ChangeRequest],
+    agents="docs:read",
 )
 def list_organization_changes(
     call: Call, org: OrgAccess, query: ChangeRequestsQuery
@@ -94,6 +102,7 @@ def list_organization_changes(
     returns=ChangeRequest,
     status=201,
     errors=(400, 404),
+    agents="docs:draft",
 )
 def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> ChangeRequest:
     """A new draft over main as it is now, with the pages of a template if one is named."""
@@ -117,16 +126,31 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
         return present_change(call, tx, store.get_change(tx, change.id))
 
 
-@operation("getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=ChangeRequest, errors=(404,))
-def get_change(call: Call, change: ChangeAccess) -> ChangeRequest:
+@operation(
+    "getChangeRequestById",
+    "GET",
+    _CHANGE,
+    needs=Can.VIEW,
+    returns=ChangeRequest,
+    errors=(404,),
+    visitors=True,
+    agents="docs:read",
+)
+def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
     """One change request, by its id or its number in the space. By the token of a preview, the one that it shows."""
-    present = present_change if change.actor.visitor is None else present_change_to_visitor
+    present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
         return present(call, tx, store.get_change(tx, change.change_id))
 
 
 @operation(
-    "updateChangeRequestById", "PATCH", _CHANGE, needs=Can.EDIT, returns=ChangeRequest, errors=(404, 409)
+    "updateChangeRequestById",
+    "PATCH",
+    _CHANGE,
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    errors=(404, 409),
+    agents="docs:draft",
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
     """Subject, description and status. An archived one can only be opened again; a merged one stays as it is."""
@@ -150,6 +174,7 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     needs=Can.MERGE,
     returns=MergeAnswer,
     errors=(404, 409, 412),
+    agents="docs:merge",
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Brings a change request into main, as one revision. ``conflicts``: main and the change request changed the
@@ -165,6 +190,7 @@ def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     needs=Can.EDIT,
     returns=UpdateAnswer,
     errors=(404, 409),
+    agents="docs:draft",
 )
 def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
     """Brings main into a change request."""
@@ -194,6 +220,7 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     needs=Can.VIEW,
     returns=SemanticChanges,
     errors=(400, 404),
+    agents="docs:read",
 )
 def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
     """What a change request changes, against the state of main that it is based on, or ``since`` an earlier revision of
@@ -211,6 +238,7 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     returns=TextChanges,
     errors=(400, 404),
     extension=True,
+    agents="docs:read",
 )
 def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
     """The blocks of one page that a change request changes, word by word."""
@@ -230,6 +258,7 @@ def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: Page
     returns=Listing[OpenConflict],
     errors=(404,),
     extension=True,
+    agents="docs:read",
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
     """What a change request and main both changed and somebody has to decide, until then with the version

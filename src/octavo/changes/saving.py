@@ -9,7 +9,6 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
@@ -17,19 +16,14 @@ from msgspec import UNSET, Struct
 from ..access import Actor, SpaceAccess
 from ..content import (
     BranchMoved,
-    Changes,
-    PreparedCommit,
     State,
     changed_pages,
-    commit,
+    first_revision,
     goes_on,
     main_state,
+    new_revision,
     open_branch,
-    prepare_branch,
-    prepare_commit,
-    prepare_main,
-    put_keys,
-    revise_main,
+    write_unchanged,
 )
 from ..core import merge as merging
 from ..core.links import app_hosts
@@ -39,9 +33,9 @@ from ..kit.db import TURN_SECONDS, RetryTransaction, Transaction, no_turn
 from ..kit.outbox import emit
 from ..references import Member, Resolver, state_resolver
 from . import store
+from .applying import Edited
+from .commands import ContentChange, DocumentInput
 from .comparing import Merged
-from .content_wire import ContentChange, DocumentInput
-from .editing import Edited
 from .entering import ChangeAccess
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
@@ -126,29 +120,17 @@ def create_with(
 ) -> ChangeRow:
     """A draft over ``main`` that holds these changes and their conflicts. Raises BranchMoved when that is no longer
     the head of main."""
-    with (
-        prepare_branch(
-            context.db, main, merged.changes, merged.bodies, context.settings.page_size, space.user_id
-        ) as prepared,
-        context.db.write() as tx,
-    ):
-        if main_state(tx, space.space_id).layers != main.layers:
-            raise BranchMoved
-        branch = prepared.opened or open_branch(tx, main, space.user_id)
+    with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
+        tx = revision.tx
         change = store.insert_change(
-            tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+            tx, revision.state, main.revision_id, created_by=space.user_id, subject=subject[:100]
         )
-        made = commit(
-            tx,
-            branch,
-            merged.changes,
-            prepared,
+        made = revision.write(
             type=type,
             author=space.user_id,
             parents=parents,
             conflicts=encode_conflicts(merged.conflicts),
         )
-        put_keys(tx, merged.keys)
         store.add_contribution(tx, change.id, space.user_id, "edit")
         tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
         return store.get_change(tx, change.id)
@@ -156,9 +138,7 @@ def create_with(
 
 def create_conflicted(
     tx: Transaction,
-    context: Context,
     space: SpaceAccess,
-    main: State,
     conflicts: Sequence[merging.Conflict],
     *,
     subject: str,
@@ -166,13 +146,8 @@ def create_conflicted(
     """A change request over the head of main in which these conflicts are open; main has what they kept. It is open at
     once, for people to settle it."""
     change = create(tx, space, subject[:100])
-    made = commit(
-        tx,
-        change.state,
-        Changes(),
-        PreparedCommit((), context.settings.page_size),
-        author=space.user_id,
-        conflicts=encode_conflicts(list(conflicts)),
+    made = write_unchanged(
+        tx, change.state, author=space.user_id, conflicts=encode_conflicts(list(conflicts))
     )
     store.set_fields(tx, store.get_change(tx, change.id), status="open")
     tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
@@ -213,13 +188,13 @@ def edit_change(
     uploads = store_uploads(context, access.space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
-        return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
+        return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
-    resolving = _resolving(context, access.actor)
+    meaning = resolving(context, access.actor)
     return revise_change(context, access, make, base_revision=base_revision)
 
 
-def _resolving(context: Context, actor: Actor) -> Resolving:
+def resolving(context: Context, actor: Actor) -> Resolving:
     """What references in a state mean to who edits."""
 
     def of(tx: Transaction, state: State) -> Resolver:
@@ -242,8 +217,10 @@ def revise_change(
     make: Make,
     also: Also = _nothing_else,
     base_revision: str | None = None,
+    author: str | None = None,
 ) -> EditedChange:
-    """One revision of a change request, of what ``make`` says; it is asked again when another write came first."""
+    """One revision of a change request, of what ``make`` says; it is asked again when another write came first.
+    ``author``: whose words it holds, where the caller only takes them in."""
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
@@ -254,7 +231,7 @@ def revise_change(
             since = _goes_on(tx, change.state, access.user_id, base_revision)
         if not edited.changes and conflicts == change.open_conflicts:
             return EditedChange(change.state, edited, change.revision)
-        made = write_edit(context, access, change, edited, conflicts, also, since)
+        made = write_edit(context, access, change, edited, conflicts, also, since, author)
         return EditedChange(made, edited, change.revision)
 
     return again(attempt)
@@ -295,27 +272,17 @@ def write_edit(
     conflicts: list[merging.Conflict],
     also: Also = _nothing_else,
     goes_on: tuple[str, int] | None = None,
+    author: str | None = None,
 ) -> State:
-    """The next revision of a change request, with the conflicts that are still open. Raises BranchMoved."""
-    with (
-        prepare_commit(
-            context.db, seen.state, edited.changes, edited.bodies, context.settings.page_size
-        ) as prepared,
-        context.db.write() as tx,
-    ):
+    """The next revision of a change request, with the conflicts that are still open. ``author``: whose words it holds,
+    where that is not the caller. Raises BranchMoved."""
+    author = author or access.user_id
+    with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
+        tx = revision.tx
         change = held(tx, seen)
-        made = commit(
-            tx,
-            seen.state,
-            edited.changes,
-            prepared,
-            author=access.user_id,
-            conflicts=encode_conflicts(conflicts),
-            goes_on=goes_on,
-        )
-        put_keys(tx, edited.keys)
+        made = revision.write(author=author, conflicts=encode_conflicts(conflicts), goes_on=goes_on)
         store.set_fields(tx, change, edits=change.edits + 1)
-        store.add_contribution(tx, change.id, access.user_id, "edit")
+        store.add_contribution(tx, change.id, author, "edit")
         tell(
             tx,
             "change_request_content_updated",
@@ -344,9 +311,9 @@ def edit_main(
     uploads = store_uploads(context, space, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
-        return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
+        return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
-    resolving = _resolving(context, space.actor)
+    meaning = resolving(context, space.actor)
     return edit_live(context, space, make, base_revision=base_revision)
 
 
@@ -376,12 +343,9 @@ def edit_live(
             return EditedChange(change.state, edited, main.revision_id, change)
         if not edited.changes:
             return EditedChange(main, edited, main.revision_id)
-        with (
-            prepare(context, main, edited.changes, edited.bodies) as prepared,
-            context.db.write() as tx,
-        ):
-            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id, goes_on=since)
-            put_keys(tx, edited.keys)
+        with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
+            tx = revision.tx
+            made = revision.write(author=space.user_id, goes_on=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)
@@ -398,11 +362,3 @@ def require_live(space: SpaceAccess) -> None:
 
 def _refuse_locked() -> None:
     raise Forbidden("This space is locked: change it through a change request.")
-
-
-def prepare(
-    context: Context, main: State, changes: Changes, bodies: list[str]
-) -> AbstractContextManager[Any]:
-    """What a revision of main needs for these changes of its head (see ``prepare_main``)."""
-    hosts = app_hosts(context.settings.url)
-    return prepare_main(context.db, main, changes, bodies, hosts, context.settings.page_size)

@@ -50,7 +50,7 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
     locked = make is not None and given.edit_mode == "locked"
     with call.db.write() as tx:
         # A locked space cannot be filled, so it is locked last.
-        made = create_space(tx, call, org, replace(given, edit_mode="live") if locked else given)
+        made = create_space(tx, org, replace(given, edit_mode="live") if locked else given)
     if make is not None:
         fill(call.context, org.actor, made.id, make, lock=locked)
     with call.db.read() as tx:

@@ -7,10 +7,8 @@ from typing import get_args
 from ..core.merge import Conflict
 from ..kit.tables import Count, Table, declare, person, row
 from ..spaces import on_transfer
-from .conflict_wire import Choice
-from .review_wire import ReviewStatus
+from .kinds import Choice, ReviewStatus, Status
 from .store import withdraw_requests
-from .wire import Status
 
 _OF_CHANGES = "change_id IN (SELECT id FROM change_requests WHERE space_id IN {spaces})"
 _COUNT = "SELECT count(*) FROM change_requests c WHERE c.space_id = spaces.id"

@@ -14,7 +14,7 @@ from ..core.document import split_page
 from ..core.merge import Conflict
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .editing import Edited
+from .applying import Edited
 
 
 def still_open(

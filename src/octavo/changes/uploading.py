@@ -18,7 +18,7 @@ from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
 from ..spaces import retain
 from ..uploads import get_uploads
-from .content_wire import ContentChange, FileInput, InsertFiles, UpdateFile
+from .commands import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
 """Bytes of a file in the request itself."""

@@ -13,11 +13,11 @@ from ..core.document import DocumentError, DocumentNodes, DocumentObject, from_j
 from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from .kinds import Status
 from .store import ChangeRow, Contributor
 
-Status = Literal["draft", "open", "archived", "merged"]
 Subject = Annotated[str, Meta(max_length=100)]
 
 
@@ -112,16 +112,16 @@ def view_of(change: ChangeRow) -> str:
     return change_view(change.number)
 
 
-def present_change(call: Call, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    return present_changes(call, tx, [change])[0]
+def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
+    return present_changes(to, tx, [change])[0]
 
 
-def present_changes(call: Call, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
-    people = present_people(call, tx, [change.created_by for change in changes])
-    return [_present(call, change, people[change.created_by]) for change in changes]
+def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
+    people = present_people(to, tx, [change.created_by for change in changes])
+    return [_present(to, change, people[change.created_by]) for change in changes]
 
 
-def _present(call: Call, change: ChangeRow, creator: User) -> ChangeRequest:
+def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
     return ChangeRequest(
         id=change.id,
         number=change.number,
@@ -137,8 +137,8 @@ def _present(call: Call, change: ChangeRow, creator: User) -> ChangeRequest:
         outdated=change.outdated,
         conflicts=len(change.open_conflicts),
         urls=ChangeRequestUrls(
-            app=call.app.space(change.space_id, view_of(change)),
-            location=call.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
+            app=to.app.space(change.space_id, view_of(change)),
+            location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
         ),
         description=Raw(change.description.encode()) if change.description else UNSET,
         revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
@@ -147,9 +147,9 @@ def _present(call: Call, change: ChangeRow, creator: User) -> ChangeRequest:
     )
 
 
-def present_change_to_visitor(call: Call, tx: Transaction, change: ChangeRow) -> ChangeRequest:
+def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
     """A change request as a preview shows it: what is read, and nothing of how people work on it."""
-    shown = present_change(call, tx, change)
+    shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,
         created_by=msgspec.structs.replace(shown.created_by, email=UNSET),
@@ -163,9 +163,9 @@ def present_change_to_visitor(call: Call, tx: Transaction, change: ChangeRow) ->
 
 
 def present_contributors(
-    call: Call, tx: Transaction, contributors: list[Contributor]
+    to: Recipient, tx: Transaction, contributors: list[Contributor]
 ) -> list[ContributorItem]:
-    people = present_people(call, tx, [c.user_id for c in contributors])
+    people = present_people(to, tx, [c.user_id for c in contributors])
     return [
         ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action)  # type: ignore[arg-type]
         for c in contributors

@@ -65,12 +65,12 @@ def parse_plain(given: Any) -> Parsed:
         raise BadRequest(f"comment: {error}") from None
 
 
-def source_of(parsed: Parsed) -> str:
+def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
     """The Markdown to keep. Raises BadRequest when it says nothing without being ``{}``, or more than a comment
     may."""
     text = write_markdown(parsed.document)
     _check_length(text)
-    if not text.strip() and not parsed.silent:
+    if not text.strip() and not (parsed.silent or may_be_empty):
         raise BadRequest("body: expected some text.")
     return text
 

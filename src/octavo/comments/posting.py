@@ -5,39 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from ..changes import ChangeRow, add_contribution
+from ..changes import ChangeRow, Suggested, add_contribution
 from ..errors import BadRequest, Forbidden
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
-from ..kit.outbox import emit
 from . import store
 from .bodies import Mentions, mentions_in, parse, parse_plain, resolve_mentions, source_of
 from .entering import Discussion
 from .reacting import MAX_EMOJIS, emoji_of
 from .store import Anchor, CommentRow
+from .suggesting import read_suggestion
 from .targets import attach
+from .telling import emit_about
 from .wire import PostComment, PostReply, UpdateComment
-
-
-def _emit(tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any) -> None:
-    """``what``: created, updated or deleted. Replies have events of their own name."""
-    ids = {"change_request": row.change_id, "review": row.review_id}
-    if row.parent_id is None:
-        kind, ids["comment"] = "comment", row.id
-    else:
-        kind, ids["comment"], ids["reply"] = "comment_reply", row.parent_id, row.id
-    if row.page_id is not None:
-        ids["page"] = row.page_id
-    emit(
-        tx,
-        f"{kind}_{what}",
-        organization_id=discussion.space.organization_id,
-        space_id=discussion.space_id,
-        by=discussion.user_id,
-        **{name: id for name, id in ids.items() if id},
-        **more,
-    )
 
 
 def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
@@ -51,15 +33,19 @@ def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
         add_contribution(tx, discussion.change_id, discussion.user_id, "comment")
 
 
-def post(call: Call, discussion: Discussion, given: PostComment) -> str:
-    """The id of the new comment. Raises NotFound for a page, node or cell that is not there."""
+def post(context: Context, discussion: Discussion, given: PostComment) -> str:
+    """The id of the new comment. Raises NotFound for a page, node or cell that is not there, and for what it suggests
+    as ``read_suggestion`` does."""
     parsed = parse(given.body)
-    with call.db.read() as tx:
+    suggested = read_suggestion(context, discussion, given)
+    with context.db.read() as tx:
         anchor = attach(tx, discussion, given.page, given.node, given.table_cell)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
-    body = source_of(parsed)
-    with call.db.write() as tx:
-        return _post(tx, discussion, body, anchor, mentions, None)
+    if suggested is not None:
+        anchor = replace(anchor, revision=suggested.revision)
+    body = source_of(parsed, may_be_empty=suggested is not None)
+    with context.db.write() as tx:
+        return _post(tx, discussion, body, anchor, mentions, None, suggested)
 
 
 def _post(
@@ -69,10 +55,13 @@ def _post(
     anchor: Anchor,
     mentions: Mentions,
     review_id: str | None,
+    suggested: Suggested | None = None,
 ) -> str:
     made = store.insert_comment(tx, discussion, body, anchor, review_id=review_id)
+    if suggested is not None:
+        store.insert_suggestion(tx, made.id, suggested)
     _note_contribution(tx, discussion)
-    _emit(tx, "created", discussion, made, **_mentioned(mentions))
+    emit_about(tx, "created", discussion, made, **_mentioned(mentions))
     return made.id
 
 
@@ -87,23 +76,23 @@ def post_review(
     _post(tx, discussion, source_of(parsed), Anchor(change.revision), mentions, review_id)
 
 
-def reply(call: Call, discussion: Discussion, comment_id: str, given: PostReply) -> str:
+def reply(context: Context, discussion: Discussion, comment_id: str, given: PostReply) -> str:
     """The id of the new reply."""
     parsed = parse(given.body)
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         store.get_comment(tx, discussion, comment_id)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     body = source_of(parsed)
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
         _note_contribution(tx, discussion)
-        _emit(tx, "created", discussion, made, answered=parent.posted_by, **_mentioned(mentions))
+        emit_about(tx, "created", discussion, made, answered=parent.posted_by, **_mentioned(mentions))
         return made.id
 
 
 def update(
-    call: Call, discussion: Discussion, comment_id: str, reply_id: str | None, given: UpdateComment
+    context: Context, discussion: Discussion, comment_id: str, reply_id: str | None, given: UpdateComment
 ) -> None:
     """Changes the words, the status or the caller's reactions of a comment or reply. Nothing is told when nothing
     differs. Raises Forbidden for somebody else's words."""
@@ -114,12 +103,12 @@ def update(
     body, mentions = None, Mentions()
     if given.body is not UNSET:
         parsed = parse(given.body)
-        with call.db.read() as tx:
+        with context.db.read() as tx:
             row = _find(tx, discussion, comment_id, reply_id)
             _require_own(discussion, row)
             mentions = resolve_mentions(tx, discussion.space, parsed.document, mentions_in(row.body))
         body = source_of(parsed)
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         thread = store.get_comment(tx, discussion, comment_id, lock=True)
         row = thread if reply_id is None else _find(tx, discussion, comment_id, reply_id, lock=True)
         changed = []
@@ -133,7 +122,7 @@ def update(
         if _react(tx, discussion, row, added, removed):
             changed.append("reactions")
         if changed:
-            _emit(tx, "updated", discussion, row, changed=changed, **_mentioned(mentions))
+            emit_about(tx, "updated", discussion, row, changed=changed, **_mentioned(mentions))
 
 
 def _find(
@@ -159,9 +148,9 @@ def _react(
     return any(changed) or any(new)
 
 
-def delete(call: Call, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
+def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
     """Takes back a comment with its replies, or a reply; whether it was there. Raises Forbidden."""
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         row = thread = store.find_comment(tx, discussion, comment_id, lock=True)
         if thread is not None and reply_id is not None:
             row = store.find_comment(tx, discussion, reply_id, thread.id, lock=True)
@@ -170,5 +159,5 @@ def delete(call: Call, discussion: Discussion, comment_id: str, reply_id: str | 
         if not discussion.may_delete(row.posted_by):
             raise Forbidden("Only who said it, or who may edit the content, may delete it.")
         store.delete_comment(tx, row)
-        _emit(tx, "deleted", discussion, row)
+        emit_about(tx, "deleted", discussion, row)
         return True

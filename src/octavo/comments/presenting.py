@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from ..access import Can, User, present_people
+from ..changes import get_change
+from ..core.app_addresses import change_view
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from . import store
 from .bodies import shown_document
 from .entering import Discussion
 from .store import CommentRow, Reaction, Replier
-from .targets import Where, locate
+from .suggesting import present_suggestions
+from .targets import Where, locate, shown_state
 from .wire import (
     Comment,
     CommentBody,
@@ -35,7 +38,7 @@ class _Page:
     """What showing some comments or replies of one discussion needs, read in a few questions."""
 
     def __init__(
-        self, call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
+        self, to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
     ) -> None:
         ids = [row.id for row in rows]
         self.reactions: dict[str, list[Reaction]] = {}
@@ -47,9 +50,21 @@ class _Page:
         people = [id for row in rows for id in (row.posted_by, row.resolved_by) if id]
         people += [r.user_id for found in self.reactions.values() for r in found]
         people += [r.user_id for found in self.repliers.values() for r in found]
-        self.people: dict[str, User] = present_people(call, tx, people)
-        self.call = call
+        self.suggestions = store.list_suggestions(tx, ids) if discussion.change_id else {}
+        people += [one.settled_by for one in self.suggestions.values() if one.settled_by]
+        self.people: dict[str, User] = present_people(to, tx, people)
+        self.call = to
         self.discussion = discussion
+        self.talk: str | None = None
+        if discussion.change_id:
+            number = get_change(tx, discussion.change_id).number
+            self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
+
+    def present_urls(self, location: str, thread: str) -> CommentUrls:
+        """``thread``: the id of its first comment."""
+        discussion = self.discussion
+        app = self.talk or self.call.app.thread(discussion.space_id, thread)
+        return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
 
     def present_reactions(self, row: CommentRow) -> list[EmojiReaction]:
         users: dict[str, list[ReactedUser]] = {}
@@ -92,10 +107,12 @@ def _present_target(row: CommentRow, where: Where) -> CommentTarget:
 
 
 def present_comments(
-    call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
+    to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[Comment]:
-    page = _Page(call, tx, discussion, rows)
-    where = locate(tx, discussion, rows)
+    page = _Page(to, tx, discussion, rows)
+    state = shown_state(tx, discussion)
+    where = locate(tx, state, rows)
+    suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
     return [
         Comment(
             id=row.id,
@@ -110,17 +127,18 @@ def present_comments(
             status="resolved" if row.resolved_at else "open",
             resolved_at=iso(row.resolved_at) if row.resolved_at else UNSET,
             resolved_by=page.people[row.resolved_by] if row.resolved_by else UNSET,
-            urls=CommentUrls(call.url(f"{discussion.path}/{row.id}")),
+            urls=page.present_urls(row.id, row.id),
             permissions=page.present_permissions(row),
+            suggestion=suggestions.get(row.id, UNSET),
         )
         for row in rows
     ]
 
 
 def present_replies(
-    call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
+    to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[CommentReply]:
-    page = _Page(call, tx, discussion, rows)
+    page = _Page(to, tx, discussion, rows)
     return [
         CommentReply(
             id=row.id,
@@ -129,7 +147,7 @@ def present_replies(
             edited_at=iso(row.edited_at) if row.edited_at else UNSET,
             reactions=page.present_reactions(row),
             body=_present_body(row, format),
-            urls=CommentUrls(call.url(f"{discussion.path}/{row.parent_id}/replies/{row.id}")),
+            urls=page.present_urls(f"{row.parent_id}/replies/{row.id}", row.parent_id or row.id),
             permissions=page.present_permissions(row),
         )
         for row in rows

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..access import require_actor
 from ..changes import ChangeRow, ReviewComments, comment_reviews
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from . import store
 from .entering import discussion_of
 from .posting import post_review
@@ -15,15 +14,15 @@ from .presenting import present_comments
 from .wire import Comment, Format
 
 
-def _post(call: Call, tx: Transaction, change: ChangeRow, review_id: str, body: dict[str, Any]) -> None:
-    post_review(tx, discussion_of(tx, require_actor(call), change), change, review_id, body)
+def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, body: dict[str, Any]) -> None:
+    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, body)
 
 
 def _show(
-    call: Call, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
+    to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
     rows = store.list_review_comments(tx, change.id, review_ids)
-    shown = present_comments(call, tx, discussion_of(tx, require_actor(call), change), rows, format)
+    shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}
 
 

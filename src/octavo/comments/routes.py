@@ -6,7 +6,7 @@ from ..access import Can
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import Member, list_members_by_id, present_member
-from . import posting, store
+from . import posting, store, suggesting
 from .entering import Discussion
 from .presenting import present_comments, present_replies
 from .store import CommentFilter
@@ -19,6 +19,7 @@ from .wire import (
     PostComment,
     PostReply,
     RepliesQuery,
+    SettleSuggestion,
     UpdateComment,
 )
 
@@ -48,7 +49,14 @@ def _show_reply(
 # --- comments -----------------------------------------------------------------------------------------
 
 
-@operation("listCommentsInSpace", "GET", f"{_SPACE}/comments", needs=Can.VIEW, returns=Listing[Comment])
+@operation(
+    "listCommentsInSpace",
+    "GET",
+    f"{_SPACE}/comments",
+    needs=Can.VIEW,
+    returns=Listing[Comment],
+    agents="docs:read",
+)
 @operation(
     "listCommentsInChangeRequest",
     "GET",
@@ -56,10 +64,12 @@ def _show_reply(
     needs=Can.VIEW,
     returns=Listing[Comment],
     errors=(404,),
+    agents="docs:read",
 )
 def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> Listing[Comment]:
-    """The comments of a space or change request, the newest first; filtered by status, page and authors."""
-    wanted = CommentFilter(query.status, query.target_page, query.authors)
+    """The comments of a space or change request, the newest first; filtered by status, page and authors, and by what
+    became of the edit that they suggest."""
+    wanted = CommentFilter(query.status, query.target_page, query.authors, query.suggestion)
     with call.db.read() as tx:
         found = store.list_comments(tx, discussion, wanted, query.order, query.limit, query.page)
         shown = present_comments(call, tx, discussion, found.rows, query.format)
@@ -67,7 +77,13 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
 
 
 @operation(
-    "postCommentInSpace", "POST", f"{_SPACE}/comments", needs=Can.COMMENT, returns=Comment, errors=(400, 404)
+    "postCommentInSpace",
+    "POST",
+    f"{_SPACE}/comments",
+    needs=Can.COMMENT,
+    returns=Comment,
+    errors=(400, 404),
+    agents="docs:comment",
 )
 @operation(
     "postCommentInChangeRequest",
@@ -75,11 +91,13 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     f"{_CHANGE}/comments",
     needs=Can.COMMENT,
     returns=Comment,
-    errors=(400, 404),
+    errors=(400, 404, 409, 413),
+    agents="docs:comment",
 )
 def post_comment(call: Call, discussion: Discussion, body: PostComment, query: FormatQuery) -> Comment:
-    """Says something about a space or change request, a page of it, a node of that page, or a cell of that node."""
-    comment_id = posting.post(call, discussion, body)
+    """Says something about a space or change request, a page of it, a node of that page, or a cell of that node. In a
+    change request, ``suggestion`` suggests an edit of the node, a block of the page."""
+    comment_id = posting.post(call.context, discussion, body)
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -112,7 +130,7 @@ def update_comment(
     call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: FormatQuery
 ) -> Comment:
     """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
-    posting.update(call, discussion, comment_id, None, body)
+    posting.update(call.context, discussion, comment_id, None, body)
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -134,7 +152,27 @@ def update_comment(
 )
 def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     """Deletes a comment with its replies: one's own, or anybody's for those who may edit the content."""
-    return posting.delete(call, discussion, comment_id)
+    return posting.delete(call.context, discussion, comment_id)
+
+
+@operation(
+    "settleSuggestionInChangeRequest",
+    "PUT",
+    f"{_CHANGE}{_COMMENT}/suggestion",
+    needs=Can.EDIT,
+    returns=Comment,
+    errors=(400, 404, 409),
+    extension=True,
+    yields=("changes:write",),
+)
+def settle_suggestion(
+    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: FormatQuery
+) -> Comment:
+    """Accepts the edit that a comment suggests, which makes a revision of the change request by who suggested it;
+    declines it; or opens it again, which undoes an accepted one. Its thread is resolved and opened with it. 409 where
+    the block was edited since so that both cannot stay."""
+    suggesting.settle(call.context, discussion, comment_id, body.status)
+    return _show(call, discussion, comment_id, query.format)
 
 
 # --- replies ------------------------------------------------------------------------------------------
@@ -147,6 +185,7 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     needs=Can.VIEW,
     returns=Listing[CommentReply],
     errors=(404,),
+    agents="docs:read",
 )
 @operation(
     "listCommentRepliesInChangeRequest",
@@ -155,6 +194,7 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     needs=Can.VIEW,
     returns=Listing[CommentReply],
     errors=(404,),
+    agents="docs:read",
 )
 def list_replies(
     call: Call, discussion: Discussion, comment_id: str, query: RepliesQuery
@@ -174,6 +214,7 @@ def list_replies(
     needs=Can.COMMENT,
     returns=CommentReply,
     errors=(400, 404),
+    agents="docs:comment",
 )
 @operation(
     "postCommentReplyInChangeRequest",
@@ -182,12 +223,13 @@ def list_replies(
     needs=Can.COMMENT,
     returns=CommentReply,
     errors=(400, 404),
+    agents="docs:comment",
 )
 def post_reply(
     call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: FormatQuery
 ) -> CommentReply:
     """Replies to a comment."""
-    reply_id = posting.reply(call, discussion, comment_id, body)
+    reply_id = posting.reply(call.context, discussion, comment_id, body)
     return _show_reply(call, discussion, comment_id, reply_id, query.format)
 
 
@@ -234,7 +276,7 @@ def update_reply(
     query: FormatQuery,
 ) -> CommentReply:
     """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
-    posting.update(call, discussion, comment_id, comment_reply_id, body)
+    posting.update(call.context, discussion, comment_id, comment_reply_id, body)
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
 
@@ -256,7 +298,7 @@ def update_reply(
 )
 def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str) -> bool:
     """Deletes a reply: one's own, or anybody's for those who may edit the content."""
-    return posting.delete(call, discussion, comment_id, comment_reply_id)
+    return posting.delete(call.context, discussion, comment_id, comment_reply_id)
 
 
 # --- who takes part -----------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
+from ..changes import Accepted, Nodes, Suggested
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -89,11 +91,12 @@ def _is(parent_id: str | None) -> str:
 
 
 class CommentFilter(Struct, frozen=True):
-    """``authors`` empty: everybody's."""
+    """``authors`` empty: everybody's. ``suggestion``: those alone that suggest an edit which is so."""
 
     status: str = "all"
     page_id: str | None = None
     authors: list[str] = []
+    suggestion: str | None = None
 
 
 _STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.resolved_at IS NOT NULL"}
@@ -111,6 +114,10 @@ def list_comments(
     if wanted.authors:
         where += " AND c.posted_by IN :authors"
         parameters["authors"] = wanted.authors
+    if wanted.suggestion is not None:
+        where += """ AND EXISTS (SELECT 1 FROM comment_suggestions s
+                     WHERE s.comment_id = c.id AND s.status = :suggestion)"""
+        parameters["suggestion"] = wanted.suggestion
     return _list(tx, where, parameters, order, limit, page)
 
 
@@ -319,3 +326,67 @@ def count_emojis(tx: Transaction, comment_id: str) -> int:
         "SELECT count(DISTINCT emoji) FROM comment_reactions WHERE comment_id = :comment", comment=comment_id
     )
     return found
+
+
+# --- suggestions --------------------------------------------------------------------------------------
+
+
+class SuggestionRow(Struct, frozen=True):
+    """``was``, ``becomes``: nodes of the page with references as its file writes them. ``revision_before``,
+    ``revision``: of the change request, before and after it was accepted."""
+
+    comment_id: str
+    was: Nodes
+    becomes: Nodes
+    status: Literal["open", "accepted", "declined"]
+    settled_at: int | None
+    settled_by: str | None
+    revision_before: str | None
+    revision: str | None
+
+
+_SUGGESTION = ", ".join(SuggestionRow.__struct_fields__)
+
+
+def insert_suggestion(tx: Transaction, comment_id: str, made: Suggested) -> None:
+    """An open one."""
+    tx.run(
+        """INSERT INTO comment_suggestions (comment_id, was, becomes, status)
+           VALUES (:comment, :was, :becomes, 'open')""",
+        comment=comment_id,
+        was=msgspec.json.encode(made.was).decode(),
+        becomes=msgspec.json.encode(made.becomes).decode(),
+    )
+
+
+def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
+    return list_suggestions(tx, [comment_id]).get(comment_id)
+
+
+def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
+    """By their comments."""
+    rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
+    return {
+        id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)
+        for id, was, becomes, *rest in rows
+    }
+
+
+def settle_suggestion(
+    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: Accepted | None
+) -> bool:
+    """Whether it still was as it was seen."""
+    is_open = status == "open"
+    return bool(
+        tx.run(
+            """UPDATE comment_suggestions SET status = :status, settled_at = :at, settled_by = :by,
+               revision_before = :before, revision = :revision WHERE comment_id = :comment AND status = :seen""",
+            comment=seen.comment_id,
+            status=status,
+            seen=seen.status,
+            at=None if is_open else now(),
+            by=None if is_open else by,
+            before=accepted.before if accepted else None,
+            revision=accepted.after if accepted else None,
+        )
+    )

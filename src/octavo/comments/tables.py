@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 from ..kit.tables import Count, Table, declare, person, row
+from .kinds import SuggestionStatus
 
 _OPEN = "c.parent_id IS NULL AND c.resolved_at IS NULL"
 
@@ -35,5 +38,12 @@ declare(
         name="comment_reactions",
         of_space="comment_id IN (SELECT id FROM comments WHERE space_id IN {spaces})",
         columns=(person("user_id"),),
+    ),
+    Table(
+        name="comment_suggestions",
+        of_space="comment_id IN (SELECT id FROM comments WHERE space_id IN {spaces})",
+        columns=(person("settled_by"), row("revision_before", "revisions"), row("revision", "revisions")),
+        values={"status": get_args(SuggestionStatus)},
+        json={"was": list[dict[str, Any]], "becomes": list[dict[str, Any]]},
     ),
 )

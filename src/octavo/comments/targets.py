@@ -33,9 +33,8 @@ class Nodes(Struct, frozen=True):
     tables: dict[str, dict[Spot, str | None]]
 
 
-_CACHE_BYTES = 16 * 1024 * 1024
 _KEY_BYTES = 100
-_nodes: OwnCache[Nodes] = OwnCache(_CACHE_BYTES)
+_nodes: OwnCache[Nodes] = OwnCache("nodes with comments", 4)
 
 
 class Where(Struct, frozen=True):
@@ -90,9 +89,8 @@ def attach(
     return Anchor(state.revision_id, page_id, node_id, *spot, spots[spot])
 
 
-def locate(tx: Transaction, discussion: Discussion, comments: Sequence[CommentRow]) -> dict[str, Where]:
-    """Where the targets of comments of one discussion are now, by the comments' ids."""
-    state = shown_state(tx, discussion)
+def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, Where]:
+    """Where the targets of comments are in a state, by the comments' ids."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User
+from ..changes import DocumentInput
 from ..core.document import DocumentBlocks, DocumentObject
 from ..kit.pagination import Order, PageQuery
+from .kinds import SuggestionStatus
 
 Format = Literal["document", "markdown"] | None
 Emojis = Annotated[list[str], Meta(max_length=50)]
@@ -55,6 +57,9 @@ class ReplierItem(Struct, rename="camel"):
 
 
 class CommentUrls(Struct):
+    """``app``: where the thread is shown."""
+
+    app: str
     location: str
 
 
@@ -86,6 +91,20 @@ class CommentReply(Struct, rename="camel", kw_only=True):
     object: Literal["comment-reply"] = "comment-reply"
 
 
+class Suggestion(Struct, rename="camel", kw_only=True):
+    """An edit of the block that the comment is about: the nodes that it was when this was suggested, and those that are
+    to take its place, none where it is to be deleted. ``outdated``: the block was edited since, or is gone; accepting
+    may find that both cannot stay. ``revision``: that of the change request which accepting made."""
+
+    status: SuggestionStatus
+    before: DocumentBlocks
+    after: DocumentBlocks
+    outdated: bool
+    settled_at: str | UnsetType = UNSET
+    settled_by: User | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+
+
 class Comment(Struct, rename="camel", kw_only=True):
     id: str
     posted_by: User
@@ -101,6 +120,7 @@ class Comment(Struct, rename="camel", kw_only=True):
     edited_at: str | UnsetType = UNSET
     resolved_at: str | UnsetType = UNSET
     resolved_by: User | UnsetType = UNSET
+    suggestion: Suggestion | UnsetType = UNSET
     object: Literal["comment"] = "comment"
 
 
@@ -122,6 +142,7 @@ class CommentsQuery(RepliesQuery, rename="camel"):
     status: Literal["all", "open", "resolved"] = "all"
     target_page: str | None = None
     authors: Annotated[list[str], Meta(max_length=100)] = []
+    suggestion: SuggestionStatus | None = None
 
 
 class Words(Struct, forbid_unknown_fields=True):
@@ -141,12 +162,21 @@ Said = Words | str
 
 
 class PostComment(Struct, rename="camel"):
-    """``node``: what holds it is found where ``page`` names that; without a page the comment keeps it as it is."""
+    """``node``: what holds it is found where ``page`` names that; without a page the comment keeps it as it is.
+    ``suggestion``: Octavo's own, in a change request: what is to take the place of the block ``node``, as Markdown or
+    nodes. With one, the body may be empty."""
 
     body: Said
     page: str | None = None
     node: str | None = None
     table_cell: TableCell | None = None
+    suggestion: DocumentInput | UnsetType = UNSET
+
+
+class SettleSuggestion(Struct):
+    """``open``: as nobody had settled it; an accepted edit is undone."""
+
+    status: SuggestionStatus
 
 
 class PostReply(Struct):

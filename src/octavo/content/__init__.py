@@ -35,6 +35,7 @@ from .deriving import (
     order_rebuilding,
     rebuild_derived,
 )
+from .drafting import Draft, same_version
 from .drawing import (
     Drawing,
     Drawn,
@@ -44,7 +45,7 @@ from .drawing import (
     holds_drawings,
     with_content,
 )
-from .entering import ReadState
+from .entering import ReadState, VisitedState
 from .expanding import (
     Expansion,
     asker_at,
@@ -70,18 +71,8 @@ from .keys import (
     find_kept_keys,
     keep_index,
     keyed_document,
-    put_keys,
 )
-from .revising import (
-    PreparedCommit,
-    changed_pages,
-    commit,
-    on_commit,
-    prepare_branch,
-    prepare_commit,
-    prepare_main,
-    revise_main,
-)
+from .revising import changed_pages, first_revision, new_revision, on_commit, write_unchanged
 from .staging import BATCH
 from .store import (
     FOREVER,
@@ -137,23 +128,23 @@ from .versions import current_version, current_versions
 
 __all__ = [
     "IMAGE_HEAD",
-    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
+    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Draft", "Drawing",
     "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "MAX_FILE", "NotYet", "PreparedCommit", "ReadState", "RevisionRow", "RevisionType", "Source", "State",
+    "Layer", "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "VisitedState",
     "Touched", "Versioned", "as_new", "ask_with", "asker_at", "block_index", "body_hash",
-    "branch_state", "carried_keys", "changed_pages", "check_derived", "commit", "compute_document",
+    "branch_state", "carried_keys", "changed_pages", "check_derived", "compute_document",
     "compute_revision", "compute_with", "computed_document", "computed_state", "current_version",
     "current_versions", "dependency_changed", "derive_from_main", "dimensions", "download_url",
-    "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "find_item",
+    "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "first_revision", "find_item",
     "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
     "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",
     "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "last_changed", "list_ancestors",
     "list_beginnings", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
-    "markdown_page", "note_commit", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
-    "parse_source", "prepare_branch", "prepare_commit", "prepare_main", "put_bodies", "put_keys",
-    "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "seeded_id",
+    "markdown_page", "new_revision", "note_commit", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
+    "parse_source", "put_bodies", 
+    "read_source", "rebuild_derived", "resolve_with", "revision_state", "same_version", "seeded_id",
     "shown_state", "signed_url", "source_of", "state_before", "store_bodies", "store_file", "tables",
-    "trace_pages", "with_content",
+    "trace_pages", "with_content", "write_unchanged",
 ]  # fmt: skip

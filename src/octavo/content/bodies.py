@@ -5,45 +5,31 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
 from ..core.document import Document, read, split_page
 from ..kit import metrics as metrics  # noqa: PLC0414 - it tells of blocks that fail, whoever reads them
-from ..kit.cache import ByteCache
+from ..kit.cache import ByteCache, share
 from ..kit.db import Database, Transaction
 from ..spaces import retain
+from .packing import pack, unpack
 
-_SMALL = 512
-_LARGE = 32 * 1024
-"""Bytes of a source that is compressed at the fastest level: the best one takes nine times as long for a sixth less."""
 _BATCH = 500
-_PLAIN, _ZLIB = b"\x00", b"\x01"
-_PARSED_BYTES = 32 * 1024 * 1024
-_parsed: ByteCache[bytes] = ByteCache(_PARSED_BYTES)
+_parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
 """By the hash of what is below the head of a file: an edit of a title or a description reads nothing anew."""
-_parts: ByteCache[str] = ByteCache(_PARSED_BYTES // 16)
+_parts: ByteCache[str] = ByteCache(share("texts below their heads", 2))
 """By the hash of a file, that of what is below its head."""
-_failed: ByteCache[list[int]] = ByteCache(1024 * 1024)
+_failed: ByteCache[list[int]] = ByteCache(share("blocks that cannot be read", 1))
 """The lines of blocks that could not be read, of sources that have some."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
 
+@lru_cache(16)
 def body_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def pack(text: str) -> bytes:
-    raw = text.encode()
-    if len(raw) < _SMALL:
-        return _PLAIN + raw
-    return _ZLIB + zlib.compress(raw, 6 if len(raw) < _LARGE else 1)
-
-
-def unpack(data: bytes) -> str:
-    view = bytes(data)
-    return (zlib.decompress(view[1:]) if view[:1] == _ZLIB else view[1:]).decode()
 
 
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:

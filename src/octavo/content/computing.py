@@ -30,7 +30,6 @@ MAX_PAGES = 5_000
 """Pages, and as many files and reusable contents, that one source may give."""
 MAX_DOCUMENT = 8 * 1024 * 1024
 """Bytes of one document as JSON."""
-_CACHE_BYTES = 64 * 1024 * 1024
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -124,8 +123,8 @@ _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
 OnChange = Callable[[Transaction, str, Collection[str] | None], None]
 _on_change: list[OnChange] = []
-_documents: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
-_revisions: OwnCache[Computed] = OwnCache(_CACHE_BYTES)
+_documents: OwnCache[bytes] = OwnCache("computed documents", 16)
+_revisions: OwnCache[Computed] = OwnCache("computed revisions", 16)
 
 
 def compute_with(type: str, computer: Computer) -> None:

@@ -96,7 +96,7 @@ class Derived(NamedTuple):
     versioned: Versioned | None = None
 
 
-class Prepared(Struct):
+class PreparedParts(Struct):
     """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
     ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
     where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
@@ -118,18 +118,18 @@ def derive_from_main(derived: Derived) -> None:
 @contextmanager
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
-) -> Iterator[Prepared]:
+) -> Iterator[PreparedParts]:
     """Everything that is derived with these changes of main, for the one transaction of the block that applies it.
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    prepared = Prepared(parts, json_list([*changes.pages, *changes.items]))
+    prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
     with _written_before(db, state, changes, prepared):
         yield prepared
 
 
 @contextmanager
-def _written_before(db: Database, state: State, changes: Changes, prepared: Prepared) -> Iterator[None]:
+def _written_before(db: Database, state: State, changes: Changes, prepared: PreparedParts) -> Iterator[None]:
     """Writes what was prepared, and the rows of the changes, before the block where it is much."""
     versioned = _versioned(prepared)
     if len(changes) + sum(how.count(part) for how, part in versioned) <= staging.MOST_AT_ONCE:
@@ -146,13 +146,13 @@ def _written_before(db: Database, state: State, changes: Changes, prepared: Prep
         yield
 
 
-def _versioned(prepared: Prepared) -> list[tuple[Versioned, Any]]:
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
     pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
     return [(how, part) for how, part in pairs if how is not None]
 
 
 def is_still_true(
-    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: Prepared
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
     """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
     return all(
@@ -161,7 +161,7 @@ def is_still_true(
     )
 
 
-def apply_derived(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
     """Makes what was prepared count, in the transaction of the revision, which has claimed what is written already."""
     if prepared.staged is None:
         for derived, part in zip(_derived, prepared.parts, strict=True):
@@ -182,7 +182,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             head = main_state(tx, space_id)
             parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
-        prepared = Prepared(parts, json_list(sorted(owners)))
+        prepared = PreparedParts(parts, json_list(sorted(owners)))
         try:
             with _written_before(db, head, Changes(), prepared), db.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)

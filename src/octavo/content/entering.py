@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, SpaceAccess, enter_space
+from ..access import Can, SpaceAccess, VisitedSpace, enter_space, visit_space
 from ..errors import NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call, Visitor, enters
-from .store import State, revision_state, shown_state
+from .store import State, main_state, revision_state, shown_state
 
 OLD_REVISIONS = 3_600_000
 """Milliseconds for which visitors of a site can read a revision that another one replaced."""
@@ -31,22 +31,40 @@ class ReadState(Struct, frozen=True):
         return self.space.organization_id
 
 
+class VisitedState(VisitedSpace, frozen=True):
+    """A visitor before a state that the site shows them."""
+
+    state: State
+
+
 @enters(ReadState, "spaceId")
 def enter_main(call: Call, needs: Can, space_id: str) -> ReadState:
     space = enter_space(call, needs, space_id)
-    visitor = space.actor.visitor
     with call.db.read() as tx:
-        return ReadState(space, shown_state(tx, visitor.drafted if visitor is not None else None, space_id))
+        return ReadState(space, main_state(tx, space_id))
+
+
+@enters(VisitedState, "spaceId", visitors=True)
+def visit_main(call: Call, needs: Can, space_id: str) -> VisitedState:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
+        return VisitedState(visitor, space_id, shown_state(tx, visitor.drafted, space_id))
 
 
 @enters(ReadState, "spaceId", "revisionId")
 def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> ReadState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
+        return ReadState(space, revision_state(tx, space_id, revision_id))
+
+
+@enters(VisitedState, "spaceId", "revisionId", visitors=True)
+def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> VisitedState:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
         state = revision_state(tx, space_id, revision_id)
-        if space.actor.visitor is not None:
-            _require_shown(tx, state, space.actor.visitor)
-        return ReadState(space, state)
+        _require_shown(tx, state, visitor)
+        return VisitedState(visitor, space_id, state)
 
 
 def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:

@@ -27,7 +27,6 @@ from .store import Item, State
 
 MAX_PAGES = 20_000
 """Computed pages of one state; sources beyond stay as they are."""
-_CACHE_BYTES = 64 * 1024 * 1024
 
 
 class Expansion:
@@ -92,7 +91,7 @@ class Expansion:
         return found[1:]
 
 
-_expansions: OwnCache[Expansion] = OwnCache(_CACHE_BYTES)
+_expansions: OwnCache[Expansion] = OwnCache("states with computed pages", 16)
 
 
 class _Found(Struct):
@@ -194,8 +193,10 @@ def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
         return b""
 
 
-def markdown_page(page: Page, document: Document) -> str:
-    """A page as the file that it would be, with nothing but its title and description above the text."""
+def markdown_page(page: Page, document: Document, note: str = "") -> str:
+    """A page as the file that it would be, with nothing but its title and description above the text. ``note``: a
+    paragraph that comes before the text."""
     head = {"title": page.title, **({"description": page.description} if page.description else {})}
     text = contained("markdown", lambda: document, write).strip("\ufeff\r\n")
-    return f"{with_head('', head)}\n{text}\n" if text else with_head("", head)
+    parts = [with_head("", head), *(f"{part}\n" for part in (note, text) if part)]
+    return "\n".join(parts)

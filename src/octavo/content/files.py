@@ -7,7 +7,6 @@ import hashlib
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.files import Blob, FileGrant
-from ..kit.operation import Call
 from ..spaces import is_released, retain
 from .store import Item
 
@@ -18,19 +17,19 @@ _DAY = 86_400_000
 _GOOD_FOR_DAYS = 2
 
 
-def download_url(call: Call, item: Item) -> str:
+def download_url(context: Context, item: Item) -> str:
     """A signed URL of a file's bytes, on the origin of sites (never the API's), good for one to two days.
 
     It changes once a day only, so that answers that hold it can be cached.
     """
     grant = FileGrant(item.content or "", item.name, item.content_type or "application/octet-stream")
-    return signed_url(call, grant)
+    return signed_url(context, grant)
 
 
-def signed_url(call: Call, grant: FileGrant) -> str:
+def signed_url(context: Context, grant: FileGrant) -> str:
     expires = (now() // _DAY + _GOOD_FOR_DAYS) * _DAY
-    link: str = call.context.files.link(PURPOSE, grant, expires)
-    return link if "://" in link else f"{call.settings.sites_url.rstrip('/')}/~{link.lstrip('/')}"
+    link: str = context.files.link(PURPOSE, grant, expires)
+    return link if "://" in link else f"{context.settings.sites_url.rstrip('/')}/~{link.lstrip('/')}"
 
 
 def store_file(context: Context, data: bytes) -> Blob:

@@ -17,6 +17,8 @@ from ..core.document import (
     index_blocks,
     keyed_nodes,
 )
+from ..core.document.keys import Digests
+from ..core.free_names import free_name
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from .bodies import body_hash, get_body, parse_source
@@ -29,8 +31,7 @@ class Indexed(NamedTuple):
     blocks: Index
 
 
-_INDEX_BYTES = 32 * 1024 * 1024
-_indexes: OwnCache[Indexed] = OwnCache(_INDEX_BYTES)
+_indexes: OwnCache[Indexed] = OwnCache("keys of blocks", 8)
 
 
 class KeptKeys(Struct, frozen=True):
@@ -111,33 +112,58 @@ def _rename(document: Document, keys: Mapping[str, str]) -> Document:
 
 
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
-    """The keys to keep for a source that was edited from these documents; an earlier one goes before a later."""
+    """The keys to keep for a source that was edited from these documents. A node that one of them has as it is keeps that
+    key before one that it is only like; and an earlier document goes before a later."""
     digest = body_hash(text)
 
     def parsed() -> Document:
         return parse_source(digest, lambda: text)
 
     plain = assign_keys(parsed())
+    keyed = keyed_nodes(plain)
+    given = [node.key for node in keyed]
     first, *others = olds
-    nodes = keyed_nodes(plain)
-    given = [node.key for node in nodes]
-    for node in nodes:
-        node.key = None
-    carry_keys(first, plain)
-    known = {node.key for node in keyed_nodes(first)}
-    for other in others:
-        # What the documents before do not know may be known to this one.
-        again = keyed_nodes(carry_keys(other, parsed()))
-        there = {node.key for node in keyed_nodes(other)}
-        new = there - {node.key for node in nodes}
-        for node, found in zip(nodes, again, strict=True):
-            if node.key not in known and found.key in new:
-                node.key = found.key
-        known |= there
+    if not others:
+        for node in keyed:
+            node.key = None
+        carry_keys(first, plain)
+        return _renamed(given, [node.key for node in keyed])
+    digests = Digests(plain)
+    kept: list[str | None] = [None] * len(given)
+    known: set[str] = set()
+    claimed: set[str] = set()
+    alike: list[tuple[int, str]] = []
+    for old in (first, *others):
+        now = keyed_nodes(carry_keys(old, parsed()))
+        was = Digests(old)
+        there = {node.key: was.of(node) for node in keyed_nodes(old) if node.key}
+        known |= there.keys()
+        for at, node in enumerate(now):
+            key = node.key
+            if key is None or key not in there:
+                continue
+            if there[key] != digests.of(keyed[at]):
+                alike.append((at, key))
+            elif kept[at] is None and key not in claimed:
+                kept[at] = key
+                claimed.add(key)
+    for at, key in alike:
+        if kept[at] is None and key not in claimed:
+            kept[at] = key
+            claimed.add(key)
+    known |= claimed
+    for at, key in enumerate(given):
+        if kept[at] is None and key is not None:
+            name = kept[at] = free_name(key, known.__contains__)
+            known.add(name)
+    return _renamed(given, kept)
+
+
+def _renamed(given: Iterable[str | None], kept: Iterable[str | None]) -> dict[str, str]:
     return {
-        was: node.key
-        for was, node in zip(given, nodes, strict=True)
-        if was is not None and node.key is not None and was != node.key
+        was: now
+        for was, now in zip(given, kept, strict=True)
+        if was is not None and now is not None and was != now
     }
 
 

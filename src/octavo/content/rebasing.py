@@ -11,14 +11,14 @@ from typing import Any
 
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .deriving import Prepared, is_still_true
+from .deriving import PreparedParts, is_still_true
 from .store import BranchMoved, Changes, State, find_pages, list_changed, lock_branch, main_state
 
 _MOST = 500
 """Pages that others changed; what was computed beside more of them is computed anew."""
 
 
-def lock_main(tx: Transaction, state: State, changes: Changes, prepared: Prepared) -> State:
+def lock_main(tx: Transaction, state: State, changes: Changes, prepared: PreparedParts) -> State:
     """The head of main, locked until the transaction ends, over which ``changes`` of an earlier head ``state`` mean
     the same. Raises BranchMoved where they may not."""
     lock_branch(tx, state.layers[0].branch_id)

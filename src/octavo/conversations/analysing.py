@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ..core.wording import sentences, shorten, stems
-from .wire import Part
+from .kinds import Part
 
 MAX_TITLE = 140
 MAX_SUMMARY = 500

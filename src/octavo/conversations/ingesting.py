@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ..access import Actor
+from ..access import Actor, Person
 from ..core.masking import mask, mask_secrets
 from ..errors import BadRequest
 from ..integrations import get_integration_by_id
@@ -19,7 +19,7 @@ from ..kit.db import Transaction
 from ..kit.jobs import enqueue
 from ..settings import Settings
 from . import store
-from .wire import DEFAULT_SOURCE, ConversationInput, Metadata, Part
+from .kinds import DEFAULT_SOURCE, ConversationInput, Metadata, Part
 
 QUESTIONS = "integration:octavo:ask"
 """The source of questions that nobody could answer."""
@@ -30,9 +30,10 @@ JOB = "analyseConversations"
 def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
     """Where conversations are from that somebody sends. Raises BadRequest for an integration that speaks for
     another."""
-    if not actor.integration_id:
+    if isinstance(actor, Person):
         return DEFAULT_SOURCE if wanted is UNSET else wanted
-    own = f"integration:{get_integration_by_id(tx, actor.integration_id).name}:{actor.installation_id}"
+    name = get_integration_by_id(tx, actor.integration_id).name
+    own = f"integration:{name}:{actor.installation_id or ''}"
     if wanted not in (UNSET, own):
         raise BadRequest(f"source: an integration's conversations are from {own!r}.")
     return own

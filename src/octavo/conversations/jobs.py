@@ -17,10 +17,10 @@ from .analysing import Issue, find_issues
 from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
 from .ingesting import JOB
+from .kinds import Part
 from .meaning import Meaning, Scale, read_meanings, read_scale
 from .naming import name_later
 from .store import ConversationRow, NewCluster, NewIssue
-from .wire import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000

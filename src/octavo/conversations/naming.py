@@ -21,7 +21,7 @@ from ..models import Message, Model, ModelFailed, as_data, find_model
 from . import store
 from .analysing import MAX_SUMMARY, MAX_TITLE
 from .describing import MAX_LABEL
-from .wire import Part
+from .kinds import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10

@@ -8,6 +8,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, Slice, present_slice
 from . import answering, ingesting, jobs, store, task_routes, wire
+from .kinds import ConversationInput
 from .store import ClusterRow, ConversationRow
 
 operation = Area("conversations").operation
@@ -26,7 +27,7 @@ def ingest_conversations(
     call: Call,
     org: OrgAccess,
     query: wire.IngestQuery,
-    body: wire.ConversationInput | list[wire.ConversationInput],
+    body: ConversationInput | list[ConversationInput],
 ) -> None:
     """Takes one conversation, or up to 1000, and analyses them a little later. One that was sent before, by its id
     and source, is replaced; sent again as it was it changes nothing. Personal data is masked before it is stored."""
@@ -130,6 +131,7 @@ def _present(call: Call, tx: Transaction, rows: list[ClusterRow]) -> list[wire.C
     needs=Can.VIEW_CONVERSATIONS,
     returns=Listing[wire.Cluster],
     errors=(404,),
+    agents="docs:gaps",
 )
 def list_clusters(call: Call, org: OrgAccess, query: wire.ClustersQuery) -> Listing[wire.Cluster]:
     """What several people asked about."""

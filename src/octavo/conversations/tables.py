@@ -6,8 +6,8 @@ from typing import get_args
 
 from ..kit.tables import Count, Table, declare, person
 from ..spaces import on_purge, on_transfer
+from .kinds import TaskStatus
 from .store import remove_tasks_of_space
-from .wire import TaskStatus
 
 _OF_CLUSTER = "FROM conversation_issues i WHERE i.cluster_id = issue_clusters.id"
 _TASKS = "SELECT count(*) FROM agent_tasks t WHERE t.cluster_id = issue_clusters.id"

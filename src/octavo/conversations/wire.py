@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from ..core.addresses import read_address
 from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import Order, PageQuery
+from .kinds import Part, TaskStatus
 from .store import ClusterRow, ConversationRow, IssueRow, TaskRow
 
 MAX_BATCH = 1000
@@ -20,50 +19,8 @@ MAX_BATCH = 1000
 WEEKS = 13
 
 SOURCE = r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z"
-DEFAULT_SOURCE = "integration:octavo:api"
-"""Of what is sent without saying where it is from."""
 
 Source = Annotated[str, Meta(pattern=SOURCE)]
-TaskStatus = Literal["backlog", "started", "completed", "canceled"]
-
-
-class Part(Struct):
-    """Something that was said."""
-
-    type: Literal["message"]
-    role: Literal["user", "assistant", "team-member"]
-    body: Annotated[str, Meta(max_length=100_000)]
-
-
-class Metadata(Struct, rename="camel"):
-    """Where a conversation is, and what its source says of it."""
-
-    url: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
-    attributes: (
-        Annotated[
-            dict[Annotated[str, Meta(max_length=100)], Annotated[str, Meta(max_length=2000)]],
-            Meta(max_length=100),
-        ]
-        | UnsetType
-    ) = UNSET
-    created_at: datetime | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.url is not UNSET:
-            parts = read_address(self.url)
-            if parts is None or not parts.is_web:
-                raise ValueError("url: expected an http or https URL")
-        if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
-            raise ValueError("createdAt: expected a moment between the years 1971 and 9998")
-
-
-class ConversationInput(Struct):
-    """``id``: what the source calls it; sent again, it replaces what was sent before."""
-
-    id: Annotated[str, Meta(min_length=1, max_length=255)]
-    parts: Annotated[list[Part], Meta(max_length=1000)]
-    subject: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
-    metadata: Metadata | UnsetType = UNSET
 
 
 class IngestQuery(Struct):
@@ -249,8 +206,8 @@ class AgentsSetup(Struct):
 # --- presenting ---------------------------------------------------------------------------------------
 
 
-def present_conversation(call: Call, row: ConversationRow) -> Conversation:
-    location = call.url(f"/orgs/{row.organization_id}/conversations/{row.id}")
+def present_conversation(to: Recipient, row: ConversationRow) -> Conversation:
+    location = to.url(f"/orgs/{row.organization_id}/conversations/{row.id}")
     return Conversation(
         id=row.id,
         subject=row.subject if row.subject is not None else UNSET,
@@ -261,9 +218,9 @@ def present_conversation(call: Call, row: ConversationRow) -> Conversation:
     )
 
 
-def present_details(call: Call, row: ConversationRow) -> ConversationDetails:
+def present_details(to: Recipient, row: ConversationRow) -> ConversationDetails:
     return ConversationDetails(
-        present_conversation(call, row),
+        present_conversation(to, row),
         msgspec.json.decode(row.parts, type=list[Part]),
         ShownMetadata(
             msgspec.json.decode(row.attributes, type=dict[str, str]), iso(row.created_at), row.url or UNSET
@@ -271,7 +228,7 @@ def present_details(call: Call, row: ConversationRow) -> ConversationDetails:
     )
 
 
-def present_issue(call: Call, issue: IssueRow, conversation: ConversationRow) -> IssueWithConversation:
+def present_issue(to: Recipient, issue: IssueRow, conversation: ConversationRow) -> IssueWithConversation:
     shown = ConversationIssue(
         id=issue.id,
         title=issue.title,
@@ -280,12 +237,14 @@ def present_issue(call: Call, issue: IssueRow, conversation: ConversationRow) ->
         ingested_at=iso(issue.ingested_at),
         conversation=issue.conversation_id,
         cluster=issue.cluster_id if issue.is_clustered else UNSET,
-        urls=ConversationLocation(call.url(f"/orgs/{issue.organization_id}/conversations-issues/{issue.id}")),
+        urls=ConversationLocation(to.url(f"/orgs/{issue.organization_id}/conversations-issues/{issue.id}")),
     )
-    return IssueWithConversation(shown, present_conversation(call, conversation))
+    return IssueWithConversation(shown, present_conversation(to, conversation))
 
 
-def present_cluster(call: Call, row: ClusterRow, weekly_pulse: list[int], sources: dict[str, int]) -> Cluster:
+def present_cluster(
+    to: Recipient, row: ClusterRow, weekly_pulse: list[int], sources: dict[str, int]
+) -> Cluster:
     return Cluster(
         id=row.id,
         label=row.label,
@@ -305,13 +264,13 @@ def present_cluster(call: Call, row: ClusterRow, weekly_pulse: list[int], source
             row.tasks_canceled,
         ),
         urls=ClusterUrls(
-            call.app.organization(row.organization_id, f"conversations/{row.id}"),
-            call.url(f"/orgs/{row.organization_id}/conversations-clusters/{row.id}"),
+            to.app.organization(row.organization_id, f"conversations/{row.id}"),
+            to.url(f"/orgs/{row.organization_id}/conversations-clusters/{row.id}"),
         ),
     )
 
 
-def present_task(call: Call, row: TaskRow) -> AgentTask:
+def present_task(to: Recipient, row: TaskRow) -> AgentTask:
     return AgentTask(
         id=row.id,
         title=row.title,
@@ -324,7 +283,7 @@ def present_task(call: Call, row: TaskRow) -> AgentTask:
         cluster=row.cluster_id or UNSET,
         change_request=row.change_id or UNSET,
         urls=ClusterUrls(
-            call.app.organization(row.organization_id, f"tasks/{row.id}"),
-            call.url(f"/orgs/{row.organization_id}/agent-tasks/{row.id}"),
+            to.app.organization(row.organization_id, f"tasks/{row.id}"),
+            to.url(f"/orgs/{row.organization_id}/agent-tasks/{row.id}"),
         ),
     )

@@ -43,6 +43,14 @@ class AppAddresses(NamedTuple):
     def space(self, id: str, view: str = "") -> str:
         return f"{self.base}/s/{id}{view}"
 
+    def thread(self, space: str, comment: str, path: str = "") -> str:
+        """A comment on a space: beside the page at ``path``, or by itself."""
+        return (
+            f"{self.page(space, path)}?comment={comment}"
+            if path
+            else self.space(space, f"/~/comments/{comment}")
+        )
+
     def page(self, space: str, path: str, view: str = "") -> str:
         """``path`` is made of the slugs of the page and those above it."""
         return f"{self.space(space, view)}/{path}"

@@ -13,6 +13,7 @@ _DEEPEST = 1000
 """More levels than any tree has: whoever walks up further walks in a circle."""
 _OF_SHAPE = (
     "parent", "rank", "slug", "kind", "title", "link_title", "emoji", "icon", "hidden", "condition", "target",
+    "computed",
 )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ STOP_WORDS = frozenset(
 """Of the languages most often written; without apostrophes and accents."""
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The stem of a folded word, for words of basic letters alone; others as they are."""
     if not (word.isascii() and word.isalpha()):
@@ -61,7 +61,7 @@ def stem(word: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def fold(word: str) -> str:
     """Lower case, without apostrophes and the accents of Latin, Greek and Cyrillic letters."""
     plain = unicodedata.normalize("NFKD", word.lower().replace("'", "").replace("’", ""))

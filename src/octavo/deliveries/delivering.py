@@ -7,13 +7,13 @@ goes on. A recipient that does not answer at all is left alone for a while, with
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import Struct
 
 from ..kit.clock import now
@@ -24,7 +24,7 @@ from ..kit.sealing import Sealer
 from . import store
 from .store import PREVIOUS, Delivery, LogLine, Recipient
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 KEEP_TRYING = 3 * 86_400_000
 """Milliseconds for which an event that fails is tried again."""
@@ -169,7 +169,7 @@ def _drop_old(context: Context, queue: str) -> None:
                 last = store.drop_waiting(tx, queue, type, now() - milliseconds)
             dropped += last
         if dropped:
-            log.warning("events dropped", queue=queue, type=type, count=dropped)
+            log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
 
 
 def _attempt(context: Context, row: Delivery) -> bool:
@@ -192,7 +192,8 @@ def _attempt(context: Context, row: Delivery) -> bool:
         else:
             store.note_answer(tx, row.queue)
     if status == "failed" and not result.refused:
-        log.error("event parked", recipient=row.recipient, id=row.id, type=row.type, error=problem)
+        parked = {"recipient": row.recipient, "id": row.id, "type": row.type, "error": problem}
+        log.error("event parked", extra=parked)
     return problem is None or result.refused
 
 

@@ -1,6 +1,6 @@
 """What the authors of integrations do on their machines: begin one, publish it, run it while they write it."""
 
-from .api import Api, Refused
+from .api import Api, RefusedCall
 from .bundling import BundleFailed, bundle, install_packages
 from .examples import builtin_folder, install_builtin, list_builtin, start_integration
 from .manifest import read_manifest
@@ -8,6 +8,6 @@ from .publishing import publish_folder
 from .serving import develop
 
 __all__ = [
-    "Api", "BundleFailed", "Refused", "builtin_folder", "bundle", "develop", "install_builtin",
+    "Api", "BundleFailed", "RefusedCall", "builtin_folder", "bundle", "develop", "install_builtin",
     "install_packages", "list_builtin", "publish_folder", "read_manifest", "start_integration",
 ]  # fmt: skip

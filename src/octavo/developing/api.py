@@ -15,7 +15,7 @@ _SECONDS = 60
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
-class Refused(OctavoError):
+class RefusedCall(OctavoError):
     """The API refused a call; ``code`` is the HTTP status."""
 
     def __init__(self, message: str, code: int) -> None:
@@ -47,7 +47,7 @@ class Api:
         self._client.close()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer, None where there is none. Raises Refused, Unavailable."""
+        """The answer, None where there is none. Raises RefusedCall, Unavailable."""
         try:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
@@ -55,7 +55,7 @@ class Api:
                 f"{self.url} does not answer ({error}). Does the server run? --url says where it is."
             ) from None
         if answer.status_code == 401:
-            raise Refused(f"{self.url} does not know this token. --token-file names another.", 401)
+            raise RefusedCall(f"{self.url} does not know this token. --token-file names another.", 401)
         try:
             given = answer.json() if answer.content else None
         except ValueError:
@@ -63,7 +63,9 @@ class Api:
                 f"{self.url} answers, but not as the API does. Is it the right address?"
             ) from None
         if not answer.is_success:
-            raise Refused(_message(given) or f"{self.url} answered {answer.status_code}", answer.status_code)
+            raise RefusedCall(
+                _message(given) or f"{self.url} answered {answer.status_code}", answer.status_code
+            )
         return given
 
     def only_organization(self) -> str:

@@ -24,7 +24,7 @@ def publish_folder(
     """Bundles the script and publishes the next version; the integration as the API shows it. ``organization`` (id or
     subdomain) goes before what the manifest says.
 
-    Raises BadRequest, BundleFailed, Refused, Unavailable.
+    Raises BadRequest, BundleFailed, RefusedCall, Unavailable.
     """
     read = read_manifest(place, environment)
     for sentence in read.unknown:

@@ -23,7 +23,7 @@ import msgspec
 from ..errors import BadRequest, OctavoError
 from ..integrations import fetch_for
 from ..runtime import Answer, Event, Host, Log, ScriptFailed
-from .api import Api, Refused, integration_path
+from .api import Api, RefusedCall, integration_path
 from .bundling import bundle, install_packages
 from .manifest import find_manifest, read_manifest
 
@@ -94,7 +94,7 @@ def develop(
     """Runs until Ctrl-C or SIGTERM; development mode ends with it. ``tunnel``: a public address that leads to
     ``port`` here; without, the server is to reach that port itself.
 
-    Raises BadRequest, BundleFailed, Refused, Unavailable, before it runs.
+    Raises BadRequest, BundleFailed, RefusedCall, Unavailable, before it runs.
     """
     manifest = find_manifest(place)
     read = read_manifest(manifest, environment)
@@ -113,7 +113,7 @@ def develop(
     with _served(development, port, secret), _interrupted_by_termination():
         try:
             announce()
-        except Refused as error:
+        except RefusedCall as error:
             raise _explained(error, read.manifest.name, place, port, tunnel) from None
         say(
             f"{read.manifest.name} runs here now. Change its files, and the next event is for the new script."
@@ -168,7 +168,7 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     return found
 
 
-def _explained(error: Refused, name: str, place: Path, port: int, tunnel: str | None) -> OctavoError:
+def _explained(error: RefusedCall, name: str, place: Path, port: int, tunnel: str | None) -> OctavoError:
     said = error.message.rstrip(".")
     if error.code == 404:
         return BadRequest(f"{said}. `octavo integrations publish {place}` makes {name} known to the server.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import NotFound
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .wire import GROUP, LIST, USER, location
 
 Resource = dict[str, Any]
@@ -33,7 +33,7 @@ def get(resources: list[Resource], id: str) -> Resource:
     raise NotFound(f"There is no {id!r}.")
 
 
-def resource_types(call: Call, organization_id: str) -> list[Resource]:
+def resource_types(to: Recipient, organization_id: str) -> list[Resource]:
     return [
         {
             "schemas": [_RESOURCE_TYPE],
@@ -41,13 +41,13 @@ def resource_types(call: Call, organization_id: str) -> list[Resource]:
             "name": name,
             "endpoint": f"/{name}s",
             "schema": schema,
-            "meta": _meta(call, organization_id, "ResourceType", f"ResourceTypes/{name}"),
+            "meta": _meta(to, organization_id, "ResourceType", f"ResourceTypes/{name}"),
         }
         for name, schema in (("User", USER), ("Group", GROUP))
     ]
 
 
-def schemas(call: Call, organization_id: str) -> list[Resource]:
+def schemas(to: Recipient, organization_id: str) -> list[Resource]:
     return [
         {
             "schemas": [_SCHEMA],
@@ -55,7 +55,7 @@ def schemas(call: Call, organization_id: str) -> list[Resource]:
             "name": name,
             "description": description,
             "attributes": attributes,
-            "meta": _meta(call, organization_id, "Schema", f"Schemas/{id}"),
+            "meta": _meta(to, organization_id, "Schema", f"Schemas/{id}"),
         }
         for id, name, description, attributes in (
             (USER, "User", "A member of the organization", _USER),
@@ -64,8 +64,8 @@ def schemas(call: Call, organization_id: str) -> list[Resource]:
     ]
 
 
-def _meta(call: Call, organization_id: str, kind: str, path: str) -> Resource:
-    return {"resourceType": kind, "location": location(call, organization_id, path)}
+def _meta(to: Recipient, organization_id: str, kind: str, path: str) -> Resource:
+    return {"resourceType": kind, "location": location(to, organization_id, path)}
 
 
 def _attribute(name: str, type: str = "string", **more: Any) -> Resource:

@@ -29,8 +29,8 @@ from ..errors import BadRequest, Conflict, NotFound
 from ..identity import disable_member, is_made_by, remove_member
 from ..invitations import invite_account, withdraw
 from ..kit import ids
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from . import store
 from .wire import GroupBody, PatchBody, PatchOperation, ScimMember, UserBody
 
@@ -81,7 +81,7 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Gro
     return found
 
 
-def create_user(tx: Transaction, call: Call, org: OrgAccess, body: UserBody) -> store.UserRow:
+def create_user(tx: Transaction, context: Context, org: OrgAccess, body: UserBody) -> store.UserRow:
     """A new member with the organization's default role, under a new account; who has an account is invited.
 
     Raises Conflict for somebody who is a member or invited already.
@@ -96,7 +96,7 @@ def create_user(tx: Transaction, call: Call, org: OrgAccess, body: UserBody) -> 
         raise Conflict(f"userName: {email} is a member already")
     name = _name(body) or email.partition("@")[0]
     if user is not None and not is_made_by(tx, user.id, organization_id):
-        return _invite(tx, call, org, email, name, body)
+        return _invite(tx, context, org, email, name, body)
     if user is None:
         user = insert_user(tx, email, name, verified=False)
         set_manager(tx, user.id, organization_id)
@@ -117,29 +117,29 @@ def _default_role(tx: Transaction, organization_id: str) -> str | None:
 
 
 def _invite(
-    tx: Transaction, call: Call, org: OrgAccess, email: str, name: str, body: UserBody
+    tx: Transaction, context: Context, org: OrgAccess, email: str, name: str, body: UserBody
 ) -> store.UserRow:
     resource_id = ids.new_id()
     store.note_user(
         tx, org.organization_id, resource_id, None, body.external_id, email=email, display_name=name
     )
     if body.active:
-        _send_invitation(tx, call, org, email)
+        _send_invitation(tx, context, org, email)
     return get_user(tx, org.organization_id, resource_id)
 
 
-def _send_invitation(tx: Transaction, call: Call, org: OrgAccess, email: str) -> None:
+def _send_invitation(tx: Transaction, context: Context, org: OrgAccess, email: str) -> None:
     role = _default_role(tx, org.organization_id)
-    invite_account(tx, call, org.organization_id, email, role, invited_by=org.user_id)
+    invite_account(tx, context, org.actor, org.organization_id, email, role, invited_by=org.user_id)
 
 
 def replace_user(
-    tx: Transaction, call: Call, org: OrgAccess, resource_id: str, body: UserBody
+    tx: Transaction, context: Context, org: OrgAccess, resource_id: str, body: UserBody
 ) -> store.UserRow:
     before = get_user(tx, org.organization_id, resource_id)
     if _address(body) != before.email:
         raise BadRequest("userName: the address of an account is changed by its owner only")
-    _set_active(tx, call, org, before, body.active)
+    _set_active(tx, context, org, before, body.active)
     name = _name(body)
     if name is not None and before.managed and before.user_id is not None:
         update_user(tx, before.user_id, display_name=name, photo_url=None)
@@ -149,7 +149,7 @@ def replace_user(
 
 
 def patch_user(
-    tx: Transaction, call: Call, org: OrgAccess, resource_id: str, body: PatchBody
+    tx: Transaction, context: Context, org: OrgAccess, resource_id: str, body: PatchBody
 ) -> store.UserRow:
     """Applies add and replace operations to what Octavo keeps; other attributes are taken and forgotten."""
     before = get_user(tx, org.organization_id, resource_id)
@@ -161,7 +161,7 @@ def patch_user(
             raise BadRequest("Operations: expected a path, or an object of attributes as value")
         for attribute, value in values.items():
             body_now = _with_attribute(body_now, attribute, value, removed=operation.op.lower() == "remove")
-    return replace_user(tx, call, org, resource_id, body_now)
+    return replace_user(tx, context, org, resource_id, body_now)
 
 
 def _require_op(operation: PatchOperation) -> None:
@@ -190,25 +190,27 @@ def _with_attribute(body: UserBody, attribute: str, value: Any, *, removed: bool
     return body
 
 
-def _set_active(tx: Transaction, call: Call, org: OrgAccess, before: store.UserRow, active: bool) -> None:
+def _set_active(
+    tx: Transaction, context: Context, org: OrgAccess, before: store.UserRow, active: bool
+) -> None:
     if before.active == active:
         return
     if before.user_id is None:
         if active:
-            _send_invitation(tx, call, org, before.email)
+            _send_invitation(tx, context, org, before.email)
         else:
-            withdraw(tx, call, org.organization_id, before.email)
+            withdraw(tx, org.actor, org.organization_id, before.email)
     elif active:
         enable_membership(tx, org.organization_id, before.user_id)
     else:
         disable_member(tx, org.organization_id, before.user_id)
 
 
-def delete_user(tx: Transaction, call: Call, org: OrgAccess, resource_id: str) -> None:
+def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
     """Ends a membership and all that came with it, or takes an invitation back."""
     found = get_user(tx, org.organization_id, resource_id)
     if found.user_id is None:
-        withdraw(tx, call, org.organization_id, found.email)
+        withdraw(tx, org.actor, org.organization_id, found.email)
         store.forget_invited(tx, org.organization_id, found.id)
     else:
         remove_member(tx, org.organization_id, found.user_id)

@@ -36,7 +36,7 @@ def _tell_user(
 ) -> None:
     # What happens to somebody who has not accepted is told of their invitation.
     if row.user_id is not None:
-        audit(tx, call, action, org.organization_id, ("user", row.user_id), **states)
+        audit(tx, call.actor, action, org.organization_id, ("user", row.user_id), **states)
 
 
 def _tell_change(
@@ -60,7 +60,7 @@ def _tell_group(
     tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
 ) -> None:
     if states.get("before") != states.get("after"):
-        audit(tx, call, action, org.organization_id, ("team", group_id), **states)
+        audit(tx, call.actor, action, org.organization_id, ("team", group_id), **states)
 
 
 def _config(call: Call, organization_id: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
     """A new member, with the organization's default role, under a new account. Somebody who has an account is invited,
     and a user like any other here, of whom nothing is told but what was sent, until they accept."""
     with call.db.write() as tx:
-        row = provisioning.create_user(tx, call, org, body)
+        row = provisioning.create_user(tx, call.context, org, body)
         _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
     return _reply(wire.present_user(call, org.organization_id, row), 201)
 
@@ -197,7 +197,7 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
     invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.replace_user(tx, call, org, scim_user_id, body)
+        row = provisioning.replace_user(tx, call.context, org, scim_user_id, body)
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -217,7 +217,7 @@ def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.Pa
     invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.patch_user(tx, call, org, scim_user_id, body)
+        row = provisioning.patch_user(tx, call.context, org, scim_user_id, body)
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -227,7 +227,7 @@ def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
     """Ends a membership with its sessions, tokens, places in teams and grants, at once. 404 when there is none."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        provisioning.delete_user(tx, call, org, scim_user_id)
+        provisioning.delete_user(tx, org, scim_user_id)
         _tell_user(tx, call, org, "member.removed", before, before=_user_state(before))
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .store import GroupRow, UserRow
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
@@ -119,11 +119,11 @@ class GroupList(Struct):
     schemas: list[str] = field(default_factory=lambda: [LIST])
 
 
-def location(call: Call, organization_id: str, rest: str) -> str:
-    return call.url(f"/orgs/{organization_id}/scim/v2/{rest}")
+def location(to: Recipient, organization_id: str, rest: str) -> str:
+    return to.url(f"/orgs/{organization_id}/scim/v2/{rest}")
 
 
-def present_user(call: Call, organization_id: str, row: UserRow) -> ScimUser:
+def present_user(to: Recipient, organization_id: str, row: UserRow) -> ScimUser:
     return ScimUser(
         id=row.id,
         user_name=row.email,
@@ -135,13 +135,15 @@ def present_user(call: Call, organization_id: str, row: UserRow) -> ScimUser:
             "User",
             iso(row.created_at),
             iso(row.updated_at),
-            location(call, organization_id, f"Users/{row.id}"),
+            location(to, organization_id, f"Users/{row.id}"),
         ),
         external_id=row.external_id or UNSET,
     )
 
 
-def present_group(call: Call, organization_id: str, row: GroupRow, members: list[tuple[str, str]]) -> Group:
+def present_group(
+    to: Recipient, organization_id: str, row: GroupRow, members: list[tuple[str, str]]
+) -> Group:
     return Group(
         id=row.id,
         display_name=row.title,
@@ -150,7 +152,7 @@ def present_group(call: Call, organization_id: str, row: GroupRow, members: list
             "Group",
             iso(row.created_at),
             iso(row.updated_at),
-            location(call, organization_id, f"Groups/{row.id}"),
+            location(to, organization_id, f"Groups/{row.id}"),
         ),
         external_id=row.external_id or UNSET,
     )

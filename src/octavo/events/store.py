@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..kit.db import Transaction, json_list
 from ..kit.pagination import Slice, decode_token, slice_rows
-from .wire import Activity
+from .kinds import Activity
 
 LASTS = 60_000
 """Milliseconds for which somebody counts as present who says no more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare
-from .wire import Activity
+from .kinds import Activity
 
 declare(
     Table(name="presence", stays="is over within a minute", values={"activity": get_args(Activity)}),

@@ -11,8 +11,8 @@ from ..kit.clock import iso
 from ..kit.hub import Closed, Ready, Reset
 from ..kit.pagination import PageQuery
 from ..notifications import Reason
+from .kinds import Activity
 
-Activity = Literal["viewing", "editing"]
 Status = Literal["draft", "open", "archived", "merged", "approved", "changes-requested"]
 """Of a change request, or of a review."""
 MAX_SPACES = 10

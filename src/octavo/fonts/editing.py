@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from ..access import OrgAccess, audit
 from ..errors import NotFound, PreconditionFailed
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileStore
-from ..kit.operation import Call
 from ..spaces import retain
 from ..uploads import get_upload
 from . import store
@@ -26,21 +26,21 @@ def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontR
 
 
 def create(
-    tx: Transaction, call: Call, org: OrgAccess, family: str, faces: Mapping[int, str]
+    tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
     """A font of the caller's uploads by weight. Raises NotFound, BadRequest, PreconditionFailed."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())
     for weight, key in faces.items():
-        store.put_face(tx, font_id, _face(tx, call.context.files, org, weight, key))
+        store.put_face(tx, font_id, _face(tx, context.files, org, weight, key))
     font = get_font(tx, org.organization_id, font_id)
-    audit(tx, call, "font.created", org.organization_id, ("font", font_id), after=_state(font))
+    audit(tx, org.actor, "font.created", org.organization_id, ("font", font_id), after=_state(font))
     return font
 
 
 def change(
     tx: Transaction,
-    call: Call,
+    context: Context,
     org: OrgAccess,
     font_id: str,
     family: str | None,
@@ -56,21 +56,21 @@ def change(
         if key is None:
             store.remove_face(tx, font.id, weight)
         else:
-            store.put_face(tx, font.id, _face(tx, call.context.files, org, weight, key))
+            store.put_face(tx, font.id, _face(tx, context.files, org, weight, key))
     after = get_font(tx, org.organization_id, font.id)
     if after != font:
         was, is_now = _state(font), _state(after)
-        audit(tx, call, "font.updated", org.organization_id, ("font", font_id), before=was, after=is_now)
+        audit(tx, org.actor, "font.updated", org.organization_id, ("font", font_id), before=was, after=is_now)
     return after
 
 
-def delete(tx: Transaction, call: Call, org: OrgAccess, font_id: str) -> bool:
+def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
     """Removes a font with its files; False when it is not there."""
     found = store.find_font(tx, org.organization_id, font_id)
     if found is None:
         return False
     store.delete_font(tx, found.id)
-    audit(tx, call, "font.removed", org.organization_id, ("font", font_id), before=_state(found))
+    audit(tx, org.actor, "font.removed", org.organization_id, ("font", font_id), before=_state(found))
     return True
 
 

@@ -37,7 +37,7 @@ def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
     if len(weights) < len(body.font_faces):
         raise PreconditionFailed("fontFaces: a weight comes once")
     with call.db.write() as tx:
-        return wire.present_font(call, org, editing.create(tx, call, org, body.font_family, weights))
+        return wire.present_font(call, org, editing.create(tx, call.context, org, body.font_family, weights))
 
 
 @operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, returns=wire.Font, errors=(404,))
@@ -60,7 +60,7 @@ def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont)
     """Renames a font, adds or replaces weights; `storageKey` null removes one. 412 without the weight 400."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     with call.db.write() as tx:
-        font = editing.change(tx, call, org, font_id, body.font_family, weights)
+        font = editing.change(tx, call.context, org, font_id, body.font_family, weights)
         return wire.present_font(call, org, font)
 
 
@@ -68,4 +68,4 @@ def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont)
 def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
     """Removes a font with its files."""
     with call.db.write() as tx:
-        return editing.delete(tx, call, org, font_id)
+        return editing.delete(tx, org, font_id)

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from ..access import OrgAccess, at_least
 from ..content import signed_url
 from ..kit.files import FileGrant
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .store import FontRow
 
 Weight = Annotated[int, Meta(ge=1, le=1000)]
@@ -61,9 +61,9 @@ class Font(Struct, rename="camel"):
     custom: Literal[True] = True
 
 
-def present_font(call: Call, org: OrgAccess, font: FontRow) -> Font:
+def present_font(to: Recipient, org: OrgAccess, font: FontRow) -> Font:
     faces = []
     for face in font.faces:
         grant = FileGrant(face.hash, f"{face.weight}.{face.format}", f"font/{face.format}")
-        faces.append(FontFace(face.weight, [FontSource(signed_url(call, grant), face.format)]))
+        faces.append(FontFace(face.weight, [FontSource(signed_url(to.context, grant), face.format)]))
     return Font(font.id, font.family, faces, FontPermissions(at_least(org.role, "create")))

@@ -12,7 +12,6 @@ from ..errors import BadRequest, Conflict, NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
 from .credentials import HOOK_SECRET, Credential, make_key, seal
@@ -48,17 +47,17 @@ def provider_of(remote: Remote) -> store.Provider:
     return "other"
 
 
-def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) -> tuple[SyncRow, str]:
+def connect(tx: Transaction, context: Context, space: SpaceAccess, given: ConnectGit) -> tuple[SyncRow, str]:
     """The row and the secret of its hooks. Raises BadRequest, Conflict for a space that is synced already, or a folder
     that another space is synced with."""
-    remote = _allowed(call.context, given.remote)
+    remote = _allowed(context, given.remote)
     branch, folder = read_branch(given.branch), read_folder(given.folder)
     if store.find_sync(tx, space.space_id) is not None:
         raise Conflict("This space is synced already; disconnect it first.")
     _require_free(tx, space, remote, branch, folder)
-    credential, public = _credential(call.context, remote, given.credential, space)
+    credential, public = _credential(context, remote, given.credential, space)
     provider = given.provider if given.provider is not UNSET else provider_of(remote)
-    row, hook = _new_row(call, space, remote, branch, folder, credential)
+    row, hook = _new_row(context, space, remote, branch, folder, credential)
     row = structs.replace(
         row,
         provider=provider,
@@ -72,7 +71,9 @@ def connect(tx: Transaction, call: Call, space: SpaceAccess, given: ConnectGit) 
         next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
     )
     store.insert_sync(tx, row)
-    audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
+    audit(
+        tx, space.actor, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row)
+    )
     # A key has to be put into the hoster's settings first.
     if not (credential is not None and credential.kind == "ssh-key"):
         ask(tx, space.organization_id, space.space_id, "connected")
@@ -114,7 +115,12 @@ def _credential(
 
 
 def _new_row(
-    call: Call, space: SpaceAccess, remote: Remote, branch: str, folder: str, credential: Credential | None
+    context: Context,
+    space: SpaceAccess,
+    remote: Remote,
+    branch: str,
+    folder: str,
+    credential: Credential | None,
 ) -> tuple[SyncRow, str]:
     moment, hook = now(), secrets.token_urlsafe(32)
     empty: dict[str, Any] = dict.fromkeys(SyncRow.__struct_fields__)
@@ -126,9 +132,9 @@ def _new_row(
         "folder": folder,
         "provider": provider_of(remote),
         "direction": "both",
-        "secret": seal(call.context.sealer, space.space_id, credential),
+        "secret": seal(context.sealer, space.space_id, credential),
         "credential": credential.kind if credential else None,
-        "hook_secret": HOOK_SECRET.seal(call.context.sealer, hook, space.space_id),
+        "hook_secret": HOOK_SECRET.seal(context.sealer, hook, space.space_id),
         "message": DEFAULT_MESSAGE,
         "poll": POLL,
         "user_id": space.user_id,
@@ -144,7 +150,7 @@ def _told(row: SyncRow) -> dict[str, Any]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
-def update(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateGitSync) -> SyncRow:
+def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateGitSync) -> SyncRow:
     """Raises NotFound, BadRequest."""
     row = get_sync(tx, space)
     fields: dict[str, Any] = {}
@@ -157,10 +163,10 @@ def update(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateGitSync
         if value is not UNSET:
             fields[name] = value
     if given.credential is not UNSET:
-        remote = _allowed(call.context, row.remote)
-        credential, public = _credential(call.context, remote, given.credential, space)
+        remote = _allowed(context, row.remote)
+        credential, public = _credential(context, remote, given.credential, space)
         fields |= {
-            "secret": seal(call.context.sealer, space.space_id, credential),
+            "secret": seal(context.sealer, space.space_id, credential),
             "credential": credential.kind if credential else None,
             "public_key": public,
         }
@@ -172,7 +178,7 @@ def update(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateGitSync
         after = get_sync(tx, space)
         audit(
             tx,
-            call,
+            space.actor,
             "git.updated",
             space.organization_id,
             ("space", space.space_id),
@@ -183,7 +189,7 @@ def update(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateGitSync
     return row
 
 
-def ask_now(tx: Transaction, call: Call, space: SpaceAccess, first: store.First | None) -> SyncRow:
+def ask_now(tx: Transaction, space: SpaceAccess, first: store.First | None) -> SyncRow:
     """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
     NotFound, Conflict for one that waits for a decision."""
     row = get_sync(tx, space)
@@ -191,7 +197,7 @@ def ask_now(tx: Transaction, call: Call, space: SpaceAccess, first: store.First 
         store.set_first(tx, space.space_id, first)
         store.set_fields(tx, space.space_id, user_id=space.user_id)
         target = ("space", space.space_id)
-        audit(tx, call, "git.decided", space.organization_id, target, after={"first": first})
+        audit(tx, space.actor, "git.decided", space.organization_id, target, after={"first": first})
     elif row.status == "stopped":
         raise Conflict(
             f"This sync waits for a decision: {row.error} Say with `first` which side to go on from."
@@ -201,23 +207,30 @@ def ask_now(tx: Transaction, call: Call, space: SpaceAccess, first: store.First 
     return get_sync(tx, space)
 
 
-def disconnect(tx: Transaction, call: Call, space: SpaceAccess) -> bool:
+def disconnect(tx: Transaction, space: SpaceAccess) -> bool:
     """False for a space that is not synced. Its content and the repository stay as they are."""
     row = store.find_sync(tx, space.space_id)
     if row is None:
         return False
     store.delete_sync(tx, space.space_id)
-    audit(tx, call, "git.disconnected", space.organization_id, ("space", space.space_id), before=_told(row))
+    audit(
+        tx,
+        space.actor,
+        "git.disconnected",
+        space.organization_id,
+        ("space", space.space_id),
+        before=_told(row),
+    )
     return True
 
 
-def renew_hook(tx: Transaction, call: Call, space: SpaceAccess) -> tuple[SyncRow, str]:
+def renew_hook(tx: Transaction, context: Context, space: SpaceAccess) -> tuple[SyncRow, str]:
     """Another secret for hooks. Raises NotFound."""
     get_sync(tx, space)
     hook = secrets.token_urlsafe(32)
-    sealed = HOOK_SECRET.seal(call.context.sealer, hook, space.space_id)
+    sealed = HOOK_SECRET.seal(context.sealer, hook, space.space_id)
     store.set_fields(tx, space.space_id, hook_secret=sealed)
-    audit(tx, call, "git.hook_renewed", space.organization_id, ("space", space.space_id))
+    audit(tx, space.actor, "git.hook_renewed", space.organization_id, ("space", space.space_id))
     return get_sync(tx, space), hook
 
 
@@ -226,7 +239,7 @@ def renew_hook(tx: Transaction, call: Call, space: SpaceAccess) -> tuple[SyncRow
 
 def run_once(
     tx: Transaction,
-    call: Call,
+    context: Context,
     space: SpaceAccess,
     given: ImportRepository | ExportToRepository,
     first: store.First,
@@ -234,7 +247,7 @@ def run_once(
     """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
     then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
     url, user, secret = split_credential(given.url)
-    remote = _allowed(call.context, url)
+    remote = _allowed(context, url)
     branch = read_branch(given.ref, "ref")
     folder = read_folder(given.project_directory, "repoProjectDirectory")
     credential = Credential("password" if user else "token", secret, user) if secret else None
@@ -247,7 +260,7 @@ def run_once(
     }
     if credential is not None:
         about |= {
-            "secret": seal(call.context.sealer, space.space_id, credential),
+            "secret": seal(context.sealer, space.space_id, credential),
             "credential": credential.kind,
         }
     if isinstance(given, ExportToRepository) and given.commit_message:
@@ -259,10 +272,17 @@ def run_once(
         row = None
     if row is None:
         _require_free(tx, space, remote, branch, folder)
-        row, _ = _new_row(call, space, remote, branch, folder, credential)
+        row, _ = _new_row(context, space, remote, branch, folder, credential)
         row = structs.replace(row, first=first, integration="api", poll=0)
         store.insert_sync(tx, row)
-        audit(tx, call, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row))
+        audit(
+            tx,
+            space.actor,
+            "git.connected",
+            space.organization_id,
+            ("space", space.space_id),
+            after=_told(row),
+        )
     elif given.force and row.status == "stopped":
         about["first"] = first
     store.set_fields(tx, space.space_id, **about)

@@ -8,13 +8,6 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-)
 from msgspec import Struct
 
 from ..kit.sealing import Sealer, sealed_column
@@ -56,6 +49,14 @@ def unseal(sealer: Sealer, space_id: str, sealed: str | None) -> Credential | No
 
 def make_key(comment: str) -> tuple[Credential, str]:
     """A new ssh key: what is kept of it, and the public part as people put it into a hoster's settings."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        PublicFormat,
+    )
+
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()

@@ -11,13 +11,24 @@ from ..access import find_user_by_email, has_verified_email, list_users_by_id, r
 from ..changes import find_change
 from ..content import RevisionRow, State, list_revisions
 from ..kit.db import Transaction
-from .repository import Person
 
 DEFAULT_MESSAGE = "OCTAVO-{change_request_number}: {change_request_subject}"
 NO_SUBJECT = "No subject"
 _PLACEHOLDER = re.compile(r"\{(change_request_number|change_request_subject)\}")
 _MOST_REVISIONS = 200
 _MOST_PEOPLE = 20
+
+
+class Person(Struct, frozen=True):
+    name: str
+    email: str
+
+    def line(self) -> bytes:
+        return f"{_plain(self.name)} <{_plain(self.email)}>".encode()
+
+
+def _plain(text: str) -> str:
+    return "".join(sign for sign in text if sign not in "<>\n\r\0").strip() or "-"
 
 
 class Said(Struct, frozen=True):

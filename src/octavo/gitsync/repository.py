@@ -24,6 +24,7 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from ..core.paths import unsafe_path
+from .people import Person
 from .reasons import Reason, Stopped
 
 FOLDER = "git"
@@ -53,14 +54,6 @@ class Change(Struct, frozen=True):
     new: Entry | None
 
 
-class Person(Struct, frozen=True):
-    name: str
-    email: str
-
-    def line(self) -> bytes:
-        return f"{_plain(self.name)} <{_plain(self.email)}>".encode()
-
-
 class CommitText(Struct, frozen=True):
     """What is said of a commit: who, when (seconds), and the message."""
 
@@ -68,10 +61,6 @@ class CommitText(Struct, frozen=True):
     committer: Person
     at: int
     message: str
-
-
-def _plain(text: str) -> str:
-    return "".join(sign for sign in text if sign not in "<>\n\r\0").strip() or "-"
 
 
 class _Objects:

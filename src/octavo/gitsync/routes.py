@@ -33,7 +33,7 @@ def import_repository(call: Call, space: SpaceAccess, body: wire.ImportRepositor
     if body.standalone:
         raise BadRequest("standalone: an import always is of main")
     with call.db.write() as tx:
-        connecting.run_once(tx, call, space, body, "import")
+        connecting.run_once(tx, call.context, space, body, "import")
 
 
 @operation(
@@ -48,7 +48,7 @@ def export_repository(call: Call, space: SpaceAccess, body: wire.ExportToReposit
     """Commits what main has new to a branch of a repository, in a job. The first time the branch becomes what the space
     is, on top of what it has; nothing is ever forced."""
     with call.db.write() as tx:
-        connecting.run_once(tx, call, space, body, "export")
+        connecting.run_once(tx, call.context, space, body, "export")
 
 
 @operation("getSpaceGitInfo", "GET", f"{_GIT}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
@@ -64,7 +64,7 @@ def get_git_info(call: Call, space: SpaceAccess) -> wire.GitInfo:
 def delete_legacy(call: Call, space: SpaceAccess) -> bool:
     """Disconnects a space from its repository; both stay as they are."""
     with call.db.write() as tx:
-        return connecting.disconnect(tx, call, space)
+        return connecting.disconnect(tx, space)
 
 
 @operation(
@@ -99,7 +99,7 @@ def connect_sync(call: Call, space: SpaceAccess, body: wire.ConnectGit) -> wire.
     secret that hooks are signed with is in this answer alone. With an ssh key the first sync waits until it is asked
     for, because the hoster has to know the key first."""
     with call.db.write() as tx:
-        row, secret = connecting.connect(tx, call, space, body)
+        row, secret = connecting.connect(tx, call.context, space, body)
     call.response_headers["location"] = call.url(_SYNC.format(spaceId=space.space_id))
     return present_with_secret(call, row, secret)
 
@@ -126,7 +126,7 @@ def get_sync(call: Call, space: SpaceAccess) -> wire.GitSync:
 def update_sync(call: Call, space: SpaceAccess, body: wire.UpdateGitSync) -> wire.GitSync:
     """Changes how a space is synced; the fields that are left out stay."""
     with call.db.write() as tx:
-        row = connecting.update(tx, call, space, body)
+        row = connecting.update(tx, call.context, space, body)
         return present_sync(call, row, store.count_ahead(tx, space.space_id))
 
 
@@ -134,7 +134,7 @@ def update_sync(call: Call, space: SpaceAccess, body: wire.UpdateGitSync) -> wir
 def disconnect_sync(call: Call, space: SpaceAccess) -> bool:
     """Ends the sync. The space and the repository stay as they are; what was on its way may still arrive."""
     with call.db.write() as tx:
-        return connecting.disconnect(tx, call, space)
+        return connecting.disconnect(tx, space)
 
 
 @operation(
@@ -152,7 +152,7 @@ def run_sync(call: Call, space: SpaceAccess, body: wire.RunGitSync) -> wire.GitS
     it is, merged with what the space has new; `export` commits all that the space has on top of it. 409 without one."""
     first = body.first if body.first is not UNSET else None
     with call.db.write() as tx:
-        row = connecting.ask_now(tx, call, space, first)
+        row = connecting.ask_now(tx, space, first)
         return present_sync(call, row, store.count_ahead(tx, space.space_id))
 
 
@@ -186,7 +186,7 @@ def list_sync_runs(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[
 def rotate_secret(call: Call, space: SpaceAccess) -> wire.GitSyncWithSecret:
     """Another secret for hooks; the one before counts no more."""
     with call.db.write() as tx:
-        row, secret = connecting.renew_hook(tx, call, space)
+        row, secret = connecting.renew_hook(tx, call.context, space)
     return present_with_secret(call, row, secret)
 
 

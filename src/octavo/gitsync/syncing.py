@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -35,10 +34,8 @@ from ..content import (
     list_pages,
     list_revisions,
     main_state,
+    new_revision,
     note_commit,
-    prepare_main,
-    put_keys,
-    revise_main,
     revision_state,
     store_bodies,
 )
@@ -59,14 +56,13 @@ from . import store
 from .addresses import read_remote, web_address
 from .agreed import Agreed, same_item, same_page
 from .credentials import unseal
-from .people import Said, describe, find_author
+from .people import Person, Said, describe, find_author
 from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
 from .remotes import Connection
 from .repository import (
     CommitText,
     Entry,
-    Person,
     Repository,
     is_safe,
     message_of,
@@ -80,7 +76,7 @@ _ROUNDS = 6
 """How often a sync begins anew within a run because one side was changed meanwhile."""
 
 
-class Outcome(Struct):
+class SyncOutcome(Struct):
     """What a run did."""
 
     commit: str | None = None
@@ -166,6 +162,15 @@ def _ended_badly(
             store.set_fields(tx, row.space_id, seen=seen or "", first=first)
         if after.failures == 0:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
+            emit(
+                tx,
+                "git_sync_failed",
+                organization_id=get_space(tx, row.space_id).organization_id,
+                space_id=row.space_id,
+                run=row.space_id,
+                user=row.user_id,
+                problem=stopped.message,
+            )
     return str(status)
 
 
@@ -188,7 +193,7 @@ class _Sync:
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
         self.space_id = row.space_id
-        self.outcome = Outcome()
+        self.outcome = SyncOutcome()
         self.head: str | None = None
         """Where the branch was when it was looked at."""
         with context.db.read() as tx:
@@ -200,7 +205,7 @@ class _Sync:
 
     # --- the run --------------------------------------------------------------------------------------
 
-    def run(self) -> Outcome:
+    def run(self) -> SyncOutcome:
         row = self.row
         anew = True
         for _ in range(_ROUNDS):
@@ -447,22 +452,18 @@ class _Sync:
         with self.context.db.read() as tx:
             people = [person_of(bytes(copy.commit(head).author))] if head else []
             author = find_author(tx, self.organization_id, people) if changes else None
-        with self._revised(main, whole) as revise, self.context.db.write() as tx:
+        with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
+            tx = revision.tx
             store.require_held(tx, self.space_id, self.holder)
-            made = revise(
-                tx,
+            made = revision.write(
                 author=author or self.row.user_id,
                 message=(about["message"] or None) if about else None,
                 git=about,
             )
-            if keys:
-                put_keys(tx, keys)
             if conflicts:
                 change = create_conflicted(
                     tx,
-                    self.context,
                     self.space,
-                    made,
                     [replace(conflict, origin="repository") for conflict in conflicts],
                     subject=f"{self.row.branch}: what both sides changed",
                 )
@@ -495,22 +496,6 @@ class _Sync:
     def _keeps(self, found: Differing | None) -> bool:
         """Whether what differs stays so until there is something to commit."""
         return self.row.direction == "import" and found is not None
-
-    @contextmanager
-    def _revised(self, main: State, changes: Changes) -> Iterator[Callable[..., State]]:
-        """What makes the revision in a transaction; main itself where it has all of it."""
-        if not changes:
-
-            def same(tx: Transaction, **about: Any) -> State:
-                if main_state(tx, self.space_id).revision_id != main.revision_id:
-                    raise BranchMoved
-                return main
-
-            yield same
-            return
-        hosts, size = app_hosts(self.context.settings.url), self.context.settings.page_size
-        with prepare_main(self.context.db, main, changes, (), hosts, size) as prepared:
-            yield lambda tx, **about: revise_main(tx, main, changes, prepared, **about)
 
     # --- the commit -----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .addresses import Remote, read_remote, web_address
 from .store import Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
 
@@ -205,7 +205,7 @@ def present_info(row: SyncRow) -> GitInfo:
     )
 
 
-def _fields(call: Call, row: SyncRow, ahead: int) -> dict[str, Any]:
+def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
     commit_url = web_address(_remote(row), row.provider, "commit", row.commit_id) if row.commit_id else None
     return {
         "space": row.space_id,
@@ -219,7 +219,7 @@ def _fields(call: Call, row: SyncRow, ahead: int) -> dict[str, Any]:
         "commit_message": row.message,
         "poll_seconds": row.poll,
         "ahead": ahead,
-        "hook_url": call.url(f"/spaces/{row.space_id}/git/hook"),
+        "hook_url": to.url(f"/spaces/{row.space_id}/git/hook"),
         "connected_by": row.user_id,
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
@@ -238,12 +238,12 @@ def _fields(call: Call, row: SyncRow, ahead: int) -> dict[str, Any]:
     }
 
 
-def present_sync(call: Call, row: SyncRow, ahead: int) -> GitSync:
-    return GitSync(**_fields(call, row, ahead))
+def present_sync(to: Recipient, row: SyncRow, ahead: int) -> GitSync:
+    return GitSync(**_fields(to, row, ahead))
 
 
-def present_with_secret(call: Call, row: SyncRow, secret: str) -> GitSyncWithSecret:
-    return GitSyncWithSecret(**_fields(call, row, 0), hook_secret=secret)
+def present_with_secret(to: Recipient, row: SyncRow, secret: str) -> GitSyncWithSecret:
+    return GitSyncWithSecret(**_fields(to, row, 0), hook_secret=secret)
 
 
 def present_run(run: RunRow) -> GitRun:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 
 import msgspec
-import pyotp
 from msgspec import Struct
 
 from ..access import hash_token
@@ -57,6 +56,8 @@ def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
     """A new secret, in force once ``confirm`` saw a code of it. Raises Conflict when one is in force."""
     if needs_code(tx, user_id):
         raise Conflict("There is a second factor already: end it first.")
+    import pyotp
+
     secret = pyotp.random_base32(32)
     tx.run(
         """INSERT INTO second_factors (user_id, secret, created_at) VALUES (:user, :secret, :at)
@@ -70,6 +71,8 @@ def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
 
 def provisioning_uri(secret: str, email: str, installation: str) -> str:
     """What authenticator apps read from a QR code; they show the name of the ``installation``."""
+    import pyotp
+
     return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=installation)
 
 
@@ -126,6 +129,8 @@ def _keep_recovery(tx: Transaction, user_id: str, hashes: list[str]) -> None:
 
 def _matching_step(factor: Factor, code: str) -> int | None:
     """The time step the code is of, when it is later than the last one taken."""
+    import pyotp
+
     totp = pyotp.TOTP(factor.secret)
     present = now() // 1000 // _STEP
     for step in range(present - _DRIFT, present + _DRIFT + 1):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import secrets
 import time
 from functools import cache
@@ -14,21 +15,20 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
-import structlog
 from msgspec import Struct
 
-from ..access import cookie, find_user_by_email, hash_token, insert_user
+from ..access import find_user_by_email, hash_token, insert_user
 from ..errors import Forbidden, OctavoError, Unauthorized, Unavailable
 from ..kit.cache import OwnCache
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
-from ..kit.operation import Call
 from . import linked_accounts, one_time, sessions
 from .redirects import local_path
 from .verification import verify_address
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 LIFETIME = 10 * 60_000
 _KEEP_SECONDS = 3600
@@ -46,7 +46,7 @@ class BadProvider(OctavoError):
 
     def __init__(self, detail: str) -> None:
         super().__init__("The sign-in provider does not answer as it should. The server's log says why.")
-        log.warning("the sign-in provider failed", detail=detail)
+        log.warning("the sign-in provider failed", extra={"detail": detail})
 
 
 class StartQuery(Struct):
@@ -111,44 +111,44 @@ def _ask(
         raise BadProvider(error.message) from None
 
 
-_kept: OwnCache[tuple[float, Any]] = OwnCache(4 * 1024 * 1024)
+_kept: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
 """Metadata and keys of a provider, with the moment at which they came."""
 
 
-def _fetch(call: Call, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
+def _fetch(context: Context, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
     """What is at an address, at most so many seconds old. Raises BadProvider."""
-    kept = _kept.of(call.db).get(url)
+    kept = _kept.of(context.db).get(url)
     if kept is not None and time.monotonic() - kept[0] < at_most:
         return kept[1]
-    answer = _ask(_fetcher(call.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
+    answer = _ask(_fetcher(context.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
     if answer.status != 200:
         raise BadProvider(f"{url} answered {answer.status}")
     try:
         value = msgspec.json.decode(answer.body, type=type)
     except msgspec.MsgspecError as error:
         raise BadProvider(f"{url}: {error}") from None
-    _kept.of(call.db).put(url, (time.monotonic(), value), 10 * len(answer.body))
+    _kept.of(context.db).put(url, (time.monotonic(), value), 10 * len(answer.body))
     return value
 
 
-def _metadata(call: Call) -> _Metadata:
-    issuer = call.settings.oidc_issuer
+def _metadata(context: Context) -> _Metadata:
+    issuer = context.settings.oidc_issuer
     if not issuer:
         raise Unavailable("This installation has no OpenID Connect provider (OCTAVO_OIDC_ISSUER).")
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-    found: _Metadata = _fetch(call, url, _Metadata)
+    found: _Metadata = _fetch(context, url, _Metadata)
     if found.issuer.rstrip("/") != issuer.rstrip("/"):
         raise BadProvider(f"calls itself {found.issuer!r}, expected {issuer!r}")
     return found
 
 
-def cookie_name(call: Call) -> str:
-    return "__Host-octavo-oidc" if call.settings.url.startswith("https://") else "octavo-oidc"
+def cookie_name(context: Context) -> str:
+    return "__Host-octavo-oidc" if context.settings.url.startswith("https://") else "octavo-oidc"
 
 
-def start(call: Call, wanted: str | None) -> Started:
+def start(context: Context, wanted: str | None) -> Started:
     """Where to send the browser, and what it must bring back in a cookie. Raises Unavailable, BadProvider."""
-    metadata = _metadata(call)
+    metadata = _metadata(context)
     pending = _Pending(
         nonce=secrets.token_urlsafe(24),
         verifier=secrets.token_urlsafe(48),
@@ -156,14 +156,14 @@ def start(call: Call, wanted: str | None) -> Started:
         next=local_path(wanted),
     )
     binding = secrets.token_urlsafe(32)
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         kept = msgspec.structs.replace(pending, binding=hash_token(binding))
-        state = one_time.issue(tx, call.context.sealer, "oidc", kept, LIFETIME)
+        state = one_time.issue(tx, context.sealer, "oidc", kept, LIFETIME)
     digest = hashlib.sha256(pending.verifier.encode()).digest()
     parameters = {
         "response_type": "code",
-        "client_id": call.settings.oidc_client_id,
-        "redirect_uri": call.url("/oidc/callback"),
+        "client_id": context.settings.oidc_client_id,
+        "redirect_uri": context.url("/oidc/callback"),
         "scope": "openid email profile",
         "state": state,
         "nonce": pending.nonce,
@@ -174,30 +174,32 @@ def start(call: Call, wanted: str | None) -> Started:
     return Started(f"{metadata.authorization_endpoint}{glue}{urlencode(parameters)}", binding)
 
 
-def finish(call: Call, query: CallbackQuery) -> Finished:
-    """A session for whom the provider vouches. Raises Unauthorized, Forbidden, BadProvider."""
-    with call.db.write() as tx:
-        pending = one_time.take(tx, call.context.sealer, "oidc", query.state, _Pending)
-    binding = cookie(call, cookie_name(call)) or ""
+def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> Finished:
+    """A session for whom the provider vouches; ``binding``: what the browser brings back.
+
+    Raises Unauthorized, Forbidden, BadProvider.
+    """
+    with context.db.write() as tx:
+        pending = one_time.take(tx, context.sealer, "oidc", query.state, _Pending)
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
         raise Unauthorized("state: unknown, used, expired, or of another browser. Start the sign-in again.")
     if query.error is not None or not query.code:
         raise Unauthorized("The sign-in provider did not let you in.")
-    metadata = _metadata(call)
-    token = _exchange(call, metadata, query.code, pending.verifier)
-    identity = _verified(call, metadata, token, pending.nonce)
-    with call.db.write() as tx:
+    metadata = _metadata(context)
+    token = _exchange(context, metadata, query.code, pending.verifier)
+    identity = _verified(context, metadata, token, pending.nonce)
+    with context.db.write() as tx:
         user_id = _person(tx, metadata.issuer, identity)
-        session = sessions.begin(tx, user_id, "oidc", client=call.client, agent=sessions.agent_of(call))
+        session = sessions.begin(tx, user_id, "oidc", client=browser.client, agent=browser.agent)
     return Finished(session, pending.next)
 
 
-def _exchange(call: Call, metadata: _Metadata, code: str, verifier: str) -> str:
-    settings = call.settings
+def _exchange(context: Context, metadata: _Metadata, code: str, verifier: str) -> str:
+    settings = context.settings
     form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": call.url("/oidc/callback"),
+        "redirect_uri": context.url("/oidc/callback"),
         "code_verifier": verifier,
     }
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
@@ -216,11 +218,11 @@ def _exchange(call: Call, metadata: _Metadata, code: str, verifier: str) -> str:
         raise BadProvider(f"token answer: {error}") from None
 
 
-def _verified(call: Call, metadata: _Metadata, token: str, nonce: str) -> Identity:
-    client_id = call.settings.oidc_client_id
+def _verified(context: Context, metadata: _Metadata, token: str, nonce: str) -> Identity:
+    client_id = context.settings.oidc_client_id
     # Kept keys first; a token of a key made since asks again, at most every ten seconds.
     for at_most in (_KEEP_SECONDS, 10):
-        keys = _fetch(call, metadata.jwks_uri, dict, at_most=at_most)
+        keys = _fetch(context, metadata.jwks_uri, dict, at_most=at_most)
         try:
             return read_id_token(token, keys, issuer=metadata.issuer, client_id=client_id, nonce=nonce)
         except Unauthorized:

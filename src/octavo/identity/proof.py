@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from ..access import Actor
 from ..errors import Forbidden
-from ..kit.operation import Call
+from ..kit.context import Context
 from . import attempts, factors, passwords, sessions, signing_in
 
 
-def prove(call: Call, actor: Actor, password: str, code: str | None) -> int:
+def prove(context: Context, client: str, actor: Actor, password: str, code: str | None) -> int:
     """Takes the password, and a code where there is a second factor; when it was proved.
 
     Raises Forbidden when one of them is wrong or missing, TooManyRequests after too many tries.
     """
-    counters = attempts.counters("proof", actor.user_id, call.client, per_account=signing_in.CODE_TRIES)
-    with call.db.write() as tx:
+    counters = attempts.counters("proof", actor.user_id, client, per_account=signing_in.CODE_TRIES)
+    with context.db.write() as tx:
         attempts.take(tx, counters)
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         stored = passwords.find_password(tx, actor.user_id)
     if not passwords.verify_password(stored, password):
         raise Forbidden("password: wrong, or there is none. Without one, sign in again.")
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         if factors.needs_code(tx, actor.user_id) and not factors.accept(
-            tx, call.context.sealer, actor.user_id, code or ""
+            tx, context.sealer, actor.user_id, code or ""
         ):
             raise Forbidden("code: missing, wrong, or used already")
         attempts.give_back(tx, counters)

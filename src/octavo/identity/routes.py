@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from ..access import (
     PROOF_LASTS,
     Actor,
@@ -12,8 +14,10 @@ from ..access import (
     SignedIn,
     audit,
     audit_person,
+    cookie,
     cookie_header,
     find_user,
+    is_session,
     require_same_origin,
     revoke_token,
 )
@@ -22,7 +26,7 @@ from ..kit.clock import iso, now
 from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import attempts, factors, oidc, passwords, proof, removal, sessions, signing_in, store, wire
+from . import attempts, factors, oidc, passkeys, passwords, proof, removal, sessions, signing_in, store, wire
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
@@ -40,8 +44,13 @@ def _answer(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
     return Reply(wire.present_outcome(outcome), headers=headers)
 
 
+def browser_of(call: Call) -> sessions.Browser:
+    """What a request was made with."""
+    return sessions.Browser(call.client, call.headers.get(b"user-agent", b"").decode("latin-1"))
+
+
 def session_cookie(call: Call, new: sessions.NewSession) -> str:
-    return cookie_header(call, new.secret, (new.expires_at - now()) // 1000)
+    return cookie_header(call.context, new.secret, (new.expires_at - now()) // 1000)
 
 
 def _tell(
@@ -86,7 +95,9 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     Where a second factor is needed and no code came along, the answer says so and carries a challenge. Wrong
     address and wrong password answer alike: 401. After too many tries: 429.
     """
-    outcome = signing_in.with_password(call, body.email, body.password, body.code, body.device)
+    outcome = signing_in.with_password(
+        call.context, browser_of(call), body.email, body.password, body.code, body.device
+    )
     return _answer(call, outcome, body.cookie)
 
 
@@ -102,7 +113,43 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     """Ends a sign-in that waits for the second factor; a recovery code does as well."""
-    return _answer(call, signing_in.with_code(call, body.challenge, body.code), body.cookie)
+    return _answer(
+        call, signing_in.with_code(call.context, browser_of(call), body.challenge, body.code), body.cookie
+    )
+
+
+@operation(
+    "startPasskeySignIn",
+    "POST",
+    "/sign-in/passkey/start",
+    needs=PUBLIC,
+    returns=passkeys.StartedPasskey,
+    errors=(401, 429, 503),
+    extension=True,
+    body_limit=16_384,
+)
+def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
+    """A challenge for a passkey, and what the browser is to sign; good once, for five minutes. It says nothing about who
+    has a passkey."""
+    started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
+    return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
+
+
+@operation(
+    "signInWithPasskey",
+    "POST",
+    "/sign-in/passkey",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403, 503),
+    extension=True,
+    body_limit=32_768,
+)
+def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
+    """Begins a session by a passkey that knows who uses it, which stands for both factors; or ends a sign-in that waits
+    for the second one."""
+    outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
+    return _answer(call, outcome, body.cookie)
 
 
 @operation(
@@ -116,7 +163,7 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
 )
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     """Mails a link that signs in once, within 15 minutes. Nobody with that address: the answer is the same."""
-    signing_in.request_link(call, body.email)
+    signing_in.request_link(call.context, browser_of(call), body.email)
 
 
 @operation(
@@ -131,7 +178,9 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     """Begins a session with the secret of a mailed link, which is used up by this."""
-    return _answer(call, signing_in.with_link(call, body.link, body.code), body.cookie)
+    return _answer(
+        call, signing_in.with_link(call.context, browser_of(call), body.link, body.code), body.cookie
+    )
 
 
 @operation(
@@ -169,13 +218,13 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
     """Ends the session, or takes back the token, that the request carries."""
     actor: Actor = call.actor
     with call.db.write() as tx:
-        if actor.session:
+        if is_session(actor):
             sessions.end(tx, actor.user_id, actor.token_id)
             _tell(tx, call, "session.ended", before={"session": actor.token_id})
         else:
             revoke_token(tx, actor.user_id, actor.token_id)
             _tell(tx, call, "token.revoked", before={"token": actor.token_id})
-    return Reply(status=204, headers={"set-cookie": cookie_header(call, "", 0)})
+    return Reply(status=204, headers={"set-cookie": cookie_header(call.context, "", 0)})
 
 
 # --- OpenID Connect -----------------------------------------------------------------------------------
@@ -193,13 +242,15 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
 )
 def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
     """Sends a browser to the installation's OpenID Connect provider."""
-    started = oidc.start(call, query.next)
+    started = oidc.start(call.context, query.next)
     return Reply(
         status=303,
         headers={
             "location": started.url,
             "cache-control": "no-store",
-            "set-cookie": cookie_header(call, started.binding, oidc.LIFETIME // 1000, oidc.cookie_name(call)),
+            "set-cookie": cookie_header(
+                call.context, started.binding, oidc.LIFETIME // 1000, oidc.cookie_name(call.context)
+            ),
         },
     )
 
@@ -216,7 +267,9 @@ def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
     """Where the provider sends the browser back to: begins a session and goes on to the app."""
-    finished = oidc.finish(call, query)
+    finished = oidc.finish(
+        call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
+    )
     return Reply(
         status=303,
         headers={
@@ -283,7 +336,9 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
     """Proves once more who the caller is: passwords, second factors, sessions and tokens are changed within 15
     minutes of this, or of signing in."""
-    return wire.ProvedIdentity(iso(proof.prove(call, caller.actor, body.password, body.code) + PROOF_LASTS))
+    return wire.ProvedIdentity(
+        iso(proof.prove(call.context, call.client, caller.actor, body.password, body.code) + PROOF_LASTS)
+    )
 
 
 @operation(
@@ -387,6 +442,92 @@ def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
     with call.db.write() as tx:
         factors.end(tx, caller.user_id)
         _tell(tx, call, "second-factor.removed")
+
+
+# --- passkeys -----------------------------------------------------------------------------------------
+
+
+@operation("listPasskeys", "GET", "/user/passkeys", needs=Can.SIGN_IN, returns=wire.Passkeys, extension=True)
+def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
+    """The caller's passkeys, the oldest first."""
+    with call.db.read() as tx:
+        return wire.Passkeys(
+            [wire.present_passkey(row) for row in passkeys.list_passkeys(tx, caller.user_id)]
+        )
+
+
+@operation(
+    "startPasskey",
+    "POST",
+    "/user/passkeys/start",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=passkeys.StartedPasskey,
+    errors=(409, 503),
+    extension=True,
+)
+def start_passkey(call: Call, caller: SignedIn) -> Reply:
+    """A challenge for a new passkey, and what the browser makes of it; good once, for five minutes."""
+    with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
+        user = find_user(tx, caller.user_id)
+        assert user is not None
+        started = passkeys.begin_making(tx, call.context, user)
+    return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
+
+
+@operation(
+    "registerPasskey",
+    "POST",
+    "/user/passkeys",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.Passkey,
+    status=201,
+    errors=(400, 409, 503),
+    extension=True,
+    body_limit=32_768,
+)
+def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -> wire.Passkey:
+    """Keeps a passkey that the browser has just made."""
+    row = passkeys.finish_making(call.context, caller.user_id, body.challenge, body.credential, body.name)
+    with call.db.write() as tx:
+        _tell(tx, call, "passkey.created", after={"passkey": row.id, "name": row.name})
+    return wire.present_passkey(row)
+
+
+@operation(
+    "updatePasskey",
+    "PATCH",
+    "/user/passkeys/{passkeyId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.Passkey,
+    errors=(404,),
+    extension=True,
+)
+def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.UpdatePasskey) -> wire.Passkey:
+    """Gives one of the caller's passkeys another name."""
+    with call.db.write() as tx:
+        row = passkeys.get_passkey(tx, caller.user_id, passkey_id)
+        if body.name is not UNSET and body.name != row.name:
+            passkeys.rename(tx, passkey_id, body.name)
+            _tell(tx, call, "passkey.updated", before={"name": row.name}, after={"name": body.name})
+        return wire.present_passkey(passkeys.get_passkey(tx, caller.user_id, passkey_id))
+
+
+@operation(
+    "removePasskey",
+    "DELETE",
+    "/user/passkeys/{passkeyId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=Deletion,
+    extension=True,
+)
+def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
+    """Removes one of the caller's passkeys: it signs nobody in any more. Sessions that it began go on."""
+    with call.db.write() as tx:
+        if not passkeys.remove(tx, caller.user_id, passkey_id):
+            return False
+        _tell(tx, call, "passkey.removed", before={"passkey": passkey_id})
+    return True
 
 
 def _token_state(row: store.TokenRow) -> dict[str, Any]:
@@ -497,7 +638,7 @@ def create_service_account(
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}
         target = ("service-account", row.id)
-        audit(tx, call, "service-account.created", org.organization_id, target, after=state)
+        audit(tx, call.actor, "service-account.created", org.organization_id, target, after=state)
     return wire.present_service_account(row)
 
 
@@ -517,7 +658,7 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
         removal.end_everywhere(tx, service_account_id)
         store.disable_service_account(tx, org.organization_id, service_account_id)
         target = ("service-account", service_account_id)
-        audit(tx, call, "service-account.removed", org.organization_id, target)
+        audit(tx, call.actor, "service-account.removed", org.organization_id, target)
     return True
 
 
@@ -569,7 +710,7 @@ def create_service_account_token(
             organization_id=org.organization_id,
         )
         target = ("service-account", service_account_id)
-        audit(tx, call, "token.created", org.organization_id, target, after=_token_state(row))
+        audit(tx, call.actor, "token.created", org.organization_id, target, after=_token_state(row))
     return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
 
 
@@ -588,5 +729,5 @@ def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id:
         if not revoke_token(tx, service_account_id, token_id):
             return False
         target = ("service-account", service_account_id)
-        audit(tx, call, "token.revoked", org.organization_id, target, before={"token": token_id})
+        audit(tx, call.actor, "token.revoked", org.organization_id, target, before={"token": token_id})
     return True

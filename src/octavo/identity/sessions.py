@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ..access import SESSION_IDLE, SESSION_PREFIX, Actor, audit_person, hash_token
+from ..access import SESSION_IDLE, SESSION_PREFIX, Actor, audit_person, hash_token, is_session
 from ..errors import Unauthorized
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..kit.pagination import Slice, decode_token, slice_rows
 
-Method = Literal["password", "link", "oidc", "saml"]
+Method = Literal["password", "link", "oidc", "saml", "passkey"]
 
 LIFETIME = 30 * 24 * 3_600_000
 PROVIDER_LIFETIME = 12 * 3_600_000
@@ -42,9 +41,11 @@ class NewSession(Struct, frozen=True):
 _COLUMNS = "id, organization_id, method, client, agent, created_at, expires_at, last_used_at"
 
 
-def agent_of(call: Call) -> str:
-    """What the request calls the program that made it."""
-    return call.headers.get(b"user-agent", b"").decode("latin-1")
+class Browser(NamedTuple):
+    """What somebody signs in with: its network address, and what it calls itself."""
+
+    client: str
+    agent: str
 
 
 def begin(
@@ -91,7 +92,7 @@ def require_still_in(tx: Transaction, actor: Actor) -> None:
     Asked in the transaction that changes how one signs in: otherwise somebody who is put out in that moment could
     leave themselves a way back.
     """
-    table, alive = ("sessions", "") if actor.session else ("tokens", " AND revoked_at IS NULL")
+    table, alive = ("sessions", "") if is_session(actor) else ("tokens", " AND revoked_at IS NULL")
     if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:
         raise Unauthorized("Your session or token has ended. Sign in again.")
 

@@ -6,6 +6,8 @@ nobody gets is answered like one that was sent, since the job that sends it look
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -16,10 +18,10 @@ from ..kit.allowances import DAY
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..kit.sealing import Sealer
-from . import attempts, factors, one_time, passwords, sessions
+from . import attempts, factors, one_time, passkeys, passwords, sessions
 from .passwords import find_password
+from .sessions import Browser
 from .verification import verify_address
 
 LINK_LIFETIME = 15 * 60_000
@@ -44,10 +46,11 @@ class _Link(Struct, frozen=True):
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """The first factor was right; ``challenge`` and a code finish the sign-in."""
+    """The first factor was right; ``challenge`` and a code finish the sign-in, or one of the ``passkeys``."""
 
     challenge: str
     expires_at: int
+    passkeys: bool
 
 
 class SignedIn(Struct, frozen=True):
@@ -78,79 +81,116 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 
 
 def with_password(
-    call: Call, email: str, password: str, code: str | None, device: str | None = None
+    context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
     """Raises Unauthorized when something does not fit, TooManyRequests after too many tries."""
     email = email.strip().lower()
-    known = attempts.read_device(call.context.signer, device, email)
-    counters = attempts.counters("password", email, call.client, device=known)
-    with call.db.write() as tx:
+    known = attempts.read_device(context.signer, device, email)
+    counters = attempts.counters("password", email, browser.client, device=known)
+    with context.db.write() as tx:
         attempts.take(tx, counters)
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         person = _find_person(tx, email)
     fits = passwords.verify_password(person.password_hash if person else None, password)
     if person is None or not fits:
-        _note_failure(call, email, "password")
+        _note_failure(context, browser, email, "password")
         raise Unauthorized("The address or the password is wrong.")
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         attempts.give_back(tx, counters)
-    return _first_factor_done(call, _Challenge("password", person.id, known), code)
+    return _first_factor_done(context, browser, _Challenge("password", person.id, known), code)
 
 
-def _first_factor_done(call: Call, proved: _Challenge, code: str | None) -> Outcome:
-    with call.db.write() as tx:
+def _first_factor_done(context: Context, browser: Browser, proved: _Challenge, code: str | None) -> Outcome:
+    with context.db.write() as tx:
         if not factors.needs_code(tx, proved.user_id):
-            return _begin(tx, call, proved)
+            return _begin(tx, context, browser, proved)
+        has_passkeys = passkeys.has_any(tx, proved.user_id)
     if code is not None:
-        return _with_code(call, proved, code)
+        return _with_code(context, browser, proved, code)
     expires = now() + CHALLENGE_LIFETIME
     payload = msgspec.json.encode(proved).decode()
-    return SecondFactorNeeded(call.context.signer.sign("second-factor", payload, expires), expires)
+    challenge = context.signer.sign("second-factor", payload, expires)
+    return SecondFactorNeeded(challenge, expires, has_passkeys)
 
 
-def _begin(tx: Transaction, call: Call, proved: _Challenge) -> SignedIn:
+def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challenge) -> SignedIn:
     user = find_user(tx, proved.user_id)
     assert user is not None, "their first factor was just checked"
-    agent = sessions.agent_of(call)
-    session = sessions.begin(tx, user.id, proved.method, client=call.client, agent=agent)
-    return SignedIn(session, attempts.make_device(call.context.signer, user.email))
+    session = sessions.begin(tx, user.id, proved.method, client=browser.client, agent=browser.agent)
+    return SignedIn(session, attempts.make_device(context.signer, user.email))
 
 
-def with_code(call: Call, challenge: str, code: str) -> SignedIn:
+def with_code(context: Context, browser: Browser, challenge: str, code: str) -> SignedIn:
     """The second step. Raises Unauthorized, TooManyRequests."""
-    payload = call.context.signer.verify("second-factor", challenge)
+    payload = context.signer.verify("second-factor", challenge)
     if payload is None:
         raise Unauthorized("challenge: unknown or expired. Sign in again.")
-    return _with_code(call, msgspec.json.decode(payload, type=_Challenge), code)
+    return _with_code(context, browser, msgspec.json.decode(payload, type=_Challenge), code)
 
 
-def _with_code(call: Call, proved: _Challenge, code: str) -> SignedIn:
+def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str) -> SignedIn:
     user_id = proved.user_id
-    counters = attempts.counters("code", user_id, call.client, per_account=CODE_TRIES, device=proved.device)
-    with call.db.write() as tx:
+    counters = attempts.counters(
+        "code", user_id, browser.client, per_account=CODE_TRIES, device=proved.device
+    )
+    with context.db.write() as tx:
         attempts.take(tx, counters)
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         # Asked anew: the account may have been disabled since the first factor.
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
-        if enabled and factors.accept(tx, call.context.sealer, user_id, code):
+        if enabled and factors.accept(tx, context.sealer, user_id, code):
             attempts.give_back(tx, counters)
-            return _begin(tx, call, proved)
+            return _begin(tx, context, browser, proved)
         audit_person(
             tx,
             "sign-in.failed",
             user_id,
-            client=call.client,
+            client=browser.client,
             actor="",
             after={"method": f"{proved.method} and code"},
         )
     raise Unauthorized("code: wrong, or used already")
 
 
-def _note_failure(call: Call, email: str, method: str) -> None:
+def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, dict[str, Any]]:
+    """A challenge for a passkey and what the browser is to do with it: a whole sign-in, or in place of the code that
+    ``challenge`` waits for. Raises Unauthorized, TooManyRequests, Unavailable."""
+    first = None
+    if challenge is not None:
+        first = context.signer.verify("second-factor", challenge)
+        if first is None:
+            raise Unauthorized("challenge: unknown or expired. Sign in again.")
+    with context.db.write() as tx:
+        attempts.take(tx, attempts.client_counter("passkey", browser.client))
+    user_id = msgspec.json.decode(first, type=_Challenge).user_id if first is not None else None
+    with context.db.write() as tx:
+        return passkeys.begin(tx, context, user_id=user_id, first=first)
+
+
+def with_passkey(
+    context: Context, browser: Browser, challenge: str, credential: passkeys.UsedCredential
+) -> SignedIn:
+    """Raises Unauthorized, alike for whatever does not fit."""
+    found = passkeys.finish(context, challenge, credential)
+    with context.db.write() as tx:
+        if isinstance(found, passkeys.Used):
+            proved = (
+                _Challenge("passkey", found.user_id, None)
+                if found.first is None
+                else msgspec.json.decode(found.first, type=_Challenge)
+            )
+            return _begin(tx, context, browser, proved)
+        if found.user_id is not None:
+            state = {"method": "passkey", "why": found.why}
+            audit_person(tx, "sign-in.failed", found.user_id, client=browser.client, actor="", after=state)
+    raise Unauthorized("This passkey is not known here, or its answer came too late. Try again.")
+
+
+def _note_failure(context: Context, browser: Browser, email: str, method: str) -> None:
     """Has a failed try put into the log. The same work whether or not there is such a person."""
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         jobs.enqueue(
-            tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=call.client
+            tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=browser.client
         )
 
 
@@ -166,13 +206,13 @@ def log_failed_sign_in(context: Context, email: str, method: str, client: str) -
 # --- links in a mail ----------------------------------------------------------------------------------
 
 
-def request_link(call: Call, email: str) -> None:
+def request_link(context: Context, browser: Browser, email: str) -> None:
     """Has a link mailed to the person with this address, if there is one. Raises TooManyRequests, Unavailable."""
-    if not call.settings.smtp_url:
+    if not context.settings.smtp_url:
         raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
     email = email.strip().lower()
-    with call.db.write() as tx:
-        attempts.take(tx, attempts.client_counter("link", call.client))
+    with context.db.write() as tx:
+        attempts.take(tx, attempts.client_counter("link", browser.client))
         # Beyond that nothing is sent and nobody refused: a stranger who asked has had links sent that are still good.
         if attempts.count(tx, attempts.account_counter("link", email, _LINKS)):
             jobs.enqueue(tx, "mailSignInLink", email=email)
@@ -209,17 +249,17 @@ def _is_new(tx: Transaction, user_id: str) -> bool:
     return tx.one("SELECT 1 FROM sessions WHERE user_id = :user LIMIT 1", user=user_id) is None
 
 
-def with_link(call: Call, secret: str, code: str | None) -> Outcome:
+def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
     """Takes a link's secret, which is used up by this. Raises Unauthorized."""
-    with call.db.write() as tx:
-        link = one_time.take(tx, call.context.sealer, "link", secret, _Link)
+    with context.db.write() as tx:
+        link = one_time.take(tx, context.sealer, "link", secret, _Link)
         # Who opens the link reads the address's mail.
         known = link is not None and verify_address(tx, link.user_id)
         if link is not None and link.first and not _is_new(tx, link.user_id):
             known = False
     if link is None or not known:
         raise Unauthorized("link: unknown, used or expired. Ask for another one.")
-    return _first_factor_done(call, _Challenge("link", link.user_id, None), code)
+    return _first_factor_done(context, browser, _Challenge("link", link.user_id, None), code)
 
 
 # --- what is over is forgotten ------------------------------------------------------------------------

@@ -12,6 +12,7 @@ declare(
     Table(name="attempts", stays="of the moment"),
     Table(name="one_time_secrets", stays="secret", secrets=("hash",)),
     Table(name="second_factors", stays="secret", secrets=("recovery_hashes",)),
+    Table(name="passkeys", stays=_OPENS),
     Table(
         name="saml_providers",
         of_organization="organization_id = :org",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Actor, create_token, hash_token, narrower
+from ..access import Actor, create_token, hash_token, narrower, require_person
 from ..errors import BadRequest, Forbidden
 from ..kit.clock import parse_iso
 from ..kit.db import Transaction
@@ -24,9 +24,10 @@ def issue_token(
     Raises BadRequest, and Forbidden for one that would do more, reach further or be good for longer than the token
     or session that asks.
     """
-    if not narrower(scopes, actor.scopes):
+    person = require_person(actor)
+    if not narrower(scopes, person.scopes):
         raise Forbidden("scopes: a token cannot make one that may do more than itself.")
-    if actor.organization_id is not None and organization_id != actor.organization_id:
+    if person.organization_id is not None and organization_id != person.organization_id:
         raise Forbidden("A token of one organization cannot make one that reaches further.")
     expires = None
     if expires_at is not None:
@@ -36,7 +37,7 @@ def issue_token(
             raise BadRequest(
                 "expiresAt: expected a moment as ISO 8601, such as 2030-01-31T00:00:00Z"
             ) from None
-    if actor.expires_at is not None and (expires is None or expires > actor.expires_at):
+    if person.expires_at is not None and (expires is None or expires > person.expires_at):
         raise Forbidden("expiresAt: a token cannot make one that is good for longer than itself.")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id

@@ -11,8 +11,8 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
     """Marks a user's address as theirs; False for somebody unknown or disabled.
 
     Whoever had the account before its address was proved may have been somebody else who knew the address. All that
-    they set up to come back with, or to keep its owner out, ends here: password, second factor, sessions, tokens, and
-    what an organization's identity provider or directory may do with the account. Memberships stay, as of somebody
+    they set up to come back with, or to keep its owner out, ends here: password, second factor, passkeys, sessions,
+    tokens, and what an organization's identity provider or directory may do with the account. Memberships stay, as of somebody
     who has not accepted them.
     """
     row = tx.one(
@@ -22,7 +22,7 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
         return False
     if not row[0]:
         hand_over_account(tx, user_id)
-        for table in ("second_factors", "external_identities"):
+        for table in ("second_factors", "passkeys", "external_identities"):
             tx.run(f"DELETE FROM {table} WHERE user_id = :id", id=user_id)
         withdraw_acceptance(tx, user_id)
         removal.end_everywhere(tx, user_id)

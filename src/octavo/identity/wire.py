@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
+from .passkeys import MadeCredential, PasskeyRow, UsedCredential
 from .sessions import NewSession, SessionRow
 from .signing_in import Outcome, SecondFactorNeeded
 from .store import ServiceAccountRow, TokenRow
@@ -54,7 +55,8 @@ class Discover(Struct):
 
 class SignedInResult(Struct, rename="camel"):
     """``token`` goes into ``Authorization: Bearer``; ``challenge`` with a code into `POST /sign-in/code`;
-    ``device`` is kept, and sent with the next `POST /sign-in`."""
+    ``device`` is kept, and sent with the next `POST /sign-in`. ``passkeys``: whether one of theirs does in place of the
+    code."""
 
     status: Literal["signed-in", "code-needed"]
     expires_at: str
@@ -62,6 +64,7 @@ class SignedInResult(Struct, rename="camel"):
     token: str | UnsetType = UNSET
     challenge: str | UnsetType = UNSET
     device: str | UnsetType = UNSET
+    passkeys: bool | UnsetType = UNSET
 
 
 class SignInProvider(Struct, rename={"start_url": "startURL"}):
@@ -125,6 +128,42 @@ class RecoveryCodes(Struct, rename="camel"):
     recovery_codes: list[str]
 
 
+class StartPasskeySignIn(Struct):
+    """``challenge``: what a sign-in answered that waits for a code; without it a passkey is the whole sign-in."""
+
+    challenge: Secret | None = None
+
+
+class SignInWithPasskey(Struct):
+    challenge: Secret
+    credential: UsedCredential
+    cookie: bool = False
+
+
+class RegisterPasskey(Struct):
+    """``name``: what its owner knows it by."""
+
+    challenge: Secret
+    credential: MadeCredential
+    name: Name
+
+
+class UpdatePasskey(Struct):
+    name: Name | UnsetType = UNSET
+
+
+class Passkey(Struct, rename="camel"):
+    id: str
+    name: str
+    created_at: str
+    last_used_at: str | None
+    object: Literal["passkey"] = "passkey"
+
+
+class Passkeys(Struct):
+    items: list[Passkey]
+
+
 class CreateToken(Struct, rename="camel"):
     """``scopes`` absent: all that the owner may do. ``expiresAt``: ISO 8601; absent: never."""
 
@@ -163,7 +202,9 @@ class ServiceAccount(Struct, rename="camel"):
 
 def present_outcome(outcome: Outcome) -> SignedInResult:
     if isinstance(outcome, SecondFactorNeeded):
-        return SignedInResult("code-needed", iso(outcome.expires_at), challenge=outcome.challenge)
+        return SignedInResult(
+            "code-needed", iso(outcome.expires_at), challenge=outcome.challenge, passkeys=outcome.passkeys
+        )
     return present_new_session(outcome.session, outcome.device)
 
 
@@ -171,7 +212,7 @@ def present_new_session(new: NewSession, device: str | UnsetType = UNSET) -> Sig
     return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret, device=device)
 
 
-def present_session(call: Call, row: SessionRow) -> Session:
+def present_session(to: Recipient, row: SessionRow) -> Session:
     return Session(
         id=row.id,
         method=row.method,
@@ -180,9 +221,13 @@ def present_session(call: Call, row: SessionRow) -> Session:
         created_at=iso(row.created_at),
         expires_at=iso(row.expires_at),
         last_used_at=iso(row.last_used_at),
-        current=row.id == call.actor.token_id,
+        current=row.id == to.actor.token_id,
         organization=row.organization_id or UNSET,
     )
+
+
+def present_passkey(row: PasskeyRow) -> Passkey:
+    return Passkey(row.id, row.name, iso(row.created_at), iso(row.last_used_at) if row.last_used_at else None)
 
 
 def present_token(row: TokenRow, secret: str | UnsetType = UNSET) -> Token:

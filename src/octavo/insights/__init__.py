@@ -1,28 +1,28 @@
 """Insights: what visitors of sites read, look for and say, counted without knowing who they are."""
 
-from . import tables as tables
-from .collecting import collect, on_events
-from .querying import aggregate
-from .queueing import EventQueue
-from .store import EventRow
-from .wire import (
+from . import (
+    tables as tables,
+)
+from .collecting import (
+    collect,
+    on_events,
+)
+from .drawing import (
+    read_style,
+)
+from .kinds import (
     CONSENT,
-    Aggregate,
     ApiClientRequest,
     ApiOperation,
     AskQuestion,
-    Column,
     Event,
-    Filter,
     Link,
     LinkClick,
     LinkPosition,
     LinkTarget,
-    Order,
     PagePostFeedback,
     PageRating,
     PageView,
-    Preset,
     Rating,
     SearchOpenResult,
     SearchResult,
@@ -30,10 +30,36 @@ from .wire import (
     VisitorLocation,
     VisitorSession,
 )
+from .queueing import (
+    EventQueue,
+)
+from .store import (
+    EventRow,
+)
 
 __all__ = [
-    "CONSENT", "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue",
-    "EventRow", "Filter", "Link", "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback",
-    "PageRating", "PageView", "Preset", "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery",
-    "VisitorLocation", "VisitorSession", "aggregate", "collect", "on_events", "tables",
-]  # fmt: skip
+    "ApiClientRequest",
+    "ApiOperation",
+    "AskQuestion",
+    "CONSENT",
+    "Event",
+    "EventQueue",
+    "EventRow",
+    "Link",
+    "LinkClick",
+    "LinkPosition",
+    "LinkTarget",
+    "PagePostFeedback",
+    "PageRating",
+    "PageView",
+    "Rating",
+    "SearchOpenResult",
+    "SearchResult",
+    "SearchTypeQuery",
+    "VisitorLocation",
+    "VisitorSession",
+    "collect",
+    "on_events",
+    "read_style",
+    "tables",
+]

@@ -37,8 +37,7 @@ from ..sites import (
 )
 from . import store
 from .agents import is_bot, read_agent
-from .store import EventRow
-from .wire import (
+from .kinds import (
     CONSENT,
     AdClick,
     AdDisplay,
@@ -54,6 +53,7 @@ from .wire import (
     SearchTypeQuery,
     TrademarkClick,
 )
+from .store import EventRow
 
 _on_events: list[Callable[[Transaction, Sequence[EventRow]], None]] = []
 _DAY = 86_400_000

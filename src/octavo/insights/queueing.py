@@ -17,7 +17,7 @@ from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.metrics import Metrics
 from .collecting import Visitor, collect_of_sites
-from .wire import Event, SearchTypeQuery
+from .kinds import Event, SearchTypeQuery
 
 log = logging.getLogger("octavo.insights")
 

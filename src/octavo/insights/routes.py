@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from ..access import Can, SiteAccess
-from ..kit.operation import PUBLIC, Area, Call
+from ..kit.operation import PUBLIC, Area, Call, Reply
 from ..kit.pagination import Listing
+from ..orgs import get_organization
+from ..sites import get_site, published_url
 from . import querying
 from .collecting import collect
-from .wire import Aggregate, Aggregation, Segment, TrackEvents
+from .drawing import CHARTS_POLICY, draw_insights
+from .wire import Aggregate, Aggregation, Preset, Segment, TrackEvents
 
 operation = Area("sites").operation
 
+_HTML = "text/html; charset=utf-8"
 _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 
@@ -27,6 +33,7 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     f"{_INSIGHTS}/events/aggregate",
     needs=Can.VIEW,
     returns=Aggregation,
+    agents="docs:gaps",
 )
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     """Counts events of a site: `select` says what, `where` of which events, `groupBy` for each of what."""
@@ -46,3 +53,32 @@ def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
     with call.db.read() as tx:
         found = querying.list_segments(tx, site.site_id)
     return Listing(found, len(found))
+
+
+class InsightsQuery(Struct):
+    range: Preset = "last30Days"
+
+
+@operation(
+    "getSiteInsightsPage",
+    "GET",
+    f"{_INSIGHTS}/page",
+    needs=Can.VIEW,
+    returns=bytes,
+    media_type=_HTML,
+    extension=True,
+    browsed=True,
+)
+def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
+    """The insights of a site as a page of charts, for browsers in which somebody is signed in."""
+    with call.db.read() as tx:
+        row = get_site(tx, site.site_id)
+        address = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
+        page = draw_insights(tx, site.site_id, row.title, address, query.range)
+    headers = {
+        "content-type": _HTML,
+        "content-security-policy": CHARTS_POLICY,
+        "referrer-policy": "no-referrer",
+        "cache-control": "private, no-store",
+    }
+    return Reply(page, headers=headers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare
-from .wire import DisplayContext, EventType, PageRating
+from .kinds import DisplayContext, EventType, PageRating
 
 declare(
     Table(

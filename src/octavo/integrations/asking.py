@@ -17,7 +17,7 @@ from ..kit.context import Context
 from ..kit.fetch import FetchError
 from ..runtime import Answer, ScriptFailed
 from . import delivering
-from .invoking import Outcome, Subject, invoke
+from .invoking import ScriptOutcome, Subject, invoke
 
 
 class Failed(OctavoError):
@@ -33,14 +33,14 @@ _PATIENCE = 2.0
 class _Note:
     """Writes what became of an event once both is known: what the script answered, and that it is done behind that."""
 
-    def __init__(self, type: str, write: Callable[[Outcome], None]) -> None:
+    def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
         self._type, self._write = type, write
         self._lock = threading.Lock()
-        self._outcome: Outcome | None = None
+        self._outcome: ScriptOutcome | None = None
         self._problem: str | None = None
         self._known = 0
 
-    def finished(self, outcome: Outcome) -> None:
+    def finished(self, outcome: ScriptOutcome) -> None:
         self._outcome = outcome
         self._one_more()
 
@@ -76,7 +76,7 @@ def ask(
         event[f"{place.kind}Id"] = place.place_id
     where = (place.kind, place.place_id) if place is not None else ("", "")
 
-    def write(outcome: Outcome) -> None:
+    def write(outcome: ScriptOutcome) -> None:
         delivering.record(
             context,
             integration.id,

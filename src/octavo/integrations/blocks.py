@@ -24,15 +24,16 @@ from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call, Reply, Visitor
+from ..kit.operation import Reply, Visitor
 from ..references import SpaceView, documents_for, find_pages_with, load_view
 from . import store
 from .active import find_active, list_active_in_space
-from .entering import IntegrationAccess
+from .contexts import DocumentContext, RenderRequest
+from .entering import VisitedIntegration
 from .invoking import Subject
+from .manifest import Block
 from .rendering import Rendered, ask_to_render, present_rendered
 from .store import IntegrationRow
-from .wire import Block, DocumentContext, RenderRequest
 
 
 def find_block_owner(
@@ -74,34 +75,34 @@ def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[Integratio
     return found and (found[1], found[2])
 
 
-_shown: OwnCache[frozenset[bytes]] = OwnCache(16 * 1024 * 1024)
+_shown: OwnCache[frozenset[bytes]] = OwnCache("blocks of pages", 4)
 _UNFURL = "@link.unfurl"
 
 
-_outputs: OwnCache[tuple[int, Rendered]] = OwnCache(16 * 1024 * 1024)
+_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("blocks as they are drawn", 4)
 """With the moment, in milliseconds, until which it is kept."""
 
 
-def render_for_visitor(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
+def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
     """A block as a page shows it to a visitor of a site. What they would press is not in the request that a page could
     stand for, so there is no way to have a script do anything else. Raises Failed, NotFound, Unavailable."""
-    at, name, visitor = given.context, integration.row.name, integration.actor.visitor
+    at, name, visitor = given.context, integration.row.name, integration.visitor
     action = given.action if given.action is not UNSET else None
     block = {"componentId": given.component_id, "props": given.props, "action": action}
     subject = None
-    if visitor is not None and isinstance(at, DocumentContext) and not at.editable and given.state is UNSET:
-        with call.db.read() as tx:
+    if isinstance(at, DocumentContext) and not at.editable and given.state is UNSET:
+        with context.db.read() as tx:
             if at.space_id in visitor.spaces:
-                subject = _find_shown(tx, call.settings.url, visitor, name, at.space_id, block)
+                subject = _find_shown(tx, context.settings.url, visitor, name, at.space_id, block)
     if subject is None or not isinstance(at, DocumentContext):
         raise NotFound("No page of this site shows such a block.")
     key = (version_of(subject), at.space_id, _encoded(block), at.theme)
-    until, rendered = _outputs.of(call.db).get(key) or (0, None)
+    until, rendered = _outputs.of(context.db).get(key) or (0, None)
     if rendered is None or until <= now():
         rendered = render_block(
-            call.context, subject, at.space_id, given.component_id, given.props, at.theme, action=action
+            context, subject, at.space_id, given.component_id, given.props, at.theme, action=action
         )
-        _outputs.of(call.db).put(
+        _outputs.of(context.db).put(
             key, (now() + rendered.kept_for * 1000, rendered), 500 + len(_encoded(rendered.output))
         )
     return present_rendered(rendered)

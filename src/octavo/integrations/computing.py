@@ -7,13 +7,13 @@ for at once, and kept in memory.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import UNSET
 
 from ..access import act_for
@@ -52,7 +52,7 @@ from .invoking import Subject
 from .ordering import JOB, order_again, order_computing
 from .store import AnswerRow
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 TYPE = "integration:"
 _LARGEST = 8 * 1024 * 1024
@@ -63,7 +63,7 @@ _RETRIES = (60, 600, 3600)
 _UNUSED = 30 * 24 * 3600 * 1000
 """Milliseconds for which an answer is kept that no page needs."""
 
-_fetched: OwnCache[AnswerRow] = OwnCache(16 * 1024 * 1024)
+_fetched: OwnCache[AnswerRow] = OwnCache("answers of integrations", 4)
 """Answers about sources that are on no page, by what they are of."""
 
 
@@ -298,7 +298,8 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
         try:
             answer = question.ask(context)
         except OctavoError as error:
-            log.warning("an integration computed nothing", space=question.space_id, problem=error.message)
+            told = {"space": question.space_id, "problem": error.message}
+            log.warning("an integration computed nothing", extra=told)
             failed = True
             continue
         with context.db.write() as tx:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..errors import BadRequest
-from .wire import (
+from .manifest import (
     BooleanProperty,
     ButtonProperty,
     Configuration,

@@ -25,13 +25,13 @@ from ..errors import Conflict, OctavoError, Unavailable
 from ..kit import outbox
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..kit.sealing import Sealer
 from ..runtime import Answer, ScriptError, ScriptFailed
 from ..sites import touch_sites
 from . import store
 from .active import sees
-from .invoking import Outcome, find_subject, invoke
+from .invoking import ScriptOutcome, find_subject, invoke
 from .ordering import order_for
 from .store import InstallationRow, IntegrationRow
 
@@ -143,14 +143,14 @@ def announce(
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)
 
 
-def set_tunnel(call: Call, row: IntegrationRow, url: str | None, all: bool) -> None:
+def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | None, all: bool) -> None:
     """Begins development mode, or ends it (``url`` None)."""
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         store.set_tunnel(tx, row.id, url, all)
         order_for(tx, row)
         action = "integration.development_begun" if url else "integration.development_ended"
         after = {"tunnelUrl": url, "all": all} if url else None
-        audit(tx, call, action, row.organization_id, ("integration", row.name), after=after)
+        audit(tx, actor, action, row.organization_id, ("integration", row.name), after=after)
 
 
 def open_event(context: Context, row: Delivery) -> dict[str, Any]:
@@ -168,20 +168,20 @@ ANSWERED = (
 """Events that somebody waited for: nobody waits any more when they are delivered again."""
 
 
-def redeliver(tx: Transaction, call: Call, integration: IntegrationRow, row: Delivery) -> None:
+def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
     """Delivers a parked event once more. Raises Conflict for one that is not parked, or that somebody waited for."""
     if row.type in ANSWERED:
         raise Conflict(f"An event {row.type!r} is answered to whoever waits: ask again.")
     if row.status != "failed" or not deliver_again(tx, row):
         raise Conflict("This event has not failed for good: there is nothing to deliver again.")
     target = ("integration", integration.name)
-    audit(tx, call, "integration.redelivered", row.organization_id, target, after={"event": row.id})
+    audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> Result:
     """Has a script handle an event. One that hangs, or cannot be reached, is left alone for a while."""
-    found: list[Outcome] = []
+    found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None
     silent = False
@@ -196,7 +196,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     else:
         answered = answer.status
         problem = problem_in(row.type, answer)
-    outcome = found[0] if found else Outcome([], None)
+    outcome = found[0] if found else ScriptOutcome([], None)
     return Result(
         problem=outcome.problem or problem,
         refused=answered is not None and 400 <= answered < 500 and answered not in (_NOT_HANDLED, 429),
@@ -223,7 +223,7 @@ def record(
     installation_id: str | None,
     organization_id: str,
     event: dict[str, Any],
-    outcome: Outcome,
+    outcome: ScriptOutcome,
     place: tuple[str, str] = ("", ""),
 ) -> None:
     """Notes an event that somebody waited for, such as a request to a public endpoint."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, SpaceAccess
+from ..access import Can, SpaceAccess, VisitedSpace
 from ..kit.operation import Area, Call
 from ..pages import EmbedQuery, LinkEmbed, RichEmbed, find_embed
 from .active import list_active_in_space
@@ -19,8 +19,11 @@ operation = Area("content").operation
     needs=Can.VIEW,
     returns=LinkEmbed | RichEmbed | IntegrationEmbed,
     errors=(400,),
+    visitors=True,
 )
-def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> LinkEmbed | RichEmbed | IntegrationEmbed:
+def get_embed(
+    call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
+) -> LinkEmbed | RichEmbed | IntegrationEmbed:
     """What an address shows when it is embedded: the block of an integration of the space that takes such addresses,
     else what the address itself says. One that cannot be reached is a plain link."""
     with call.db.read() as tx:
@@ -30,4 +33,4 @@ def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> LinkEmbed | 
         row, block = found
         return IntegrationEmbed(block.title, row.title, row.name, block)
     # Whoever is nobody does not make this server ask others.
-    return find_embed(call.context, query.url, ask=space.actor.visitor is None)
+    return find_embed(call.context, query.url, ask=isinstance(space, SpaceAccess))

@@ -14,7 +14,9 @@ from ..access import (
     Can,
     OrgAccess,
     Role,
+    Script,
     SiteAccess,
+    Visiting,
     at_least,
     enter_site,
     list_reached,
@@ -23,6 +25,7 @@ from ..access import (
     require_actor,
     role_of_member,
     space_access,
+    visiting,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
@@ -57,6 +60,12 @@ class IntegrationAccess(Struct, frozen=True):
     @property
     def organization_id(self) -> str:
         return self.row.organization_id
+
+
+class VisitedIntegration(Visiting, frozen=True):
+    """A visitor of a site at an integration that its organization has."""
+
+    row: IntegrationRow
 
 
 class InstallationAccess(Struct, frozen=True):
@@ -115,12 +124,8 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
     missing = NotFound(f"There is no integration {name!r}.")
     if row is None:
         raise missing
-    if actor.visitor is not None:
-        if needs is not Can.VIEW or not _is_installed_in(tx, row, actor.visitor.organization_id):
-            raise missing
-        return IntegrationAccess(row, actor)
-    if actor.integration_id == row.id:
-        if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id):
+    if isinstance(actor, Script) and actor.integration_id == row.id:
+        if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id is not None):
             raise Forbidden("This is for people, or for the integration itself.")
         return IntegrationAccess(row, actor, True)
     role = role_at_owner(tx, actor, row.organization_id)
@@ -153,6 +158,16 @@ def enter_integration(call: Call, needs: Can, name: str) -> IntegrationAccess:
         return integration_access(tx, actor, needs, name)
 
 
+@enters(VisitedIntegration, "integrationName", visitors=True)
+def visit_integration(call: Call, needs: Can, name: str) -> VisitedIntegration:
+    visitor = visiting(call)
+    with call.db.read() as tx:
+        row = store.find_integration(tx, name)
+        if row is None or needs is not Can.VIEW or not _is_installed_in(tx, row, visitor.organization_id):
+            raise NotFound(f"There is no integration {name!r}.")
+    return VisitedIntegration(visitor, row)
+
+
 def installation_access(
     tx: Transaction, actor: Actor, needs: Can, name: str, installation_id: str
 ) -> InstallationAccess:
@@ -160,7 +175,7 @@ def installation_access(
     missing = NotFound(f"There is no installation {installation_id!r} of this integration.")
     if row is None:
         raise missing
-    if actor.integration_id:
+    if isinstance(actor, Script):
         if not _is_own(actor, row):
             raise missing
         return InstallationAccess(row, actor, True, True)
@@ -176,8 +191,8 @@ def installation_access(
     return InstallationAccess(row, actor, administers and may_write(actor, "integrations"))
 
 
-def _is_own(actor: Actor, row: InstallationRow) -> bool:
-    return actor.integration_id == row.integration_id and actor.installation_id in ("", row.id)
+def _is_own(actor: Script, row: InstallationRow) -> bool:
+    return actor.integration_id == row.integration_id and actor.installation_id in (None, row.id)
 
 
 @enters(InstallationAccess, "integrationName", "installationId")
@@ -202,7 +217,7 @@ def enter_space_installation(
     missing = f"There is no space {space_id!r}."
     with call.db.read() as tx:
         row = _installed(tx, name, installation_id, missing)
-        if actor.integration_id:
+        if isinstance(actor, Script):
             if not _is_own(actor, row) or get_space(tx, space_id).organization_id != row.organization_id:
                 raise NotFound(missing)
             role, changes = None, True
@@ -226,7 +241,7 @@ def enter_site_installation(
     missing = f"There is no site {site_id!r}."
     with call.db.read() as tx:
         row = _installed(tx, name, installation_id, missing)
-        if actor.integration_id:
+        if isinstance(actor, Script):
             if not _is_own(actor, row) or get_site(tx, site_id).organization_id != row.organization_id:
                 raise NotFound(missing)
             site, role, changes = None, None, True
@@ -247,12 +262,6 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     what runs on its pages, and its configuration decides what the integration does."""
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_opening(tx, access.site)
-
-
-def require_person(actor: Actor) -> None:
-    """Raises Forbidden for scripts."""
-    if actor.integration_id:
-        raise Forbidden("This is for people: a script does not install itself.")
 
 
 def kind_of(access: _PlaceAccess) -> Kind:

@@ -12,7 +12,8 @@ from ..kit.fetch import Fetcher, FetchError
 from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import blocks, delivering, rendering, store
-from .entering import IntegrationAccess
+from .contexts import RenderRequest
+from .entering import IntegrationAccess, VisitedIntegration
 from .wire import (
     DevelopmentMode,
     EventLog,
@@ -22,7 +23,6 @@ from .wire import (
     QueueTask,
     RenderOutput,
     RenderQuery,
-    RenderRequest,
 )
 
 operation = Area("integrations").operation
@@ -106,7 +106,7 @@ def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -
     """Delivers an event that failed for good once more, before what comes behind it. 409 for any other."""
     with call.db.write() as tx:
         row = _find(tx, integration, event_id)
-        delivering.redeliver(tx, call, integration.row, row)
+        delivering.redeliver(tx, integration.actor, integration.row, row)
 
 
 @operation(
@@ -147,7 +147,7 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
         Fetcher(call.settings.allow_private_fetch).check_url(body.tunnel_url)
     except FetchError as error:
         raise BadRequest(f"tunnelUrl: {error.message}") from None
-    delivering.set_tunnel(call, integration.row, body.tunnel_url, body.all)
+    delivering.set_tunnel(call.context, integration.actor, integration.row, body.tunnel_url, body.all)
 
 
 @operation(
@@ -159,7 +159,7 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
 )
 def disable_development_mode(call: Call, integration: IntegrationAccess) -> None:
     """Ends development mode, whether or not it was on."""
-    delivering.set_tunnel(call, integration.row, None, False)
+    delivering.set_tunnel(call.context, integration.actor, integration.row, None, False)
 
 
 @operation(
@@ -168,14 +168,17 @@ def disable_development_mode(call: Call, integration: IntegrationAccess) -> None
     f"{_INTEGRATION}/render",
     needs=Can.VIEW,
     returns=RenderOutput,
+    visitors=True,
 )
-def render_with_post(call: Call, integration: IntegrationAccess, body: RenderRequest) -> Reply:
+def render_with_post(
+    call: Call, integration: IntegrationAccess | VisitedIntegration, body: RenderRequest
+) -> Reply:
     """A component of an integration as it is to be drawn: where the caller may see it, and a configuration where they
     may change that. Visitors of a site have the blocks rendered that its pages show them. `Cache-Control` is what the
     integration says, for the caller alone."""
-    if integration.actor.visitor is not None:
-        return blocks.render_for_visitor(call, integration, body)
-    return rendering.render(call, integration, body)
+    if isinstance(integration, VisitedIntegration):
+        return blocks.render_for_visitor(call.context, integration, body)
+    return rendering.render(call.context, integration, body)
 
 
 @operation(
@@ -187,4 +190,4 @@ def render_with_post(call: Call, integration: IntegrationAccess, body: RenderReq
 )
 def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
     """The same with the request in the address: its JSON, compressed with LZ-string or as it is."""
-    return rendering.render(call, integration, rendering.decode_request(query.request))
+    return rendering.render(call.context, integration, rendering.decode_request(query.request))

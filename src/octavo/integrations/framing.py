@@ -15,9 +15,9 @@ from ..core.addresses import read_address
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
+from .manifest import Manifest
 from .policies import list_origins
 from .presenting import public_endpoint
-from .wire import Manifest
 
 
 class Frames(NamedTuple):

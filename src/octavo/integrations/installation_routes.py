@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, enter_site, organization_access, seen_spaces, space_access
+from ..access import Can, enter_site, organization_access, require_person, seen_spaces, space_access
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
@@ -14,7 +14,6 @@ from .entering import (
     IntegrationAccess,
     SiteInstallationAccess,
     SpaceInstallationAccess,
-    require_person,
 )
 from .installing import PlaceAccess, require_place
 from .presenting import present_site_installation, present_space_installation
@@ -178,7 +177,7 @@ def install_on_space(
         space = space_access(tx, installation.actor, Can.INSTALL_INTEGRATION, body.space)
         if space.organization_id != row.organization_id:
             raise NotFound(f"space: there is no space {body.space!r} in this organization.")
-        place = installing.install_at(tx, call, row, "space", space.space_id)
+        place = installing.install_at(tx, call.context, installation.actor, row, "space", space.space_id)
         return present_space_installation(
             call, tx, place, row.integration_id, whole=True, actor=space.actor, extended=query.extended
         )
@@ -203,7 +202,7 @@ def install_on_site(
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
     with call.db.write() as tx:
         require_opening(tx, site)
-        place = installing.install_at(tx, call, row, "site", site.site_id)
+        place = installing.install_at(tx, call.context, installation.actor, row, "site", site.site_id)
         return present_site_installation(
             call, tx, place, row.integration_id, whole=True, extended=query.extended
         )
@@ -233,7 +232,7 @@ def _show_site(
 
 def _delete(call: Call, access: PlaceAccess) -> bool:
     with call.db.write() as tx:
-        return installing.uninstall_at(tx, call, access)
+        return installing.uninstall_at(tx, call.context, access)
 
 
 @operation(
@@ -264,7 +263,7 @@ def update_space_installation(
 ) -> SpaceInstallation:
     """Configures an integration on a space. A configuration is replaced as a whole."""
     with call.db.write() as tx:
-        place = installing.update_at(tx, call, installation, body)
+        place = installing.update_at(tx, call.context, installation, body)
         return _show_space(call, tx, installation, place, query.extended)
 
 
@@ -303,7 +302,7 @@ def update_site_installation(
     """Configures an integration on a site. A configuration is replaced as a whole. For those who administer the site
     and each space that it shows."""
     with call.db.write() as tx:
-        place = installing.update_at(tx, call, installation, body)
+        place = installing.update_at(tx, call.context, installation, body)
         return _show_site(call, tx, installation, place, query.extended)
 
 

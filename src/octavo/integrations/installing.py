@@ -17,8 +17,9 @@ from ..access import audit, disable_account, grant_installation, insert_managed,
 from ..deliveries import forget_waiting
 from ..errors import BadRequest, NotFound
 from ..kit import ids
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..kit.tables import end_membership
 from . import store
 from .configuration import check, declared, status_of
@@ -44,7 +45,9 @@ def _role(scopes: Iterable[str]) -> str:
     return "create" if _WRITING & set(scopes) else "read"
 
 
-def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: str) -> InstallationRow:
+def install(
+    tx: Transaction, context: Context, actor: Actor, row: IntegrationRow, organization_id: str
+) -> InstallationRow:
     """Installs an integration in an organization; where it is installed already, its scopes of today are agreed to.
     Raises NotFound for one that was unpublished meanwhile."""
     row = _hold_integration(tx, row.id, row.name)
@@ -54,7 +57,7 @@ def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: s
         changed = _get(tx, there)
         _set_roles(tx, changed)
         after = {"integration": row.name, "scopes": row.manifest.scopes}
-        audit(tx, call, "integration.agreed", organization_id, ("installation", there.id), after=after)
+        audit(tx, actor, "integration.agreed", organization_id, ("installation", there.id), after=after)
         return changed
     installation_id = ids.new_id()
     user_id = insert_managed(tx, organization_id, "integration", row.title).id
@@ -70,14 +73,14 @@ def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: s
         scopes=row.manifest.scopes,
         space_selection=spaces,
         site_selection=sites,
-        configuration=CONFIGURATION.seal(call.context.sealer, "{}", installation_id),
+        configuration=CONFIGURATION.seal(context.sealer, "{}", installation_id),
     )
     made = store.find_installation_in(tx, row.id, organization_id)
     assert made is not None
     _set_roles(tx, made)
     after = {"integration": row.name, "scopes": row.manifest.scopes}
-    audit(tx, call, "integration.installed", organization_id, ("installation", installation_id), after=after)
-    announce(tx, call.context.sealer, made, "installation_setup", {"status": made.status})
+    audit(tx, actor, "integration.installed", organization_id, ("installation", installation_id), after=after)
+    announce(tx, context.sealer, made, "installation_setup", {"status": made.status})
     return made
 
 
@@ -112,7 +115,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 
 
 def update(
-    tx: Transaction, call: Call, access: InstallationAccess, given: UpdateInstallation
+    tx: Transaction, context: Context, access: InstallationAccess, given: UpdateInstallation
 ) -> InstallationRow:
     """Raises BadRequest."""
     integration, row = _hold(tx, access.row)
@@ -121,7 +124,7 @@ def update(
         schema = declared(integration.manifest, "installation")
         check(schema, given.configuration)
         text = msgspec.json.encode(given.configuration).decode()
-        changes["configuration"] = CONFIGURATION.seal(call.context.sealer, text, row.id)
+        changes["configuration"] = CONFIGURATION.seal(context.sealer, text, row.id)
         changes["status"] = status_of(schema, given.configuration, saved=True)
     for name in ("space_selection", "site_selection"):
         value = getattr(given, name)
@@ -137,30 +140,30 @@ def update(
     store.update_installation(tx, row.id, **changes)
     after = _get(tx, row)
     _set_roles(tx, after)
-    _audit(tx, call, "integration.configured", row, sorted(changes))
+    _audit(tx, access.actor, "integration.configured", row, sorted(changes))
     announce(
         tx,
-        call.context.sealer,
+        context.sealer,
         after,
         "installation_setup",
         {"status": after.status},
-        previous=_state(call, row),
+        previous=_state(context, row),
     )
     return after
 
 
-def _state(call: Call, row: InstallationRow | PlaceRow) -> dict[str, Any]:
+def _state(context: Context, row: InstallationRow | PlaceRow) -> dict[str, Any]:
     """How an installation was, for the event that it changed."""
-    return {"status": row.status, "configuration": open_configuration(call.context, row)}
+    return {"status": row.status, "configuration": open_configuration(context, row)}
 
 
-def uninstall(tx: Transaction, call: Call, access: InstallationAccess) -> None:
+def uninstall(tx: Transaction, context: Context, access: InstallationAccess) -> None:
     row = access.row
-    was = {"configuration": open_configuration(call.context, row)}
+    was = {"configuration": open_configuration(context, row)}
     forget_waiting(tx, row.id)
     remove_installation(tx, row)
-    announce(tx, call.context.sealer, row, "installation_deleted", {}, previous=was)
-    _audit(tx, call, "integration.uninstalled", access.row, [])
+    announce(tx, context.sealer, row, "installation_deleted", {}, previous=was)
+    _audit(tx, access.actor, "integration.uninstalled", access.row, [])
 
 
 def remove_installation(tx: Transaction, row: InstallationRow) -> None:
@@ -169,15 +172,17 @@ def remove_installation(tx: Transaction, row: InstallationRow) -> None:
     store.delete_installation(tx, row.id)
 
 
-def _audit(tx: Transaction, call: Call, action: str, row: InstallationRow, changed: list[str]) -> None:
+def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, changed: list[str]) -> None:
     after = {"integration": row.integration, **({"changed": changed} if changed else {})}
-    audit(tx, call, action, row.organization_id, ("installation", row.id), after=after)
+    audit(tx, actor, action, row.organization_id, ("installation", row.id), after=after)
 
 
 # --- at a space or a site -------------------------------------------------------------------------------
 
 
-def install_at(tx: Transaction, call: Call, row: InstallationRow, kind: Kind, place_id: str) -> PlaceRow:
+def install_at(
+    tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
+) -> PlaceRow:
     """Installs it on a space or site of its organization, which the caller may do there. Raises BadRequest."""
     integration, row = _hold(tx, row)
     if integration.target not in ("all", kind):
@@ -185,26 +190,26 @@ def install_at(tx: Transaction, call: Call, row: InstallationRow, kind: Kind, pl
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
         return there
     status = status_of(declared(integration.manifest, kind), {}, saved=False)
-    sealed = PLACE_CONFIGURATION.seal(call.context.sealer, "{}", row.id, kind, place_id)
+    sealed = PLACE_CONFIGURATION.seal(context.sealer, "{}", row.id, kind, place_id)
     store.insert_place(tx, row.id, kind, place_id, status, sealed)
     if kind == "space":
         grant_installation(tx, place_id, row.user_id, _role(row.scopes))
     audit(
         tx,
-        call,
+        actor,
         f"integration.installed_on_{kind}",
         row.organization_id,
         (kind, place_id),
         after={"integration": row.integration},
     )
     made = _place(tx, row.id, kind, place_id)
-    _announce_place(tx, call, row, made, "setup", {"status": made.status}, None)
+    _announce_place(tx, context, row, made, "setup", {"status": made.status}, None)
     return made
 
 
 def _announce_place(
     tx: Transaction,
-    call: Call,
+    context: Context,
     row: InstallationRow,
     place: PlaceRow,
     what: str,
@@ -213,7 +218,7 @@ def _announce_place(
 ) -> None:
     announce(
         tx,
-        call.context.sealer,
+        context.sealer,
         row,
         f"{place.kind}_installation_{what}",
         {f"{place.kind}Id": place.place_id, **fields},
@@ -242,7 +247,7 @@ def _not_there(access: PlaceAccess) -> NotFound:
     return NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
 
 
-def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
+def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
     """Raises BadRequest, Forbidden, NotFound."""
     require_change(tx, access)
     was = require_place(access)
@@ -256,7 +261,7 @@ def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePla
         check(schema, given.configuration)
         text = msgspec.json.encode(given.configuration).decode()
         changes["configuration"] = PLACE_CONFIGURATION.seal(
-            call.context.sealer, text, place.installation_id, place.kind, place.place_id
+            context.sealer, text, place.installation_id, place.kind, place.place_id
         )
         changes["status"] = status_of(schema, given.configuration, saved=True)
     if not isinstance(given.external_ids, UnsetType):
@@ -265,14 +270,14 @@ def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePla
     if not changes:
         return place
     store.update_place(tx, place, **changes)
-    _audit(tx, call, "integration.configured", access.installation, sorted(changes))
+    _audit(tx, access.actor, "integration.configured", access.installation, sorted(changes))
     after = _place(tx, place.installation_id, place.kind, place.place_id)
     fields = {"status": after.status}
-    _announce_place(tx, call, access.installation, after, "setup", fields, _state(call, place))
+    _announce_place(tx, context, access.installation, after, "setup", fields, _state(context, place))
     return after
 
 
-def uninstall_at(tx: Transaction, call: Call, access: PlaceAccess) -> bool:
+def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
     """False when it was not installed there. Raises Forbidden."""
     require_change(tx, access)
     place = access.place
@@ -282,11 +287,11 @@ def uninstall_at(tx: Transaction, call: Call, access: PlaceAccess) -> bool:
     if place.kind == "space":
         grant_installation(tx, place.place_id, access.installation.user_id, None)
     row = access.installation
-    _announce_place(tx, call, row, place, "deleted", {}, _state(call, place))
+    _announce_place(tx, context, row, place, "deleted", {}, _state(context, place))
     after = {"integration": row.integration}
     audit(
         tx,
-        call,
+        access.actor,
         f"integration.removed_from_{place.kind}",
         row.organization_id,
         (place.kind, place.place_id),

@@ -23,8 +23,8 @@ from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, Limits
-from ..kit.operation import Call, Operation
-from ..runtime import SECONDS, Answer, Event, Fetch, FetchRefused, Got, Host, Log, Wanted
+from ..kit.operation import Recipient
+from ..runtime import SECONDS, Answer, Event, Fetch, FetchRefused, Got, Host, HostRequest, Log
 from . import store
 from .presenting import (
     present_installation,
@@ -51,7 +51,7 @@ class Subject(NamedTuple):
     place: PlaceRow | None = None
 
 
-class Outcome(NamedTuple):
+class ScriptOutcome(NamedTuple):
     """What is known once a script is done: its log, and what went wrong."""
 
     logs: list[LogLine]
@@ -75,20 +75,6 @@ def find_subject(
 # --- what scripts are told ------------------------------------------------------------------------------
 
 
-def presenter(context: Context) -> Call:
-    """What the functions that present things need of a call, where nobody calls and no operation is run."""
-    return Call(
-        context=context,
-        operation=cast("Operation", None),
-        path_parameters={},
-        query_string=b"",
-        headers={},
-        body=b"",
-        client="",
-        request_id="",
-    )
-
-
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
     """The secret of an integration, or of an installation (``of``: its id, and the kind and id of a place)."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
@@ -98,12 +84,12 @@ def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> s
 def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str, Any]:
     """As scripts are given it; it holds secrets."""
     integration, installation, place = subject
-    call, signer = presenter(context), context.signer
+    to, signer = Recipient(context=context), context.signer
     tokens = {"integration": create_integration_token(signer, integration.id)}
     signing = {"integration": signing_secret(context, integration)}
     found: dict[str, Any] = {
         "apiEndpoint": context.settings.url,
-        "integration": present_integration(call, tx, integration, None),
+        "integration": present_integration(to, tx, integration, None),
         "secrets": msgspec.json.decode(
             store.SECRETS.open(context.sealer, integration.secrets, integration.id)
         ),
@@ -111,14 +97,14 @@ def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str
     if installation is not None:
         tokens["installation"] = create_integration_token(signer, integration.id, installation.id)
         signing["installation"] = signing_secret(context, integration, installation.id)
-        found["installation"] = present_installation(call, tx, installation, whole=True)
+        found["installation"] = present_installation(to, tx, installation, whole=True)
     if place is not None:
         key = (place.installation_id, place.kind, place.place_id)
         signing[f"{place.kind}Installation"] = signing_secret(context, integration, *key)
         found[f"{place.kind}Installation"] = (
-            present_space_installation(call, tx, place, integration.id, whole=True, actor=None)
+            present_space_installation(to, tx, place, integration.id, whole=True, actor=None)
             if place.kind == "space"
-            else present_site_installation(call, tx, place, integration.id, whole=True)
+            else present_site_installation(to, tx, place, integration.id, whole=True)
         )
     # Older scripts read the singular ones.
     last = list(signing.values())[-1]
@@ -148,7 +134,7 @@ def invoke(
     context: Context,
     subject: Subject,
     event: dict[str, Any],
-    finished: Callable[[Outcome], None],
+    finished: Callable[[ScriptOutcome], None],
     *,
     body: bytes | None = None,
     seconds: float = SECONDS,
@@ -168,7 +154,7 @@ def invoke(
 
     def done(logs: list[Log], problem: str | None) -> None:
         lines = [LogLine(_redacted(line.message, hidden), iso(began + line.at), line.level) for line in logs]
-        finished(Outcome(lines, None if problem is None else _redacted(problem, hidden)))
+        finished(ScriptOutcome(lines, None if problem is None else _redacted(problem, hidden)))
 
     organization_id = installation.organization_id if installation else integration.organization_id
     if tunnel is not None and (tunnel.all or organization_id == integration.organization_id):
@@ -207,7 +193,7 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)
 
-    def fetch(wanted: Wanted) -> Got:
+    def fetch(wanted: HostRequest) -> Got:
         to_api = wanted.url.startswith(f"{api_url}/v1/")
         follow = wanted.redirect == "follow" and not to_api
         limits = Limits(size=_ANSWER, seconds=SECONDS, follow=follow)

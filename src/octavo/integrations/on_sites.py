@@ -25,7 +25,7 @@ _KEPT_FOR = 300
 _LARGEST = 1024 * 1024
 """Bytes of a published script."""
 
-_scripts: OwnCache[bytes] = OwnCache(16 * 1024 * 1024)
+_scripts: OwnCache[bytes] = OwnCache("scripts of sites", 4)
 
 
 class _SignIn(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..core.address_patterns import origin_of
-from .wire import Manifest
+from .manifest import Manifest
 
 MOST = 50
 """Hosts of an integration that frames show: a header has to fit into what proxies take."""

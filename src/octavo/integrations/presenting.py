@@ -14,7 +14,7 @@ from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
-from ..kit.operation import Actor, Call
+from ..kit.operation import Actor, Recipient
 from ..orgs import Organization, OrgRow, OrgSettings, get_organization, present_organization
 from ..sites import get_site, present_site
 from ..spaces import get_space, present_space
@@ -50,7 +50,7 @@ def public_endpoint(context: Context, name: str, installation_id: str = "", *pla
 
 
 def present_integrations(
-    call: Call, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
+    to: Recipient, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
 ) -> list[Integration]:
     """``actor``: who sees them; None: their scripts."""
     files = store.list_files(tx, [row.id for row in rows])
@@ -62,18 +62,20 @@ def present_integrations(
             # What an organization says of itself to strangers.
             org = OrgRow(org.id, org.title, org.hostname, org.created_at, None, [], OrgSettings())
         owners[organization_id] = (
-            present_organization(call, org, role),
+            present_organization(to, org, role),
             at_least(role, INTEGRATION[Can.ADMIN]),
         )
-    return [_present(call, row, files, *owners[row.organization_id]) for row in rows]
+    return [_present(to, row, files, *owners[row.organization_id]) for row in rows]
 
 
-def present_integration(call: Call, tx: Transaction, row: IntegrationRow, actor: Actor | None) -> Integration:
-    return present_integrations(call, tx, [row], actor)[0]
+def present_integration(
+    to: Recipient, tx: Transaction, row: IntegrationRow, actor: Actor | None
+) -> Integration:
+    return present_integrations(to, tx, [row], actor)[0]
 
 
 def _present(
-    call: Call,
+    to: Recipient,
     row: IntegrationRow,
     files: dict[tuple[str, str], FileRow],
     owner: Organization,
@@ -84,11 +86,11 @@ def _present(
         if file is None:
             return None
         extension = file.content_type.rpartition("/")[2]
-        return signed_url(call, FileGrant(file.hash, f"{name}.{extension}", file.content_type))
+        return signed_url(to.context, FileGrant(file.hash, f"{name}.{extension}", file.content_type))
 
     manifest = row.manifest
     previews = [link(f"preview-{n}") for n in range(1, manifest.previews + 1)]
-    endpoint = public_endpoint(call.context, row.name)
+    endpoint = public_endpoint(to.context, row.name)
     return Integration(
         name=row.name,
         version=row.version,
@@ -104,8 +106,8 @@ def _present(
         external_links=manifest.external_links,
         owner=owner,
         urls=IntegrationUrls(
-            location=call.url(f"/integrations/{row.name}"),
-            app=f"{call.settings.url}/integrations/{row.name}",
+            location=to.url(f"/integrations/{row.name}"),
+            app=f"{to.settings.url}/integrations/{row.name}",
             assets=f"{endpoint}/~assets",
             public_endpoint=endpoint,
             public_content_endpoint=endpoint,
@@ -132,30 +134,32 @@ def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> dic
 
 
 def _configuration(
-    call: Call, tx: Transaction, row: InstallationRow | PlaceRow, integration_id: str, whole: bool
+    to: Recipient, tx: Transaction, row: InstallationRow | PlaceRow, integration_id: str, whole: bool
 ) -> dict[str, Any]:
-    found = open_configuration(call.context, row)
+    found = open_configuration(to.context, row)
     if whole or not found:
         return found
     kind = "installation" if isinstance(row, InstallationRow) else row.kind
     return shown(declared(store.get_integration_by_id(tx, integration_id).manifest, kind), found)
 
 
-def present_installation(call: Call, tx: Transaction, row: InstallationRow, *, whole: bool) -> Installation:
+def present_installation(
+    to: Recipient, tx: Transaction, row: InstallationRow, *, whole: bool
+) -> Installation:
     """``whole``: for those who may change its configuration."""
-    endpoint = public_endpoint(call.context, row.integration, row.id)
+    endpoint = public_endpoint(to.context, row.integration, row.id)
     return Installation(
         id=row.id,
         status=row.status,  # type: ignore[arg-type]
         space_selection=row.space_selection,  # type: ignore[arg-type]
         site_selection=row.site_selection,  # type: ignore[arg-type]
         spaces=row.spaces,
-        configuration=_configuration(call, tx, row, row.integration_id, whole),
+        configuration=_configuration(to, tx, row, row.integration_id, whole),
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         urls=InstallationUrls(
-            location=call.url(f"/integrations/{row.integration}/installations/{row.id}"),
-            app=call.app.organization(row.organization_id, f"integrations/{row.integration}"),
+            location=to.url(f"/integrations/{row.integration}/installations/{row.id}"),
+            app=to.app.organization(row.organization_id, f"integrations/{row.integration}"),
             public_endpoint=endpoint,
             public_content_endpoint=endpoint,
         ),
@@ -164,14 +168,14 @@ def present_installation(call: Call, tx: Transaction, row: InstallationRow, *, w
     )
 
 
-def _place_urls(call: Call, row: PlaceRow) -> PlaceUrls:
+def _place_urls(to: Recipient, row: PlaceRow) -> PlaceUrls:
     path = f"/integrations/{row.integration}/installations/{row.installation_id}/{row.kind}s/{row.place_id}"
-    endpoint = public_endpoint(call.context, row.integration, row.installation_id, row.kind, row.place_id)
-    return PlaceUrls(call.url(path), endpoint, endpoint)
+    endpoint = public_endpoint(to.context, row.integration, row.installation_id, row.kind, row.place_id)
+    return PlaceUrls(to.url(path), endpoint, endpoint)
 
 
 def present_space_installation(
-    call: Call,
+    to: Recipient,
     tx: Transaction,
     row: PlaceRow,
     integration_id: str,
@@ -184,20 +188,20 @@ def present_space_installation(
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
-        space = present_space(call, get_space(tx, row.place_id), seen.role if seen else None)
+        space = present_space(to, get_space(tx, row.place_id), seen.role if seen else None)
     return SpaceInstallation(
         integration=row.integration,
         installation=row.installation_id,
         status=row.status,  # type: ignore[arg-type]
-        configuration=_configuration(call, tx, row, integration_id, whole),
+        configuration=_configuration(to, tx, row, integration_id, whole),
         external_ids=row.external_ids,
-        urls=_place_urls(call, row),
+        urls=_place_urls(to, row),
         space=space or row.place_id,
     )
 
 
 def present_site_installation(
-    call: Call,
+    to: Recipient,
     tx: Transaction,
     row: PlaceRow,
     integration_id: str,
@@ -209,13 +213,13 @@ def present_site_installation(
     site = None
     if extended:
         found = get_site(tx, row.place_id)
-        site = present_site(call, get_organization(tx, found.organization_id), found)
+        site = present_site(to, get_organization(tx, found.organization_id), found)
     return SiteInstallation(
         integration=row.integration,
         installation=row.installation_id,
         status=row.status,  # type: ignore[arg-type]
-        configuration=_configuration(call, tx, row, integration_id, whole),
+        configuration=_configuration(to, tx, row, integration_id, whole),
         external_ids=row.external_ids,
-        urls=_place_urls(call, row),
+        urls=_place_urls(to, row),
         site=site or row.place_id,
     )

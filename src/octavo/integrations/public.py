@@ -21,6 +21,7 @@ from ..runtime import Answer
 from . import store
 from .asking import ask
 from .invoking import Subject
+from .manifest import Manifest
 from .on_sites import (
     SCRIPT_FILE,
     SIGN_IN,
@@ -32,7 +33,6 @@ from .on_sites import (
 from .policies import policy_text
 from .presenting import PUBLIC
 from .store import SCRIPT, IntegrationRow, Kind
-from .wire import Manifest
 
 LARGEST = 5 * 1024 * 1024
 """Bytes of the body of a request."""

@@ -19,15 +19,16 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import detect_type
-from ..kit.operation import Actor, Call
+from ..kit.operation import Actor
 from ..orgs import find_organization_by_hostname
 from ..sites import touch_sites
 from . import store
 from .entering import integration_access
 from .installing import remove_installation
+from .manifest import Configurations, Manifest
 from .ordering import order_for
 from .store import ICON, SCRIPT, FileRow, IntegrationRow
-from .wire import Configurations, Manifest, PublishIntegration
+from .wire import PublishIntegration
 
 ICON_SIZE = 256 * 1024
 PREVIEW_SIZE = 1024 * 1024
@@ -43,23 +44,22 @@ def require_name(name: str) -> None:
         raise BadRequest("integrationName: expected 1 to 100 letters, digits, -, _ and .")
 
 
-def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
+def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
     """Makes an integration, or its next version. Raises BadRequest, Forbidden, NotFound."""
     _check_defaults(given.configurations)
     images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
     images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
     decoded = [(place, *_decode(place, image, size)) for place, image, size in images]
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         _require_publisher(tx, actor, name, given.organization)
     files = [
-        FileRow(place, store_file(call.context, data).hash, content_type)
-        for place, data, content_type in decoded
+        FileRow(place, store_file(context, data).hash, content_type) for place, data, content_type in decoded
     ]
-    script = store_file(call.context, given.script.encode()).hash
+    script = store_file(context, given.script.encode()).hash
     files.append(FileRow(SCRIPT, script, "text/javascript"))
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         organization_id, before = _require_publisher(tx, actor, name, given.organization)
-        row = _row(call.context, before, name, organization_id, given)
+        row = _row(context, before, name, organization_id, given)
         store.take_name(tx, name, organization_id)
         store.put_integration(tx, row)
         store.set_tags(tx, row.id, _tags(row.manifest))
@@ -68,11 +68,11 @@ def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> I
         for installation in store.list_all_installations(tx, row.id):
             touch_sites(tx, installation.organization_id)
         state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
-        audit(tx, call, "integration.published", organization_id, ("integration", name), after=state)
+        audit(tx, actor, "integration.published", organization_id, ("integration", name), after=state)
     return row
 
 
-def unpublish(tx: Transaction, call: Call, actor: Actor, name: str) -> bool:
+def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
     """Removes an integration everywhere; False when there is none. Raises Forbidden, NotFound."""
     if store.find_integration(tx, name) is None:
         return False
@@ -81,7 +81,7 @@ def unpublish(tx: Transaction, call: Call, actor: Actor, name: str) -> bool:
         remove_installation(tx, installation)
         dependency_changed(tx, installation.organization_id)
     store.delete_integration(tx, row.id)
-    audit(tx, call, "integration.unpublished", row.organization_id, ("integration", name))
+    audit(tx, actor, "integration.unpublished", row.organization_id, ("integration", name))
     return True
 
 

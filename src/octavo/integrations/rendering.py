@@ -8,20 +8,17 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import UNSET
 
-from ..access import Can, enter_site, may_write, organization_access, space_access
+from ..access import Can, Person, may_write, organization_access, site_access, space_access
 from ..core.lz_string import decompress
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call, Reply
+from ..kit.operation import Reply
 from ..sites import require_opening
 from . import store
 from .asking import Failed, ask
 from .contentkit import BadOutput, read_output
-from .entering import IntegrationAccess
-from .invoking import Subject
-from .store import IntegrationRow, Kind
-from .wire import (
+from .contexts import (
     AccountContext,
     ContentSourceContext,
     DocumentContext,
@@ -29,6 +26,9 @@ from .wire import (
     RenderRequest,
     SpaceContext,
 )
+from .entering import IntegrationAccess
+from .invoking import Subject
+from .store import IntegrationRow, Kind
 
 _LONGEST = 1024 * 1024
 """Characters of a request, once it is not compressed any more."""
@@ -49,10 +49,10 @@ class Rendered(NamedTuple):
         return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
-def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
+def render(context: Context, integration: IntegrationAccess, given: RenderRequest) -> Reply:
     """Raises BadRequest, Failed, Forbidden, NotFound."""
-    with call.db.read() as tx:
-        subject = _enter(tx, call, integration, given.context)
+    with context.db.read() as tx:
+        subject = _enter(tx, integration, given.context)
     fields: dict[str, Any] = {
         "componentId": given.component_id,
         "props": given.props,
@@ -61,9 +61,9 @@ def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> 
     for name in ("state", "action"):
         if (value := getattr(given, name)) is not UNSET:
             fields[name] = value
-    if integration.actor.user_id:
+    if isinstance(integration.actor, Person) or integration.actor.installation_id is not None:
         fields["auth"] = {"userId": integration.actor.user_id}
-    return present_rendered(ask_to_render(call.context, subject, fields))
+    return present_rendered(ask_to_render(context, subject, fields))
 
 
 def present_rendered(rendered: Rendered) -> Reply:
@@ -99,15 +99,10 @@ def _message(body: bytes) -> str:
     return said[:300] if isinstance(said, str) else "it did not say why"
 
 
-def _enter(tx: Transaction, call: Call, integration: IntegrationAccess, at: RenderContext) -> Subject:
+def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
     """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
     row, actor = integration.row, integration.actor
-    if (
-        actor.user_id
-        and not actor.integration_id
-        and not _only_reads(at)
-        and not may_write(actor, "integrations")
-    ):
+    if isinstance(actor, Person) and not _only_reads(at) and not may_write(actor, "integrations"):
         raise Forbidden("This token lacks the scope `integrations:write`.")
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
@@ -129,7 +124,7 @@ def _enter(tx: Transaction, call: Call, integration: IntegrationAccess, at: Rend
     organization_id = store.find_organization_of_site(tx, at.site_id)
     if organization_id is None:
         raise NotFound(f"There is no site {at.site_id!r}.")
-    site = enter_site(call, Can.ADMIN, organization_id, at.site_id)
+    site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
     # What is pressed here, the script does with its own rights: it changes the configuration.
     require_opening(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)

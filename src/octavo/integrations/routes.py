@@ -12,6 +12,7 @@ from ..access import (
     create_integration_token,
     may_write,
     organization_access,
+    require_person,
 )
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -24,7 +25,6 @@ from .entering import (
     InstallationAccess,
     IntegrationAccess,
     installation_access,
-    require_person,
 )
 from .presenting import present_installation, present_integration, present_integrations
 from .store import IntegrationRow
@@ -44,6 +44,7 @@ from .wire import (
     StatusQuery,
     TemporaryToken,
     UpdateInstallation,
+    filter_of,
 )
 
 __all__ = ["embed_routes", "event_routes", "installation_routes"]
@@ -67,7 +68,7 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
     """The public integrations, by name."""
     with call.db.read() as tx:
-        found = store.list_integrations(tx, query)
+        found = store.list_integrations(tx, filter_of(query), query.limit, query.page)
         return _listing(found, present_integrations(call, tx, found.rows, caller.actor))
 
 
@@ -88,7 +89,7 @@ def publish_integration(
     the organization that had it first.
     """
     publishing.require_name(integration_name)
-    row = publishing.publish(call, caller.actor, integration_name, body)
+    row = publishing.publish(call.context, caller.actor, integration_name, body)
     with call.db.read() as tx:
         return present_integration(call, tx, row, caller.actor)
 
@@ -97,7 +98,7 @@ def publish_integration(
 def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -> bool:
     """Removes an integration, and every installation of it."""
     with call.db.write() as tx:
-        return publishing.unpublish(tx, call, caller.actor, integration_name)
+        return publishing.unpublish(tx, caller.actor, integration_name)
 
 
 # --- installations --------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def install_integration(call: Call, integration: IntegrationAccess, body: Organi
         row = integration.row
         if row.visibility == "private" and row.organization_id != org.organization_id:
             raise NotFound(f"There is no integration {row.name!r}.")
-        made = installing.install(tx, call, row, org.organization_id)
+        made = installing.install(tx, call.context, integration.actor, row, org.organization_id)
         return present_installation(call, tx, made, whole=True)
 
 
@@ -172,7 +173,7 @@ def update_installation(
 ) -> Installation:
     """Configures an installation, and says on which spaces and sites it is. A configuration is replaced as a whole."""
     with call.db.write() as tx:
-        row = installing.update(tx, call, installation, body)
+        row = installing.update(tx, call.context, installation, body)
         return present_installation(call, tx, row, whole=True)
 
 
@@ -184,7 +185,7 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
         if store.find_installation(tx, name, installation_id) is None:
             return False
         access = installation_access(tx, integration.actor, Can.ADMIN, name, installation_id)
-        installing.uninstall(tx, call, access)
+        installing.uninstall(tx, call.context, access)
         return True
 
 
@@ -220,7 +221,9 @@ def list_organization_integrations(
 ) -> Listing[Integration]:
     """The integrations that an organization can install: the public ones, its own, and those it has."""
     with call.db.read() as tx:
-        found = store.list_integrations(tx, query, organization_id=org.organization_id)
+        found = store.list_integrations(
+            tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
+        )
         return _listing(found, present_integrations(call, tx, found.rows, org.actor))
 
 

@@ -13,7 +13,7 @@ from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 from ..kit.sealing import sealed_column
 from ..spaces import release, retain
-from .wire import IntegrationsQuery, Manifest
+from .manifest import Manifest
 
 SECRETS = sealed_column("integrations", "secrets", "id")
 SIGNING_SECRET = sealed_column("integrations", "signing_secret", "id")
@@ -142,11 +142,30 @@ def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRo
     return found
 
 
+class IntegrationFilter(Struct, frozen=True, kw_only=True):
+    """What must be so where it is given. ``blocks`` and ``content_sources``: whether it has any. ``target``: what it can
+    be installed on."""
+
+    search: str | None = None
+    category: str | None = None
+    block_domain: str | None = None
+    blocks: bool | None = None
+    content_sources: bool | None = None
+    owner: str | None = None
+    scope: str | None = None
+    target: str | None = None
+
+
 def list_integrations(
-    tx: Transaction, wanted: IntegrationsQuery, *, organization_id: str | None = None
+    tx: Transaction,
+    wanted: IntegrationFilter,
+    limit: int,
+    page: str | None,
+    *,
+    organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
     """By name: the public ones; of ``organization_id`` also its own, and those installed there."""
-    after = decode_token(wanted.page, str)
+    after = decode_token(page, str)
     where, given = ["i.visibility = 'public'"], dict[str, Any]()
     if organization_id is not None:
         given["org"] = organization_id
@@ -177,7 +196,7 @@ def list_integrations(
     if wanted.target is not None:
         where.append("i.target IN ('all', :target)")
         given["target"] = wanted.target
-    return _slice_integrations(tx, "integrations i", where, given, wanted.limit, after)
+    return _slice_integrations(tx, "integrations i", where, given, limit, after)
 
 
 def _containing(text: str) -> str:

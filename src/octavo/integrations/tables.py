@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare, file, person
-from .wire import Manifest, Runtime, Status, Target, Visibility
+from .manifest import Manifest, Runtime, Status, Target, Visibility
 
 _CODE = "runs code with credentials of this installation: it is published and installed anew elsewhere"
 

@@ -30,8 +30,9 @@ from ..access import (
     upsert_member,
 )
 from ..errors import BadRequest, Forbidden, NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor, Recipient
 from ..orgs import get_organization
 from ..spaces import get_collection, get_space, present_collection, present_space
 from . import store
@@ -66,7 +67,7 @@ def _require_own(place: Place, role: str | None) -> None:
         raise Forbidden(f"level: `{role}` is more than your own role here, `{place.role}`.")
 
 
-def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> LinkRow:
+def create(tx: Transaction, context: Context, org: OrgAccess, body: CreateInvite) -> LinkRow:
     """Raises NotFound for a space or collection of others, Forbidden where the organization has no links, and for
     a role above the caller's own."""
     target: tuple[Target, str] = ("organization", org.organization_id)
@@ -79,9 +80,9 @@ def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> L
     require_links(tx, org.organization_id)
     _require_own(place, role)
     secret = secrets.token_urlsafe(24)
-    link = store.insert_link(tx, call.context.sealer, org.organization_id, target, role, org.user_id, secret)
+    link = store.insert_link(tx, context.sealer, org.organization_id, target, role, org.user_id, secret)
     # The log is read by people who need not be able to join by the link: its secret stays out of it.
-    audit(tx, call, "invite-link.created", org.organization_id, target, after={"role": role})
+    audit(tx, org.actor, "invite-link.created", org.organization_id, target, after={"role": role})
     return link
 
 
@@ -90,16 +91,16 @@ def require_links(tx: Transaction, organization_id: str) -> None:
         raise Forbidden("This organization has switched invite links off (`inviteLinks`).")
 
 
-def get(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> LinkRow:
+def get(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> LinkRow:
     """A link that the caller may manage. Raises NotFound, Forbidden."""
-    link = store.find_link(tx, call.context.sealer, org.organization_id, link_id)
+    link = store.find_link(tx, context.sealer, org.organization_id, link_id)
     if link is None:
         raise NotFound("There is no such invite link in this organization.")
     enter_target(tx, org, (link.target_type, link.target_id))
     return link
 
 
-def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: UpdateInvite) -> LinkRow:
+def update(tx: Transaction, context: Context, org: OrgAccess, link: LinkRow, body: UpdateInvite) -> LinkRow:
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
         raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
@@ -111,24 +112,26 @@ def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: Upd
         _require_own(place, link.role)
         store.set_link_role(tx, link.secret, given, org.user_id)
         before, after = {"role": link.role}, {"role": given}
-        audit(tx, call, "invite-link.updated", org.organization_id, target, before=before, after=after)
-    return get(tx, call, org, link.secret)
+        audit(tx, org.actor, "invite-link.updated", org.organization_id, target, before=before, after=after)
+    return get(tx, context, org, link.secret)
 
 
-def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
-    link = store.find_link(tx, call.context.sealer, org.organization_id, link_id)
+def delete(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> bool:
+    link = store.find_link(tx, context.sealer, org.organization_id, link_id)
     if link is None:
         return False
     target = (link.target_type, link.target_id)
     enter_target(tx, org, target)
     store.delete_link(tx, link_id)
-    audit(tx, call, "invite-link.deleted", org.organization_id, target, before={"role": link.role})
+    audit(tx, org.actor, "invite-link.deleted", org.organization_id, target, before={"role": link.role})
     return True
 
 
-def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_id: str) -> bool:
+def join(
+    tx: Transaction, context: Context, actor: Actor, organization_id: str, link_id: str, user_id: str
+) -> bool:
     """Gives the caller what the link holds, never less than they have; False when there is no such link for them."""
-    link = find_good(tx, call, organization_id, link_id)
+    link = find_good(tx, context, organization_id, link_id)
     if link is None:
         return False
     membership = find_membership(tx, organization_id, user_id)
@@ -143,18 +146,18 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
         was = {"role": role} if membership else None
         action = "member.updated" if membership else "member.joined"
         state = {"role": wanted, "by": "invite-link"}
-        audit(tx, call, action, organization_id, ("user", user_id), before=was, after=state)
+        audit(tx, actor, action, organization_id, ("user", user_id), before=was, after=state)
     accept_membership(tx, organization_id, user_id)
     if link.target_type != "organization":
         has = role_along(tx, user_id, role, list_steps(tx, *target))  # type: ignore[arg-type]
         if has is None or not at_least(has, link.role):
-            grant_by_link(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
+            grant_by_link(tx, actor, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
 
 
-def find_good(tx: Transaction, call: Call, organization_id: str, link_id: str) -> LinkRow | None:
+def find_good(tx: Transaction, context: Context, organization_id: str, link_id: str) -> LinkRow | None:
     """The link while people can join by it."""
-    link = store.find_link(tx, call.context.sealer, organization_id, link_id)
+    link = store.find_link(tx, context.sealer, organization_id, link_id)
     if link is None or not get_organization(tx, organization_id).settings.invite_links:
         return None
     return link if _could_give(tx, link) else None
@@ -174,14 +177,14 @@ def _could_give(tx: Transaction, link: LinkRow) -> bool:
     )
 
 
-def present(call: Call, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
+def present(to: Recipient, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
     id, role = link.secret, cast(Role | None, link.role)
     if link.target_type == "organization":
         return InviteLink(id=id, redundant=at_least(org.role, role), role=role)
     if link.target_type == "space":
         mine = space_access(tx, org.actor, Can.VIEW, link.target_id).role
-        shown = present_space(call, get_space(tx, link.target_id), mine)
+        shown = present_space(to, get_space(tx, link.target_id), mine)
         return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
     mine = collection_access(tx, org.actor, Can.VIEW, link.target_id).role
-    collection = present_collection(call, get_collection(tx, link.target_id), mine)
+    collection = present_collection(to, get_collection(tx, link.target_id), mine)
     return InviteLink(id=id, redundant=at_least(mine, role), level=role, collection=collection)

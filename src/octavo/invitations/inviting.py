@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Sequence
 
 from ..access import (
+    Stranger,
     accept_membership,
     audit,
     find_membership,
@@ -33,7 +34,7 @@ from ..kit.allowances import spend
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..orgs import get_organization
 from . import store
 from .wire import InvitationLink, InvitedUsers
@@ -41,7 +42,8 @@ from .wire import InvitationLink, InvitedUsers
 
 def invite(
     tx: Transaction,
-    call: Call,
+    context: Context,
+    actor: Actor,
     organization_id: str,
     people: Sequence[tuple[str, str | None]],
     *,
@@ -50,11 +52,11 @@ def invite(
 ) -> InvitedUsers:
     """Adds those with an account, invites the others. ``people``: addresses with the role for each. Raises
     TooManyRequests past what ``invited_by`` may invite, or an address may be sent, within a day."""
-    most = call.settings.invitations_per_day
+    most = context.settings.invitations_per_day
     message = f"emails: more than the {most} addresses that one person may invite within a day."
     spend(tx, "invitations", invited_by, most, message, len(people))
     answer = InvitedUsers(users=[], invited=0, failed_sso_emails=[])
-    mailing = bool(call.settings.smtp_url)
+    mailing = bool(context.settings.smtp_url)
     links: list[InvitationLink] = []
     for email, role in people:
         user = find_user_by_email(tx, email)
@@ -64,7 +66,7 @@ def invite(
             as_sso = sso and not _is_member_elsewhere(tx, user.id)
             if sso and not as_sso:
                 answer.failed_sso_emails.append(email)
-            _add(tx, call, organization_id, user.id, role, sso=as_sso)
+            _add(tx, actor, organization_id, user.id, role, sso=as_sso)
             answer.users.append(user.id)
         else:
             secret = "" if mailing else secrets.token_urlsafe(32)
@@ -78,12 +80,14 @@ def invite(
                 hash=hash_token(secret) if secret else None,
             )
             if mailing:
-                mail.allow(tx, call.settings, email)
+                mail.allow(tx, context.settings, email)
                 jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
             else:
-                links.append(InvitationLink(email, _url(call.context, organization_id, secret)))
+                links.append(InvitationLink(email, _url(context, organization_id, secret)))
             state = {"email": email, "role": role}
-            audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
+            audit(
+                tx, actor, "invitation.created", organization_id, ("invitation", invitation_id), after=state
+            )
         answer.invited += 1
     if links:
         answer.links = links
@@ -100,7 +104,7 @@ def _is_member_elsewhere(tx: Transaction, user_id: str) -> bool:
 
 def _add(
     tx: Transaction,
-    call: Call,
+    by: Actor | Stranger,
     organization_id: str,
     user_id: str,
     role: str | None,
@@ -113,7 +117,7 @@ def _add(
     if sso:
         set_sso(tx, organization_id, user_id)
     state = {"role": role, "by": "invitation"}
-    audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
+    audit(tx, by, "member.joined", organization_id, ("user", user_id), after=state)
 
 
 @jobs.job("mailInvitation", attempts=3)
@@ -142,38 +146,45 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
 
 
 def invite_account(
-    tx: Transaction, call: Call, organization_id: str, email: str, role: str | None, *, invited_by: str
+    tx: Transaction,
+    context: Context,
+    actor: Actor,
+    organization_id: str,
+    email: str,
+    role: str | None,
+    *,
+    invited_by: str,
 ) -> None:
     """Invites the account with this address, until it is taken back: it joins by being signed in. Nothing is said of
     the account, not even whether there is one."""
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
-    if call.settings.smtp_url:
-        mail.allow(tx, call.settings, email)
+    if context.settings.smtp_url:
+        mail.allow(tx, context.settings, email)
         jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
     state = {"email": email, "role": role}
-    audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
+    audit(tx, actor, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
 
 
-def withdraw(tx: Transaction, call: Call, organization_id: str, email: str) -> None:
+def withdraw(tx: Transaction, actor: Actor, organization_id: str, email: str) -> None:
     """Takes back what ``invite_account`` did, if it is there still."""
     invitation = store.find_invitation_of(tx, organization_id, email)
     if invitation is not None and invitation.standing:
-        _delete(tx, call, invitation)
+        _delete(tx, actor, invitation)
 
 
-def _delete(tx: Transaction, call: Call, invitation: store.InvitationRow) -> None:
+def _delete(tx: Transaction, actor: Actor, invitation: store.InvitationRow) -> None:
     store.delete_invitation(tx, invitation.organization_id, invitation.id)
     state = {"email": invitation.email, "role": invitation.role}
     target = ("invitation", invitation.id)
-    audit(tx, call, "invitation.deleted", invitation.organization_id, target, before=state)
+    audit(tx, actor, "invitation.deleted", invitation.organization_id, target, before=state)
 
 
 # --- taking it ----------------------------------------------------------------------------------------
 
 
-def take(tx: Transaction, call: Call, organization_id: str, key: str, user_id: str) -> bool:
+def take(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
     """Makes the caller a member by an invitation of their address, which is used up by this; False when there is no
     such invitation for them. ``key``: its secret, or, for an account whose address is proved, its id."""
     user = find_user(tx, user_id)
@@ -183,10 +194,10 @@ def take(tx: Transaction, call: Call, organization_id: str, key: str, user_id: s
     membership = find_membership(tx, organization_id, user_id)
     if user.email != invitation.email or (membership is not None and membership.disabled):
         return False
-    return _use(tx, call, invitation, user_id, member=membership is not None)
+    return _use(tx, actor, invitation, user_id, member=membership is not None)
 
 
-def decline(tx: Transaction, call: Call, invitation_id: str, user_id: str) -> bool:
+def decline(tx: Transaction, actor: Actor, invitation_id: str, user_id: str) -> bool:
     """Refuses an invitation of the caller's own, proved address; False when there is none."""
     invitation = store.find_invitation(tx, invitation_id)
     user = find_user(tx, user_id)
@@ -194,11 +205,11 @@ def decline(tx: Transaction, call: Call, invitation_id: str, user_id: str) -> bo
         return False
     if not has_verified_email(tx, user_id):
         return False
-    _delete(tx, call, invitation)
+    _delete(tx, actor, invitation)
     return True
 
 
-def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: str) -> str:
+def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str, hashed: str) -> str:
     """An account for the invited address, a member at once; its id. Raises NotFound, Conflict.
 
     Somebody may have made an account with the address before, without a proof. A mailed invitation is one: then that
@@ -216,7 +227,7 @@ def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: 
     membership = find_membership(tx, invitation.organization_id, user.id)
     if membership is not None and membership.disabled:
         raise _missing()
-    if not _use(tx, call, invitation, user.id, member=membership is not None):
+    if not _use(tx, by, invitation, user.id, member=membership is not None):
         raise _missing()
     return user.id
 
@@ -256,7 +267,9 @@ def _if_meant(tx: Transaction, found: store.InvitationRow | None) -> store.Invit
     return found
 
 
-def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: str, *, member: bool) -> bool:
+def _use(
+    tx: Transaction, by: Actor | Stranger, invitation: store.InvitationRow, user_id: str, *, member: bool
+) -> bool:
     """False when somebody else used it just now: deleting the row is what uses it up."""
     if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
         return False
@@ -265,5 +278,5 @@ def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: 
         accept_membership(tx, organization_id, user_id)
     else:
         sso = bool(invitation.sso) and not _is_member_elsewhere(tx, user_id)
-        _add(tx, call, organization_id, user_id, invitation.role, sso=sso, accepted=True)
+        _add(tx, by, organization_id, user_id, invitation.role, sso=sso, accepted=True)
     return True

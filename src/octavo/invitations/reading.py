@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from ..access import find_user
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..orgs import get_organization
 from ..spaces import get_collection, get_space
 from . import invite_links, inviting
@@ -14,10 +14,12 @@ from .store import LinkRow, find_organization_of_link
 from .wire import InvitingOrganization, ShownInvitation
 
 
-def read(tx: Transaction, call: Call, secret: str) -> ShownInvitation:
+def read(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
     """Raises NotFound alike for what is not there, used, expired or void."""
     organization_id = find_organization_of_link(tx, secret)
-    link = invite_links.find_good(tx, call, organization_id, secret) if organization_id is not None else None
+    link = (
+        invite_links.find_good(tx, context, organization_id, secret) if organization_id is not None else None
+    )
     if link is not None:
         return _shown(tx, link.organization_id, link.created_by, content=_content(tx, link))
     invitation = inviting.get_invitation(tx, secret)

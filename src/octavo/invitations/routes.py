@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, SignedIn, audit
+from ..access import Can, OrgAccess, SignedIn, actor_or_stranger, audit
 from ..errors import NotFound, PreconditionFailed
-from ..identity import SignedInResult, begin_session, list_active_providers, present_new_session, user_agent
+from ..identity import SignedInResult, begin_session, browser_of, list_active_providers, present_new_session
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import get_organization
@@ -56,7 +56,13 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
             email, role = (given, default) if isinstance(given, str) else (given.email, given.role)
             people[email.strip().lower()] = role  # type: ignore[assignment]
         return inviting.invite(
-            tx, call, org.organization_id, list(people.items()), sso=body.sso, invited_by=org.user_id
+            tx,
+            call.context,
+            org.actor,
+            org.organization_id,
+            list(people.items()),
+            sso=body.sso,
+            invited_by=org.user_id,
         )
 
 
@@ -78,7 +84,7 @@ def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
         if gone is not None:
             state = {"email": gone.email, "role": gone.role}
             target = ("invitation", gone.id)
-            audit(tx, call, "invitation.deleted", org.organization_id, target, before=state)
+            audit(tx, call.actor, "invitation.deleted", org.organization_id, target, before=state)
     return gone is not None
 
 
@@ -98,9 +104,9 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     another organization, or for somebody else.
     """
     with call.db.write() as tx:
-        joined = invite_links.join(tx, call, organization_id, invite_id, caller.user_id) or inviting.take(
-            tx, call, organization_id, invite_id, caller.user_id
-        )
+        joined = invite_links.join(
+            tx, call.context, caller.actor, organization_id, invite_id, caller.user_id
+        ) or inviting.take(tx, caller.actor, organization_id, invite_id, caller.user_id)
     if not joined:
         raise NotFound("There is no such invitation for you.")
     return Joined()
@@ -132,7 +138,7 @@ def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> List
 def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool:
     """Refuses an invitation of the caller's proved address."""
     with call.db.write() as tx:
-        return inviting.decline(tx, call, invitation_id, caller.user_id)
+        return inviting.decline(tx, caller.actor, invitation_id, caller.user_id)
 
 
 @operation(
@@ -147,7 +153,7 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     """Who invites into what, for whoever has the secret of an invitation or the id of an invite link."""
     with call.db.read() as tx:
-        shown = reading.read(tx, call, body.secret)
+        shown = reading.read(tx, call.context, body.secret)
     return Reply(shown, headers={"cache-control": "no-store"})
 
 
@@ -166,9 +172,10 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
     its owner signs in and joins. An account whose address nobody had proved is taken over by a mailed invitation."""
     with call.db.read() as tx:
         hashed = inviting.hashed_password(tx, body.secret, body.password)
+    by = actor_or_stranger(call)
     with call.db.write() as tx:
-        user_id = inviting.accept(tx, call, body.secret, body.display_name.strip(), hashed)
-        session = begin_session(tx, user_id, "link", client=call.client, agent=user_agent(call))
+        user_id = inviting.accept(tx, by, body.secret, body.display_name.strip(), hashed)
+        session = begin_session(tx, user_id, "link", **browser_of(call)._asdict())
     return Reply(present_new_session(session), headers={"cache-control": "no-store"})
 
 
@@ -206,7 +213,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     For administrators, and for those who may invite to that space or collection; never with a role above their own.
     """
     with call.db.write() as tx:
-        link = invite_links.create(tx, call, org, body)
+        link = invite_links.create(tx, call.context, org, body)
         shown = invite_links.present(call, tx, org, link)
     call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.secret}")
     return shown
@@ -224,7 +231,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return invite_links.present(call, tx, org, invite_links.get(tx, call, org, invite_id))
+        return invite_links.present(call, tx, org, invite_links.get(tx, call.context, org, invite_id))
 
 
 @operation(
@@ -238,7 +245,9 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = invite_links.update(tx, call, org, invite_links.get(tx, call, org, invite_id), body)
+        link = invite_links.update(
+            tx, call.context, org, invite_links.get(tx, call.context, org, invite_id), body
+        )
         return invite_links.present(call, tx, org, link)
 
 
@@ -246,4 +255,4 @@ def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) 
 def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
     """Takes a link back. Who joined by it stays."""
     with call.db.write() as tx:
-        return invite_links.delete(tx, call, org, invite_id)
+        return invite_links.delete(tx, call.context, org, invite_id)

@@ -6,6 +6,7 @@ of it runs, ``kit.bare`` bounds what it may take.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import subprocess
@@ -14,11 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import structlog
-
 from . import deadlines
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 class Bounds(NamedTuple):
@@ -52,9 +51,9 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
             check=False,
         )
     except subprocess.TimeoutExpired:
-        log.warning("took too long", module=module, seconds=bounds.seconds)
+        log.warning("took too long", extra={"program": module, "seconds": bounds.seconds})
         return False
     if done.returncode:
         error = done.stderr[-2000:].decode(errors="replace")
-        log.warning("failed", module=module, code=done.returncode, error=error)
+        log.warning("failed", extra={"program": module, "code": done.returncode, "error": error})
     return done.returncode == 0

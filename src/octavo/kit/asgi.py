@@ -27,6 +27,7 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -44,9 +45,11 @@ from ..errors import (
     UriTooLong,
 )
 from ..settings import Network
+from . import logs
 from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
 from .metrics import Metrics, RequestMeter
+from .permits import compute
 from .proxies import address_key, client_address
 from .routing import Routes, split_path
 
@@ -241,7 +244,7 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
-    """What a function answers in a thread of the pool. Raises OutOfReach when none is free for ``QUEUE_SECONDS``: what
+    """What a function answers in a thread of the pool, of which few compute at a time. Raises OutOfReach when none is free for ``QUEUE_SECONDS``: what
     all of them wait for may take long, and who asks is to hear something."""
     given_up = False
 
@@ -249,7 +252,7 @@ async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *argumen
         nonlocal given_up
         given_up = future.cancel()
 
-    future = pool.submit(function, *arguments)
+    future = pool.submit(copy_context().run, compute, function, *arguments)
     timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, give_up)
     try:
         return await asyncio.wrap_future(future)
@@ -405,6 +408,7 @@ class Edge:
         method = scope["method"]
         request = Request(receive, method, headers, self._client(scope, headers))
         sent: Callable[[], None] | None = None
+        logs.bind(request_id=request.id)
         try:
             answer = await self._answer(scope, request)
             sent = answer.sent
@@ -415,7 +419,7 @@ class Edge:
         except OctavoError as error:
             answer = self._refuse(error)
         except Exception:
-            log.exception("request failed", extra={"request_id": request.id, "operation": request.name})
+            log.exception("request failed", extra={"operation": request.name})
             answer = self._refuse(internal_error(request.id))
         extensions = scope.get("extensions")
         whole = extensions.get(WHOLE) if extensions else None
@@ -625,7 +629,7 @@ class Edge:
                 try:
                     chunk = await _run_in(threads, next, chunks, None)
                 except OctavoError as error:
-                    log.info("stream ended: %s", error.message, extra={"request_id": request.id})
+                    log.info("stream ended: %s", error.message)
                     return
                 if chunk is None:
                     await send({"type": "http.response.body", "body": b""})

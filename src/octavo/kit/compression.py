@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 
 import brotli
 
-from .cache import ByteCache
+from .cache import MEMORY, ByteCache, Memory, share
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -79,14 +79,14 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
     return best if most >= weights.get("identity", 0.0) else None
 
 
+_COMPRESSED = share("compressed answers", 32)
+
+
 class Compressor:
-    """Compresses bodies; those that are sent again and again are kept by what identifies them.
+    """Compresses bodies; those that are sent again and again are kept by what identifies them."""
 
-    ``capacity``: bytes that compressed bodies may take together.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._kept: ByteCache[bytes] = ByteCache(capacity)
+    def __init__(self, memory: Memory = MEMORY) -> None:
+        self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)
 
     def find(self, etag: str, coding: str) -> bytes | None:
         """A body that was compressed before."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .cache import FreshCache
+from ..core.app_addresses import AppAddresses
+from .cache import FreshCache, share
 from .shares import SharedThreads, Shares
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 """Threads that start when they are needed: nearly all of their time they wait."""
+
+
+_FRESH = share("what requests ask for again", 16)
 
 
 @dataclass(slots=True)
@@ -42,4 +46,13 @@ class Context:
         )
         self.endpoints = SharedThreads("requests wait for integrations", _ENDPOINTS, "octavo-integration")
         self.scripts = Shares("requests wait for integrations", max(2, self.settings.threads // 2))
-        self.fresh = FreshCache(self.db, 20_000)
+        self.fresh = FreshCache(self.db, _FRESH)
+
+    @property
+    def app(self) -> AppAddresses:
+        """Where people see what the API names."""
+        return AppAddresses(self.settings.url)
+
+    def url(self, path: str) -> str:
+        """The public URL of an API path (below /v1)."""
+        return f"{self.settings.url}/v1{path}"

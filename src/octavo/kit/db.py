@@ -23,6 +23,7 @@ import msgspec
 
 from ..errors import OutOfReach, OutOfRoom
 from . import deadlines
+from .permits import give_back
 from .private_files import close_file
 
 Engine = Literal["sqlite", "postgresql"]
@@ -124,6 +125,13 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Row]: ...
 
 
+class Live(str):
+    """A statement whose rows depend on more than its parameters and the snapshot: on a clock, chance, a sequence, or the
+    state of the server. They are never kept."""
+
+    __slots__ = ()
+
+
 class Transaction:
     """What a store function takes first. Valid inside the ``with`` block that made it."""
 
@@ -209,7 +217,7 @@ class Transaction:
 def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if "IN :" not in sql:
         return sql, parameters
-    values = dict(parameters)
+    given, values = sql, dict(parameters)
     for match in _SPREAD.finditer(sql):
         name = match[1]
         if name in values:
@@ -217,7 +225,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             values.update({f"{name}_{i}": item for i, item in enumerate(items)})
             places = ", ".join([f":{name}_{i}" for i in range(len(items))]) or "NULL"
             sql = re.sub(rf"\bIN :{name}\b", f"IN ({places})", sql)
-    return sql, values
+    return (Live(sql) if isinstance(given, Live) else sql), values
 
 
 class Database:
@@ -396,6 +404,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         seconds = turn_seconds()
+        give_back()
         if not self._write_lock.acquire(timeout=seconds):
             raise no_turn()
         try:

@@ -18,14 +18,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import certifi
 from msgspec import Struct
 
 from ..errors import OctavoError
 from . import deadlines
+from .tls import outgoing_tls
 
 if TYPE_CHECKING:
     import httpx
@@ -247,7 +246,7 @@ class Fetcher:
         )
         try:
             with (
-                httpcore.ConnectionPool(_tls(), network_backend=backend) as pool,
+                httpcore.ConnectionPool(outgoing_tls(), network_backend=backend) as pool,
                 pool.stream(method, address, headers=list(sent.items()), content=body) as response,
             ):
                 found = httpx.Headers(response.headers)
@@ -271,11 +270,6 @@ def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[byt
         if size > limits.size:
             raise FetchError(f"{host}: the answer is larger than {limits.size} bytes")
         yield chunk
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=certifi.where())
 
 
 def _refuse_odd_numbers(host: str) -> None:

@@ -210,8 +210,10 @@ class FileStore:
         return msgspec.structs.replace(grant, good_until=signed.expires)
 
 
-def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.environ) -> FileStore:
-    """``file:///folder`` (made when absent) or ``s3://bucket/prefix``.
+def open_store(
+    url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
+) -> FileStore:
+    """``file:///folder`` (made when absent) or ``s3://bucket/prefix``. ``direct``: links lead to the bucket itself.
 
     S3 endpoint, region and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
     """
@@ -247,7 +249,7 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
                 retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
             )
 
-        presigning = links if links.key and links.secret else None
+        presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
 

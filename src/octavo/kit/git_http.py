@@ -12,6 +12,7 @@ from typing import Any
 import urllib3
 
 from ..core.addresses import write_authority
+from .tls import outgoing_tls
 
 CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
@@ -28,7 +29,11 @@ class GuardedPool(urllib3.PoolManager):
     """Connects only to addresses that the guard gave, and gives up when more than ``most`` bytes come back."""
 
     def __init__(self, allow_url: AllowUrl, most: int) -> None:
-        super().__init__(timeout=_TIMEOUT, retries=urllib3.Retry(connect=1, read=0, redirect=5))
+        super().__init__(
+            timeout=_TIMEOUT,
+            retries=urllib3.Retry(connect=1, read=0, redirect=5),
+            ssl_context=outgoing_tls(),
+        )
         self.received, self.most = 0, most
 
         def connected(scheme: str, connection: Any) -> socket.socket:

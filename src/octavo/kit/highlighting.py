@@ -151,6 +151,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a lexer prints is no answer.
+    highlight("", "text")  # loads the lexers, which no listing's time is for
     while True:
         try:
             wanted = _receive(sys.stdin.buffer, _Wanted)

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, quote
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 
@@ -45,7 +45,19 @@ from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, stateme
 from .hub import Hub, Listener
 from .json_bounds import has_more_values
 from .metrics import Metrics
-from .operation import PUBLIC, Call, Deletion, Follow, LeavesLoop, Operation, RawBody, Reply, Stream
+from .operation import (
+    PUBLIC,
+    TABLE,
+    Call,
+    Deletion,
+    Follow,
+    LeavesLoop,
+    Operation,
+    RawBody,
+    Reply,
+    Stream,
+    Visitor,
+)
 from .proxies import address_key
 from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
 
@@ -87,11 +99,8 @@ def validation_message(error: msgspec.ValidationError, place: str) -> str:
     return f"{where or place}: {what[0].lower()}{what[1:]}"
 
 
-class BodyReader(NamedTuple):
-    """How the body of an operation is read. ``decoder`` None: it takes no JSON."""
-
-    decoder: msgspec.json.Decoder[Any] | None
-    shape: Shape
+BodyDecoder = msgspec.json.Decoder[Any] | None
+"""What decodes the body of an operation; None for one that takes no JSON."""
 
 
 def _asker(call: Call) -> str:
@@ -100,10 +109,8 @@ def _asker(call: Call) -> str:
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(call.client)
 
 
-def _body_reader(operation: Operation) -> BodyReader:
-    if operation.takes_json:
-        return BodyReader(msgspec.json.Decoder(operation.body), shape_of(operation.body))
-    return BodyReader(None, NOTHING)
+def _body_decoder(operation: Operation) -> BodyDecoder:
+    return msgspec.json.Decoder(operation.body) if operation.takes_json else None
 
 
 class Dispatcher:
@@ -131,6 +138,7 @@ class Dispatcher:
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._pool = pool
         self._draw_refusal = draw_refusal
+        self._decoders: dict[str, BodyDecoder] = {}
         self._writers = writers
         self._hub = hub
 
@@ -145,7 +153,7 @@ class Dispatcher:
         return [Route(path, actions) for path, actions in by_path.items()]
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
-        reader = _body_reader(operation)
+        decoder = _body_decoder(operation)
         pool = self._pool if operation.method == "GET" else self._writers
 
         async def answer(request: Request) -> Answer:
@@ -158,32 +166,64 @@ class Dispatcher:
                 body=b"",
                 client=request.client,
                 request_id=request.id,
+                ask=self.ask,
             )
             if request.has_more:
                 if not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
             if operation.asks_model:
-                return await self._answer_with_model(call, reader)
+                return await self._answer_with_model(call, decoder)
             if operation.quick:
                 # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
                 call.on_loop = True
                 try:
-                    return self.run(call, reader)
+                    return self.run(call, decoder)
                 except (LeavesLoop, NotKept):
                     call.on_loop = False
-            return await in_turn(pool, self.run, call, reader, time.monotonic())
+            return await in_turn(pool, self.run, call, decoder, time.monotonic())
 
         return answer
 
-    async def _answer_with_model(self, call: Call, reader: BodyReader) -> Answer:
+    async def _answer_with_model(self, call: Call, decoder: BodyDecoder) -> Answer:
         """In threads of their own, of which the place is kept until the answer is sent."""
         questions = self.context.questions
         owner = (call.path_parameters.get("organizationId", ""), _asker(call))
         answer, give_back = await questions.begin(
-            owner, QUEUE_SECONDS, self.run, call, reader, time.monotonic()
+            owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
         )
         return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
+
+    def ask(
+        self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
+    ) -> Any:
+        """What another operation of the table answers to the caller of ``call``: with the same checks, bounds and
+        effects as a request of its own. The decoded JSON; None for an empty answer. Raises what it is refused with."""
+        operation = TABLE[operation_id]
+        if operation_id not in self._decoders:
+            self._decoders[operation_id] = _body_decoder(operation)
+        encoded = b"" if body is None else _ENCODER.encode(body)
+        if len(encoded) > operation.body_limit:
+            raise TooLarge(f"body: more than {operation.body_limit} bytes")
+        asked = Call(
+            context=self.context,
+            operation=operation,
+            path_parameters=path,
+            query_string=urlencode({k: v for k, v in query.items() if v is not None}, doseq=True).encode(),
+            headers=call.headers,
+            body=encoded,
+            client=call.client,
+            request_id=call.request_id,
+            by_agent=call.by_agent,
+            ask=self.ask,
+        )
+        answer = self.run(asked, self._decoders[operation_id])
+        return msgspec.json.decode(answer.body) if answer.body else None
+
+    def enter(self, call: Call) -> dict[str, Any]:
+        """Authenticates a call and gives what it enters. Raises what a request would be refused with."""
+        self._authenticate(call)
+        return self._enter(call)
 
     def _check_sender(self, call: Call) -> None:
         """Raises Unauthorized for a large body of nobody, unless the operation is for nobody in particular."""
@@ -191,7 +231,7 @@ class Dispatcher:
         if call.authenticated is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
 
-    def run(self, call: Call, reader: BodyReader, asked_at: float | None = None) -> Answer:
+    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer:
         """Answers a call; what is refused has the same headers as what is not. ``asked_at``: since when it waits for a
         thread, of the monotonic clock."""
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
@@ -199,7 +239,7 @@ class Dispatcher:
             for attempt in range(_RETRIES):
                 try:
                     with statements_within(REQUEST_SECONDS, waited), self._reading(call, attempt == 0):
-                        return self._answer(call, reader)
+                        return self._answer(call, decoder)
                 except NotKept:
                     if call.on_loop:
                         raise
@@ -225,7 +265,7 @@ class Dispatcher:
             return self.context.db.read_kept()
         return self.context.db.read()
 
-    def _answer(self, call: Call, reader: BodyReader) -> Answer:
+    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer:
         operation = call.operation
         key = self._authenticate(call)
         if not call.counted:
@@ -240,7 +280,7 @@ class Dispatcher:
         if operation.query is not None:
             arguments["query"] = self._query(call)
         if operation.body is not None:
-            arguments["body"] = self._body(call, reader)
+            arguments["body"] = self._body(call, decoder)
         elif call.body and operation.method != "GET":
             self._refuse_unread(call, NOTHING)
         try:
@@ -263,7 +303,9 @@ class Dispatcher:
                 raise NotFound("There is nothing at this address.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
-            enter = operation.enter
+            # What is not open to visitors says so itself.
+            visiting = isinstance(call.authenticated, Visitor)
+            enter = (operation.enter_visit if visiting else None) or operation.enter
             assert enter is not None and operation.proof is not None
             arguments[operation.proof] = enter.fn(
                 call, operation.needs, *[given[p] for p in enter.parameters]
@@ -297,7 +339,7 @@ class Dispatcher:
                 raise BadRequest(f"{name}: `{value}` is none of the values that this takes")
         return query
 
-    def _body(self, call: Call, reader: BodyReader) -> Any:
+    def _body(self, call: Call, decoder: BodyDecoder) -> Any:
         operation = call.operation
         if operation.body is RawBody:
             content_type = call.headers.get(b"content-type", b"").decode("latin-1")
@@ -306,10 +348,10 @@ class Dispatcher:
             if operation.body_optional:
                 return None
             raise BadRequest("body: expected a JSON object, got nothing")
-        assert reader.decoder is not None
-        self._refuse_unread(call, reader.shape)
+        assert decoder is not None
+        self._refuse_unread(call, shape_of(operation.body))
         try:
-            return reader.decoder.decode(call.body)
+            return decoder.decode(call.body)
         except msgspec.ValidationError as error:
             raise BadRequest(validation_message(error, "body")) from None
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpcore
 
+from .permits import waiting
+
 
 class PinnedBackend(httpcore.NetworkBackend):
     """Connects to checked addresses, whatever the host name; every wait ends at the deadline."""
@@ -26,7 +28,8 @@ class PinnedBackend(httpcore.NetworkBackend):
         return self._connect(self._addresses[-1], port, share=1)
 
     def _connect(self, address: str, port: int, share: float) -> httpcore.NetworkStream:
-        stream = self._sockets.connect_tcp(address, port, timeout=_remaining(self._deadline) * share)
+        with waiting():
+            stream = self._sockets.connect_tcp(address, port, timeout=_remaining(self._deadline) * share)
         return _DeadlineStream(stream, self._deadline)
 
 
@@ -36,7 +39,8 @@ class _DeadlineStream(httpcore.NetworkStream):
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _remaining(self._deadline))
+        with waiting():
+            return self._stream.read(max_bytes, _remaining(self._deadline))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # In pieces: the stream below counts its time anew for each one.

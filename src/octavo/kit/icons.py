@@ -65,6 +65,11 @@ def _find(name: str, styles: tuple[str, ...]) -> Markup | None:
     return None
 
 
+def free_names() -> list[str]:
+    """All that are drawn as they are called, those of one word first; of signs of companies none."""
+    return [name for name, _ in _free()]
+
+
 @cache
 def _free() -> tuple[tuple[str, frozenset[str]], ...]:
     """The names of the free set, each with its words, those of one word first."""

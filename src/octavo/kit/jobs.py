@@ -197,19 +197,29 @@ _SHOWN: dict[str, State] = {state: shown for shown, states in STATES.items() for
 
 
 def list_jobs(
-    tx: Transaction, *, state: State | None = None, kind: str | None = None, limit: int = 100
+    tx: Transaction,
+    *,
+    state: State | None = None,
+    kind: str | None = None,
+    limit: int = 100,
+    after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
     """The newest first within a state, parked ones before running ones before waiting ones; and how many there are
-    in all."""
+    in all. ``after``: the place of a state in ``STATES`` and the id of a job, behind which the list goes on."""
     found: list[JobRow] = []
     count = 0
-    for states in (STATES[state],) if state else STATES.values():
+    for place, (shown, states) in enumerate(STATES.items()):
+        if state not in (None, shown):
+            continue
         where = f"state IN :states{' AND kind = :kind' if kind else ''}"
         given: dict[str, Any] = {"states": states, **({"kind": kind} if kind else {})}
         count += tx.value(f"SELECT count(*) FROM jobs WHERE {where}", **given)
+        if after is not None and place < after[0]:
+            continue
         rows = tx.all(
-            f"SELECT {_ROW} FROM jobs WHERE {where} ORDER BY id DESC LIMIT :limit",
+            f"SELECT {_ROW} FROM jobs WHERE {where} AND id < :before ORDER BY id DESC LIMIT :limit",
             limit=limit - len(found),
+            before=after[1] if after is not None and place == after[0] else "~",
             **given,
         )
         found += map(_job, rows)
@@ -230,6 +240,11 @@ def count_jobs(tx: Transaction) -> list[JobCount]:
         "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
     )
     return [JobCount(kind, _SHOWN[state], count, oldest) for kind, state, count, oldest in rows]
+
+
+def count_later(tx: Transaction) -> int:
+    """How many jobs wait for their time to come."""
+    return int(tx.value("SELECT count(*) FROM jobs WHERE state = 'later'"))
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:

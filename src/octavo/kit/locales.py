@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 import msgspec
-from babel.dates import format_date
 
 T = TypeVar("T")
 
@@ -40,5 +39,7 @@ def find_locale(language: str | None, known: Container[str]) -> str | None:
 
 def date_words(day: date, locale: str) -> str:
     """A day as people of that language write it: ``22 November 2026``."""
+    from babel.dates import format_date
+
     # English days as most of the world writes them.
     return format_date(day, "long", locale="en_GB" if locale == DEFAULT else locale)

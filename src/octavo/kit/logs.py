@@ -6,16 +6,18 @@ of the settings, credentials in headers and URLs, and tokens of ours never reach
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Literal, TextIO
 from urllib.parse import quote
-
-import structlog
 
 HIDDEN = "[hidden]"
 _FRAMES = 12
@@ -38,11 +40,11 @@ _CREDENTIALS = re.compile(
 
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
-_SHARED: list[Any] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-]
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+"""What every record has: anything else was given as ``extra``."""
+_PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
+
+_bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
 
 
 class Redactor:
@@ -85,24 +87,77 @@ def _hide(match: re.Match[str]) -> str:
     return f"{match['name'] or match['parameter'] or ''}{HIDDEN}"
 
 
-def _write_trace(out: TextIO, exc_info: Any) -> None:
-    """The innermost frames and the error, then what it was caused by."""
-    error: BaseException | None = exc_info[1]
-    heading = ""
+def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[traceback.FrameSummary]]]:
+    """The error and what it was caused by, each with its innermost frames."""
     # Errors that are kept and raised again can lead back to themselves.
-    written: set[int] = set()
-    while error is not None and id(error) not in written:
-        written.add(id(error))
-        out.write(f"{heading}{type(error).__module__}.{type(error).__qualname__}: {error}\n")
-        for frame in traceback.extract_tb(error.__traceback__)[-_FRAMES:]:
-            out.write(f"  {frame.filename}:{frame.lineno} in {frame.name}\n")
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        heading = "caused by "
+    met: set[int] = set()
+    here: BaseException | None = error
+    while here is not None and id(here) not in met:
+        met.add(id(here))
+        yield here, list(traceback.extract_tb(here.__traceback__)[-_FRAMES:])
+        here = here.__cause__ or (None if here.__suppress_context__ else here.__context__)
 
 
-def _write_trace_below(out: TextIO, exc_info: Any) -> None:
-    out.write("\n")
-    _write_trace(out, exc_info)
+class _Formatter(logging.Formatter):
+    """Lines of a time, a level, what happened, and fields: those of the request and those given as ``extra``."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, Any], BaseException | None]:
+        """When it was, what happened, the fields, and the error."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        given = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        error = record.exc_info[1] if record.exc_info else None
+        return moment.replace("+00:00", "Z"), record.getMessage(), {**_bound.get(), **given}, error
+
+
+class _JsonLines(_Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        timestamp, event, fields, error = self._parts(record)
+        line = {**fields, "event": event, "level": record.levelname.lower(), "timestamp": timestamp}
+        if error is not None:
+            line["exception"] = [
+                {
+                    "exc_type": type(each).__name__,
+                    "exc_value": str(each),
+                    "frames": [
+                        {"filename": frame.filename, "lineno": frame.lineno, "name": frame.name}
+                        for frame in frames
+                    ],
+                }
+                for each, frames in _causes(error)
+            ]
+        return json.dumps(self._redact.values(line), default=repr)
+
+
+class _TextLines(_Formatter):
+    def __init__(self, redact: Redactor, colours: bool) -> None:
+        super().__init__(redact)
+        self._colours = colours
+
+    def format(self, record: logging.LogRecord) -> str:
+        timestamp, event, fields, error = self._parts(record)
+        # An event is one line, whatever somebody sent.
+        event = event.replace("\r", "\\r").replace("\n", "\\n")
+        level = f"{record.levelname.lower():8}"
+        if self._colours:
+            colour = (
+                31 if record.levelno >= logging.ERROR else 33 if record.levelno >= logging.WARNING else 32
+            )
+            timestamp, level = f"\x1b[2m{timestamp}\x1b[0m", f"\x1b[{colour}m{level}\x1b[0m"
+        said = " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
+        lines = [f"{timestamp} [{level}] {event:30} {said}".rstrip()]
+        for number, (each, frames) in enumerate(_causes(error) if error is not None else ()):
+            kind = type(each)
+            lines.append(f"{'caused by ' if number else ''}{kind.__module__}.{kind.__qualname__}: {each}")
+            lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        return self._redact("\n".join(lines))
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and _PLAIN_VALUE.fullmatch(value) else repr(value)
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
@@ -121,36 +176,14 @@ def configure(
     level: int = logging.INFO,
     secrets: Iterable[str] = (),
 ) -> None:
-    """Sets up structlog and the standard library's logging for the whole process; may be called again.
+    """Sets up logging for the whole process; may be called again.
 
     ``stream``: None for standard error. ``secrets``: values that no line may contain.
     """
     redact = Redactor(secrets)
-    if form == "json":
-        transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=_FRAMES)
-        last: list[Any] = [
-            structlog.processors.ExceptionRenderer(transform),
-            lambda logger, name, event: redact.values(event),
-            structlog.processors.JSONRenderer(),
-        ]
-    else:
-        render = structlog.dev.ConsoleRenderer(
-            colors=_has_colours(stream or sys.stderr), exception_formatter=_write_trace_below
-        )
-        last = [lambda logger, name, event: redact(render(logger, name, event))]
-    structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        cache_logger_on_first_use=False,
-    )
     handler = _StandardError() if stream is None else logging.StreamHandler(stream)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_SHARED, structlog.stdlib.ExtraAdder()],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
-        )
-    )
+    colours = _has_colours(stream or sys.stderr)
+    handler.setFormatter(_JsonLines(redact) if form == "json" else _TextLines(redact, colours))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
@@ -165,8 +198,16 @@ def _has_colours(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def bind(**fields: str) -> None:
+    """Every line that this task logs from now on carries these fields, in threads that work for it as well."""
+    _bound.set(fields)
+
+
 @contextmanager
-def bound_request(request_id: str, **fields: str) -> Iterator[None]:
-    """Every log line of the block, in this thread or task, carries ``request_id`` and ``fields``."""
-    with structlog.contextvars.bound_contextvars(request_id=request_id, **fields):
+def bound(**fields: str) -> Iterator[None]:
+    """Every line that the block logs carries these fields beside those that were there."""
+    token = _bound.set({**_bound.get(), **fields})
+    try:
         yield
+    finally:
+        _bound.reset(token)

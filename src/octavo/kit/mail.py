@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import smtplib
-import ssl
 from collections.abc import Mapping
 from email.message import EmailMessage
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from ..errors import Unavailable
 from ..settings import Settings
 from .allowances import spend
 from .db import Transaction
+from .tls import outgoing_tls
 
 _SECONDS = 30
 
@@ -47,7 +47,7 @@ def send(
     for name, value in headers.items():
         message[name] = value
     message.set_content(text)
-    tls = ssl.create_default_context()
+    tls = outgoing_tls()
     try:
         connection = (
             smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)

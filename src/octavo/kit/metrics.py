@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 from weakref import WeakSet
 
-import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from ..core.document import on_failure
 from . import jobs, outbox
+from .cache import MEMORY
 from .clock import now
 from .db import Database
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -35,7 +37,7 @@ _every: WeakSet[Metrics] = WeakSet()
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
     """Says where our own code failed at blocks of a document, which are shown as text."""
-    log.error("blocks_failed", stage=stage, blocks=count, exc_info=error)
+    log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
 
@@ -63,7 +65,7 @@ class Metrics:
         )
         self._memory = Gauge(
             "octavo_process_memory_bytes",
-            "Resident memory of a process",
+            "Memory that a process alone has, without files that it maps",
             registry=registry,
             multiprocess_mode="liveall",
         )
@@ -96,6 +98,18 @@ class Metrics:
             ("stage",),
             registry=registry,
         )
+        labels = ("cache",)
+        self._cache_bytes = Gauge(
+            "octavo_cache_bytes", "What caches hold", labels, registry=registry, multiprocess_mode="livesum"
+        )
+        self._cache_entries = Gauge(
+            "octavo_cache_entries", "Values in caches", labels, registry=registry, multiprocess_mode="livesum"
+        )
+        self._cache_hits = Counter("octavo_cache_hits", "What caches had", labels, registry=registry)
+        self._cache_misses = Counter("octavo_cache_misses", "What caches had not", labels, registry=registry)
+        self._looked_up: dict[str, tuple[int, int]] = {}
+        """What was found in each cache and what not, as far as it was counted."""
+        self._counting = Lock()
         _every.add(self)
         self._restarts = Gauge(
             "octavo_worker_restarts",
@@ -132,14 +146,29 @@ class Metrics:
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._connections.set(connections)
         self._streams.set(streams)
+        self.observe_caches()
         try:
-            self._memory.set(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE)
+            # Each connection to SQLite maps the database, which counts as resident as often, and is the system's cache.
+            _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
+            self._memory.set((resident - shared) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))
         except OSError:  # not on Linux: the most it ever used, in kilobytes
             self._memory.set(used.ru_maxrss * 1024)
 
+    def observe_caches(self) -> None:
+        """Notes what the caches of this process hold just now."""
+        with self._counting:
+            for name, use in MEMORY.use().items():
+                self._cache_bytes.labels(name).set(use.bytes)
+                self._cache_entries.labels(name).set(use.entries)
+                hits, misses = self._looked_up.get(name, (0, 0))
+                self._cache_hits.labels(name).inc(use.hits - hits)
+                self._cache_misses.labels(name).inc(use.misses - misses)
+                self._looked_up[name] = (use.hits, use.misses)
+
     def text(self) -> bytes:
-        """The body of ``/metrics``: of all workers, if there are several."""
+        """The body of ``/metrics``: of all workers, if there are several. Those note what they hold now and then."""
+        self.observe_caches()
         registry = self._registry
         if SHARED_FOLDER in os.environ:
             registry = CollectorRegistry()

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from ..errors import Unavailable
 from .clock import now
-from .db import Database, Engine, LockTimeout, Transaction
+from .db import Database, Engine, Live, LockTimeout, Transaction
 from .tables import Table, declare
 
 # Migrating writes its rows.
@@ -67,7 +67,7 @@ class Migration(NamedTuple):
         return f"{self.number}_{self.name}"
 
 
-class Refused(Unavailable):
+class RefusedDatabase(Unavailable):
     """A database that this program must not change, or work with: the message says why and what to do."""
 
 
@@ -108,7 +108,7 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Applies what is missing, each in a transaction of its own; returns what was applied.
 
-    Several processes may start at once: one migrates, the others wait for it. Raises Refused, and Unavailable when
+    Several processes may start at once: one migrates, the others wait for it. Raises RefusedDatabase, and Unavailable when
     others keep using what a migration has to change.
     """
     applied: list[Migration] = []
@@ -157,7 +157,7 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """What a database has not yet. Raises Refused."""
+    """What a database has not yet. Raises RefusedDatabase."""
     recorded = _recorded(tx)
     if recorded is None:
         return list(migrations)
@@ -167,20 +167,20 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
     known = {migration.number for migration in migrations}
     if newer := sorted(recorded.keys() - known):
         name, _ = recorded[newer[-1]]
-        raise Refused(
+        raise RefusedDatabase(
             f"This database was migrated by a newer Octavo ({newer[-1]}_{name}): run that version, or a later one."
         )
     latest = max(recorded)
     for migration in migrations:
         if migration.number in recorded:
             if recorded[migration.number][1] != migration.checksum:
-                raise Refused(
+                raise RefusedDatabase(
                     f"The migration {migration} is not what it was when this database ran it: a migration is never"
                     " changed. Run the version that this database was made with, or a later one."
                 )
         elif migration.number < latest:
             name, _ = recorded[latest]
-            raise Refused(
+            raise RefusedDatabase(
                 f"The migration {migration} is older than {latest}_{name}, which this database has already. It was"
                 " made by a state between two releases: export its organizations with the program that made it, and"
                 " import them into a new one."
@@ -202,8 +202,10 @@ def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
 
 _COLUMNS: dict[Engine, str] = {
     "sqlite": "SELECT name FROM pragma_table_info('migrations')",
-    "postgresql": "SELECT column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND table_name = 'migrations'",
+    "postgresql": Live(
+        "SELECT column_name FROM information_schema.columns"
+        " WHERE table_schema = current_schema() AND table_name = 'migrations'"
+    ),
 }
 
 
@@ -215,7 +217,7 @@ def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> N
     upgrade = migrations[0].upgrade
     if numbers and (upgrade is None or numbers != upgrade.replaces):
         first = upgrade.first if upgrade is not None else "the version it was made with"
-        raise Refused(
+        raise RefusedDatabase(
             f"This database has the migrations {', '.join(map(str, sorted(numbers)))}, which this version of Octavo"
             f" cannot upgrade: upgrade it with {first} first."
         )

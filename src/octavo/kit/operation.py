@@ -4,7 +4,8 @@ Routing, the permission check, the OpenAPI description, the reference pages, rat
 contract tests all read ``TABLE``. A handler's signature says what it takes:
 
 - ``call: Call``: the request;
-- one proof object (a type registered with ``enters``): what the permission check gave for the ids in the path;
+- one proof object (a type registered with ``enters``): what the permission check gave for the ids in the path; of an
+  operation that is open to visitors of a site, a union with the type that these get;
 - ``body`` and ``query``: msgspec types the request is validated against;
 - anything else: a path parameter, in snake case.
 
@@ -25,10 +26,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core.app_addresses import AppAddresses
-from ..errors import NotSignedIn
+from ..errors import NotFound, NotSignedIn
 
 if TYPE_CHECKING:
+    from ..core.app_addresses import AppAddresses
     from ..settings import Settings
     from .context import Context
     from .db import Database, Transaction
@@ -63,6 +64,11 @@ class Enter:
     parameters: tuple[str, ...]
 
 
+AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
+"""What a person grants a program that acts for them: to read, to draft change requests, to comment, to review, to see what
+is asked and not found, to merge."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     id: str
@@ -75,6 +81,8 @@ class Operation:
     proof: str | None
     """The handler's argument for the proof object; None for PUBLIC ones."""
     proof_type: type | None
+    visit_type: type | None
+    """The proof of visitors of a site; None: this is not open to them."""
     entered_by: frozenset[str]
     """The path parameters that the proof object is had from."""
     body: Any
@@ -103,6 +111,10 @@ class Operation:
     """Scopes that a token needs besides that of the operation."""
     asks_model: bool = False
     """Whether it waits for a language model, as long as that takes: in threads that organizations share."""
+    scripts: bool = False
+    """Whether the scripts of integrations may call it whatever their scopes."""
+    agents: AgentScope | None = None
+    """What a person grants an agent that may call it; None: no agent may."""
 
     @property
     def takes_json(self) -> bool:
@@ -124,10 +136,17 @@ class Operation:
         """The permission check; None for PUBLIC ones, and before ``check_table`` for one not registered yet."""
         return _ENTERS.get((self.proof_type, self.entered_by))
 
+    @property
+    def enter_visit(self) -> Enter | None:
+        """The check of visitors; None where it is not open to them."""
+        return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
+
 
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
+_VISITS: set[type] = set()
+"""Of the proofs, those that visitors get."""
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
@@ -138,8 +157,9 @@ class DeclarationError(Exception):
     """An operation that is declared wrongly; raised when its module is imported."""
 
 
-def enters(proof: type, *parameters: str) -> Callable[[_H], _H]:
-    """Registers how a proof object of type ``proof`` is had from these path parameters.
+def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
+    """Registers how a proof object of type ``proof`` is had from these path parameters. ``visitors``: by visitors of a
+    site, and by nobody else.
 
     A type may be registered for several sets of parameters, also by packages above the one that declares it.
     """
@@ -150,6 +170,8 @@ def enters(proof: type, *parameters: str) -> Callable[[_H], _H]:
             raise DeclarationError(f"{proof.__name__}: entered twice by {sorted(parameters)}")
         _ENTERS[key] = Enter(fn, parameters)
         _PROOFS.add(proof)
+        if visitors:
+            _VISITS.add(proof)
         return fn
 
     return register
@@ -166,6 +188,8 @@ def check_table() -> None:
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
             raise DeclarationError(f"{operation.id}: {operation.proof_type.__name__} is not entered by {by}")
+        if operation.visit_type is not None and (operation.visit_type, operation.entered_by) not in _ENTERS:
+            raise DeclarationError(f"{operation.id}: visitors do not enter what it is about")
 
 
 def _camel(name: str) -> str:
@@ -200,6 +224,12 @@ def _required_fields(query: Any) -> frozenset[str]:
     return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
 
 
+def _proofs_of(annotation: Any) -> list[type]:
+    """The types of proof objects that an argument is one of; none where it is something else."""
+    members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
+
+
 class Area(Struct, frozen=True):
     """A part of the API: the word that token scopes and the description know its operations by.
 
@@ -230,6 +260,9 @@ class Area(Struct, frozen=True):
         browsed: bool = False,
         yields: tuple[str, ...] = (),
         asks_model: bool = False,
+        visitors: bool = False,
+        scripts: bool = False,
+        agents: AgentScope | None = None,
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
@@ -241,14 +274,16 @@ class Area(Struct, frozen=True):
         area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
         as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
         that reads content for links to content, the scope that writes for keys. ``asks_model``: it waits for a language
-        model. Raises DeclarationError when something does not fit together.
+        model. ``visitors``: visitors of a site may call it; what they get as a proof is the other type of the union that the
+        handler takes. ``scripts``: the scripts of integrations may call it whatever their scopes, because the public
+        description says so. ``agents``: what a person grants an agent that may call it. Raises DeclarationError when something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
             if id in TABLE:
                 raise DeclarationError(f"{id}: declared twice")
             hints = typing.get_type_hints(handler, include_extras=True)
-            proof, proof_type, body, body_optional, query = None, None, None, False, None
+            proof, proof_type, visit_type, body, body_optional, query = None, None, None, None, False, None
             path_parameters: dict[str, str] = {}
             in_path = _PATH_PARAMETER.findall(path)
             for name in inspect.signature(handler).parameters:
@@ -259,10 +294,12 @@ class Area(Struct, frozen=True):
                     body, body_optional = _without_none(annotation)
                 elif name == "query":
                     query = annotation
-                elif isinstance(annotation, type) and annotation in _PROOFS:
-                    if proof is not None:
+                elif found := _proofs_of(annotation):
+                    members = [one for one in found if one not in _VISITS]
+                    visits = [one for one in found if one in _VISITS]
+                    if proof is not None or len(members) != 1 or len(visits) > 1:
                         raise DeclarationError(f"{id}: two proof objects")
-                    proof, proof_type = name, annotation
+                    proof, proof_type, visit_type = name, members[0], visits[0] if visits else None
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
                 else:
@@ -271,6 +308,8 @@ class Area(Struct, frozen=True):
                 raise DeclarationError(f"{id}: says no `needs`")
             if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
+            if visitors and visit_type is None:
+                raise DeclarationError(f"{id}: takes no proof that visitors get")
             # What no argument takes is what the proof object is had from: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
@@ -287,6 +326,7 @@ class Area(Struct, frozen=True):
                 handler=handler,
                 proof=proof,
                 proof_type=proof_type,
+                visit_type=visit_type if visitors else None,
                 entered_by=entered_by,
                 body=body,
                 body_optional=body_optional,
@@ -307,6 +347,8 @@ class Area(Struct, frozen=True):
                 browsed=browsed,
                 yields=yields,
                 asks_model=asks_model,
+                scripts=scripts,
+                agents=agents,
             )
             return handler
 
@@ -321,8 +363,51 @@ class Drafted(Struct, frozen=True):
     revision_id: str
 
 
+class Person(Struct, frozen=True):
+    """A person together with the reach of the token or session that they act through.
+
+    ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
+    organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
+    ``expires_at``: of a token, None: never. ``client``: the network address that the request came from; None in a job.
+    ``agent``: the name of the program that acts for the person by a token of its own; ``token_id`` is then the id of
+    their connection, and the scopes are those of agents.
+    """
+
+    user_id: str
+    token_id: str
+    scopes: frozenset[str] | None = None
+    organization_id: str | None = None
+    session: bool = False
+    proved_at: int = 0
+    expires_at: int | None = None
+    client: str | None = None
+    agent: str | None = None
+
+
+class Script(Struct, frozen=True):
+    """An integration's script: as an installation of it, which is a member of one organization, or as the integration
+    itself, which is nobody in any.
+
+    ``scopes``: those of integrations. ``installation_id`` None: as the integration; ``user_id``, the installation's, is
+    then nobody's. ``client``: as of a person.
+    """
+
+    integration_id: str
+    scopes: frozenset[str] = frozenset()
+    installation_id: str | None = None
+    user_id: str = ""
+    organization_id: str | None = None
+    client: str | None = None
+
+    @property
+    def token_id(self) -> str:
+        """What the audit log and rate limits know its tokens by: these are kept nowhere."""
+        return self.installation_id or self.integration_id
+
+
 class Visitor(Struct, frozen=True):
-    """Somebody who visits a published site, and is nobody in its organization.
+    """Somebody who visits a published site, and is nobody in its organization; whatever draws it for them calls.
 
     ``claims``: the ``visitor`` that conditions ask. ``spaces``: ids of those that the site shows them. ``visibility``:
     of the site. ``base``: the address that it has for them. ``preview``: the token of the preview by which they see it,
@@ -341,54 +426,24 @@ class Visitor(Struct, frozen=True):
     named: tuple[str, str] | None = None
 
 
-class Actor(Struct, frozen=True):
-    """A person together with the reach of the token or session that they act through.
+Actor = Person | Script
+"""Whose rights count. Every object is entered by an actor, never by the id of a user alone: the same person reaches
+less through a token of one organization than through their password. Actors are made by authenticating and, for jobs,
+by ``access.act_for``."""
+Caller = Person | Script | Visitor
+"""Who may call."""
 
-    Every object is entered by an actor, never by the id of a user alone: the same person reaches less through a
-    token of one organization than through their password. Actors are made by authenticating and, for jobs, by
-    ``access.act_for``.
-
-    ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
-    organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
-    ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
-    ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` then
-    say so, and are those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
-    is nobody in any organization. ``visitor``: a visitor of a site calls, by whatever draws it for them; ``user_id`` is
-    then empty, and what they read they read as visitors do.
-    """
-
-    user_id: str
-    token_id: str
-    scopes: frozenset[str] | None = None
-    organization_id: str | None = None
-    session: bool = False
-    proved_at: int = 0
-    expires_at: int | None = None
-    integration_id: str = ""
-    installation_id: str = ""
-    visitor: Visitor | None = None
+Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 
-@dataclass(slots=True)
-class Call:
-    """One request on its way to a handler. ``authenticated``: who the composition root's ``authenticate`` found to
-    call; None: nobody is signed in."""
+@dataclass(slots=True, kw_only=True)
+class Recipient:
+    """Whom something is presented to, by which installation. ``authenticated`` None: nobody in particular, such as the
+    script that a job runs. ``on_loop``: on the event loop, where nothing may take long."""
 
     context: Context
-    operation: Operation
-    path_parameters: dict[str, str]
-    query_string: bytes
-    headers: dict[bytes, bytes]
-    body: bytes
-    client: str
-    request_id: str
-    authenticated: Actor | None = None
-    response_headers: dict[str, str] = field(default_factory=dict)
-    counted: bool = False
-    """Whether the rate limit has counted it: once, however often it is tried."""
+    authenticated: Caller | None = None
     on_loop: bool = False
-    asked_again: bool = False
-    """Whether it is authenticated anew on its way: that is no sign of life of who calls."""
 
     def leave_loop(self) -> None:
         """What follows may take a while. Raises LeavesLoop on the event loop: the call is then answered in a thread."""
@@ -396,13 +451,22 @@ class Call:
             raise LeavesLoop
 
     @property
-    def actor(self) -> Actor:
+    def caller(self) -> Caller:
         """Who calls. Raises NotSignedIn when nobody is."""
         if self.authenticated is None:
             raise NotSignedIn(
                 "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
             )
         return self.authenticated
+
+    @property
+    def actor(self) -> Actor:
+        """Whose rights count. Raises NotSignedIn when nobody is, NotFound for visitors of a site: renderers show theirs
+        that there is no such page, where anything else would be an error of the renderer's."""
+        caller = self.caller
+        if isinstance(caller, Visitor):
+            raise NotFound("There is nothing here for visitors of a site: it is for members.")
+        return caller
 
     @property
     def db(self) -> Database:
@@ -415,11 +479,34 @@ class Call:
     @property
     def app(self) -> AppAddresses:
         """Where people see what the API names."""
-        return AppAddresses(self.context.settings.url)
+        return self.context.app
 
     def url(self, path: str) -> str:
         """The public URL of an API path (below /v1)."""
-        return f"{self.context.settings.url}/v1{path}"
+        return self.context.url(path)
+
+
+@dataclass(slots=True, kw_only=True)
+class Call(Recipient):
+    """One request on its way to a handler. ``authenticated``: who the composition root's ``authenticate`` found to
+    call; None: nobody is signed in."""
+
+    operation: Operation
+    path_parameters: dict[str, str]
+    query_string: bytes
+    headers: dict[bytes, bytes]
+    body: bytes
+    client: str
+    request_id: str
+    response_headers: dict[str, str] = field(default_factory=dict)
+    counted: bool = False
+    """Whether the rate limit has counted it: once, however often it is tried."""
+    ask: Ask | None = None
+    """Performs another operation of the table as the same caller, see ``http.Dispatcher.ask``."""
+    by_agent: bool = False
+    """Whether the server of tools for agents asks: their tokens are good there alone."""
+    asked_again: bool = False
+    """Whether it is authenticated anew on its way: that is no sign of life of who calls."""
 
 
 class LeavesLoop(Exception):

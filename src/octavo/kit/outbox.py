@@ -12,13 +12,13 @@ that rolled back; which of the two is known once every transaction that was writ
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
-import structlog
 
 from . import deadlines, jobs
 from .clock import now
@@ -28,7 +28,7 @@ from .tables import Table, declare
 
 declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
@@ -152,7 +152,8 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
         try:
             return _hand_over(database, name, handler, ids[-1], failed)
         except _HandlerFailed as failure:
-            log.warning("event failed", consumer=name, id=failure.event.id, exc_info=failure.__cause__)
+            told = {"consumer": name, "id": failure.event.id}
+            log.warning("event failed", extra=told, exc_info=failure.__cause__)
             failed.add(failure.event.id)
 
 

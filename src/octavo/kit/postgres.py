@@ -39,7 +39,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import generators
@@ -56,6 +56,7 @@ from .db import (
     Cursor,
     Database,
     Engine,
+    Live,
     LockTimeout,
     NotKept,
     RetryTransaction,
@@ -67,7 +68,8 @@ from .db import (
     statement_seconds,
     turn_seconds,
 )
-from .kept import NOTHING, KeptRows, may_be_kept
+from .kept import NOTHING, KeptRows
+from .permits import waiting
 
 T = TypeVar("T")
 log = logging.getLogger("octavo.db")
@@ -90,20 +92,14 @@ class _BoolAsInt(IntDumper):
         return b"1" if obj else b"0"
 
 
-class _Statement(NamedTuple):
-    """As the driver takes it. ``kept``: whether its rows may be."""
-
-    text: str
-    kept: bool
+_statements: dict[str, str] = {}
 
 
-_statements: dict[str, _Statement] = {}
-
-
-def _statement(sql: str) -> _Statement:
+def _statement(sql: str) -> str:
+    """As the driver takes it."""
     found = _statements.get(sql)
     if found is None:
-        found = _Statement(_to_postgres(sql), may_be_kept(sql))
+        found = _to_postgres(sql)
         if len(_statements) < 10_000:
             _statements[sql] = found
     return found
@@ -117,7 +113,7 @@ class _PostgresTransaction(Transaction):
         self._connection = connection
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
-        return self._connection.execute(_statement(sql).text, parameters)
+        return self._connection.execute(_statement(sql), parameters)
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
@@ -161,11 +157,13 @@ class _Connection(psycopg.Connection[Row]):
     patience: float | None = None
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
-        if timeout is not None:
-            return super().wait(gen, interval, timeout)
+        patience = self.patience if timeout is None else timeout
         try:
-            return super().wait(gen, interval, self.patience)
+            with waiting():
+                return super().wait(gen, interval, patience)
         except psycopg.errors._WaitTimeout:
+            if timeout is not None:
+                raise
             self.pgconn.finish()
             raise psycopg.OperationalError(
                 f"the server said nothing for {self.patience:.0f} seconds"
@@ -259,16 +257,20 @@ class _KeptRead(Transaction):
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         statement = _statement(sql)
-        if not statement.kept:
-            return self.begin().execute(statement.text, parameters)
-        key = (statement.text, *parameters.items())
+        if isinstance(sql, Live):
+            return self.begin().execute(statement, parameters)
+        key = (statement, *parameters.items())
         kept = self._kept.find(key)
         if kept is not None:
             self._has_taken = True
             return _Rows(kept)
-        rows = self.begin().execute(statement.text, parameters).fetchall()
+        rows = self.begin().execute(statement, parameters).fetchall()
         self._kept.keep(key, rows)
         return _Rows(rows)
+
+    def run(self, sql: str, **parameters: Any) -> int:
+        # What changes something is for the server to refuse.
+        return super().run(Live(sql), **parameters)
 
     def begin(self) -> _Connection:
         """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
@@ -599,7 +601,7 @@ class PostgresDatabase(Database):
             with self._written(self._direct) as tx:
                 # Without a limit: whoever migrates just now may take long.
                 tx.run("SET LOCAL statement_timeout = 0")
-                tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
+                tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
                 # With one: who waits for a table holds up everybody who wants it afterwards.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 yield tx

@@ -5,13 +5,12 @@ The command sets the umask, so all it makes is. Here is what was made by others,
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from pathlib import Path
 
-import structlog
-
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 _FOLDER = 0o700
 _FILE = 0o600
@@ -52,4 +51,4 @@ def _close(path: Path, mode: int) -> None:
         pass
     except PermissionError:
         # Somebody else's folder: the operator must see to it.
-        log.warning("others may be able to read this", path=str(path))
+        log.warning("others may be able to read this", extra={"path": str(path)})

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .db import Database, Transaction
+from .db import Database, Live, Transaction
 
 BATCH = 500
 RowDict = dict[str, Any]
@@ -77,11 +77,16 @@ def _sqlite_tables(tx: Transaction) -> Iterator[Schema]:
 
 
 def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
-    names = tx.all("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+    names = tx.all(
+        Live("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+    )
     for (name,) in names:
         columns = tx.all(
-            """SELECT column_name, data_type, is_nullable = 'NO' AND column_default IS NULL FROM information_schema.columns
-               WHERE table_schema = current_schema() AND table_name = :t ORDER BY ordinal_position""",
+            Live(
+                """SELECT column_name, data_type, is_nullable = 'NO' AND column_default IS NULL
+                   FROM information_schema.columns
+                   WHERE table_schema = current_schema() AND table_name = :t ORDER BY ordinal_position"""
+            ),
             t=name,
         )
         key = tx.all(
@@ -173,9 +178,11 @@ def set_counters(database: Database, tx: Transaction, tables: Iterable[Schema]) 
         return  # it looks itself
     for table in tables:
         if table.key == ("id",):
-            sequence = tx.value("SELECT pg_get_serial_sequence(:t, 'id')", t=table.name)
+            sequence = tx.value(Live("SELECT pg_get_serial_sequence(:t, 'id')"), t=table.name)
             if sequence is not None:
                 tx.value(
-                    f"SELECT setval(CAST(:s AS regclass), greatest((SELECT max(id) FROM {table.name}), 1))",
+                    Live(
+                        f"SELECT setval(CAST(:s AS regclass), greatest((SELECT max(id) FROM {table.name}), 1))"
+                    ),
                     s=sequence,
                 )

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from ..errors import Unavailable
+from .permits import waiting
 
 T = TypeVar("T")
 Owner = tuple[str, ...]
@@ -105,7 +106,9 @@ class Shares:
         """A place, for which this thread waits so long: what gives it back. Raises Busy."""
         free = threading.Event()
         ticket = self._ask(owner, free.set)
-        if not free.wait(seconds) and not self._withdraw(ticket):
+        with waiting():
+            granted = free.wait(seconds)
+        if not granted and not self._withdraw(ticket):
             raise Busy(self.name)
         return self._once(owner)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec.inspect as models
@@ -29,8 +30,9 @@ NOTHING = Shape(fields={})
 """The shape of a body that an operation does not take."""
 
 
+@cache
 def shape_of(type: Any) -> Shape:
-    """The shape of a type that bodies are decoded to."""
+    """The shape of a type that bodies are decoded to: of few of them one is asked for, and each takes its time."""
     return _shape(models.type_info(type), {})
 
 

@@ -8,6 +8,7 @@ wait.
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
@@ -17,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
-import structlog
 
-from . import jobs
+from . import jobs, logs
 from .clock import now
 from .db import Database, Transaction
 from .deadlines import OutOfTime, limited
@@ -27,7 +27,7 @@ from .ids import new_id
 from .jobs import Kind, LeaseLost
 from .shares import Shares
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
 """Milliseconds, doubled with every further attempt."""
@@ -253,14 +253,14 @@ class Worker:
             self._run(found)
         except Exception:
             # Not even the failure could be recorded: the lease runs out and the job runs again.
-            log.exception("job left to its lease", job=found.id, kind=found.kind)
+            log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
         self._wake.set()
 
     def _run(self, found: _Run) -> None:
         kind = jobs.kinds[found.kind]
         token = jobs.running.set((found.id, found.lease))
         try:
-            with structlog.contextvars.bound_contextvars(job=found.id, kind=found.kind):
+            with logs.bound(job=found.id, kind=found.kind):
                 try:
                     with limited(found.deadline - time.monotonic()):
                         kind.run(self._context, **msgspec.json.decode(found.payload))
@@ -293,9 +293,7 @@ class Worker:
         if changed:
             log.error(
                 "job parked" if last else "job failed",
-                job=found.id,
-                kind=found.kind,
-                attempt=found.attempts,
+                extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
                 exc_info=error,
             )
 
@@ -336,7 +334,7 @@ def _make_ready(tx: Transaction) -> None:
             error=error,
         )
         if parked:
-            log.error("job parked", job=id, kind=kind, error=error)
+            log.error("job parked", extra={"job": id, "kind": kind, "error": error})
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:

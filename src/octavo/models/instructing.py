@@ -10,7 +10,6 @@ from ..access import OrgAccess, audit
 from ..core.document import DocumentError, from_json, to_json, to_text
 from ..errors import BadRequest
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..orgs import get_organization
 from . import store
 from .store import InstructionsRow
@@ -37,7 +36,7 @@ def read_instructions(given: dict[str, Any], field: str = "instructions") -> str
     return msgspec.json.encode(to_json(document)).decode()
 
 
-def set_instructions(tx: Transaction, call: Call, org: OrgAccess, given: dict[str, Any]) -> InstructionsRow:
+def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> InstructionsRow:
     """Raises BadRequest."""
     stored = read_instructions(given)
     before = get_instructions(tx, org.organization_id)
@@ -47,7 +46,7 @@ def set_instructions(tx: Transaction, call: Call, org: OrgAccess, given: dict[st
         was, is_now = _text(before.instructions), _text(stored)
         audit(
             tx,
-            call,
+            org.actor,
             "agent_instructions.updated",
             org.organization_id,
             target,

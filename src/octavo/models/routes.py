@@ -41,7 +41,7 @@ def get_instructions(call: Call, org: OrgAccess) -> wire.AgentInstructions:
 def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstructions) -> wire.AgentInstructions:
     """Sets what every model that works for the organization is told, up to 10,000 characters."""
     with call.db.write() as tx:
-        row = instructing.set_instructions(tx, call, org, body.instructions)
+        row = instructing.set_instructions(tx, org, body.instructions)
     return wire.present_instructions(
         call, org.organization_id, row.instructions, row.updated_at, row.updated_by
     )

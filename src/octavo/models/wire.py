@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .store import CallRow
 
 
@@ -51,13 +51,13 @@ class ModelCall(Struct, rename="camel", kw_only=True):
 
 
 def present_instructions(
-    call: Call, organization_id: str, instructions: str, updated_at: int, updated_by: str
+    to: Recipient, organization_id: str, instructions: str, updated_at: int, updated_by: str
 ) -> AgentInstructions:
     return AgentInstructions(
         instructions=Raw(instructions.encode()),
         updated_at=iso(updated_at),
         updated_by=updated_by,
-        urls=InstructionsLocation(call.url(f"/orgs/{organization_id}/agent-instructions")),
+        urls=InstructionsLocation(to.url(f"/orgs/{organization_id}/agent-instructions")),
     )
 
 

@@ -13,11 +13,12 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.outbox import Event
 from ..orgs import list_member_ids
+from .kinds import Reason
 from .store import Note
-from .wire import Reason
 
-FAILURES = frozenset({"import_failed", "translation_failed"})
-CONCERNING = FAILURES | {
+FAILURES = {"git_sync_failed": "sync", "import_failed": "run", "translation_failed": "translation"}
+"""Runs that failed, and what they are called where a notification says what it is about."""
+CONCERNING = FAILURES.keys() | {
     "change_request_merged",
     "change_request_review_requested",
     "change_request_review_submitted",
@@ -75,7 +76,7 @@ def read_concern(tx: Transaction, event: Event) -> Concern | None:
         about=told.about,
         reason=told.watched or "commented",
         at=event.created_at,
-        status=payload.get("status"),
+        status=payload.get("status") or payload.get("suggestion"),
         actor_id=payload.get("by"),
         change_id=told.merged_from or (change.id if change else None),
         page_id=payload.get("page") or (told.pages[0] if len(told.pages) == 1 else None),
@@ -102,7 +103,7 @@ def _about(tx: Transaction, event: Event) -> _About:
         alone = pages[0] if len(pages) == 1 else event.space_id
         return _About(f"edits:{alone}", "edited", pages)
     if event.type in FAILURES:
-        return _About(f"run:{payload['run']}", None, [])
+        return _About(f"{FAILURES[event.type]}:{payload['run']}", None, [])
     opened = event.type == "change_request_status_updated" and payload.get("status") == "open"
     return _About(f"change:{payload['change_request']}", "statusChanged" if opened else None, [])
 
@@ -131,6 +132,9 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
         yield "reviewRequested", payload["user"]
     if event.type in FAILURES:
         yield "failed", payload["user"]
+    if payload.get("suggestion") in ("accepted", "declined"):
+        for (user_id,) in tx.all("SELECT posted_by FROM comments WHERE id = :id", id=payload["comment"]):
+            yield "reviewed", user_id
     if event.type == "comment_reply_created":
         said = tx.all(
             "SELECT DISTINCT posted_by FROM comments WHERE id = :thread OR parent_id = :thread",

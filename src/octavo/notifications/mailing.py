@@ -10,8 +10,8 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import presenting, store
+from .kinds import DEFAULTS, Reason
 from .store import NotificationRow
-from .wire import DEFAULTS, Reason
 
 WAIT = 30_000
 """Milliseconds before a mail is sent: what happens meanwhile is in it, and who reads it in the app gets none."""

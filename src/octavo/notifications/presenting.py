@@ -14,17 +14,10 @@ from ..core.document import Block, Inline, Text, read, walk
 from ..core.pages import Page
 from ..kit.clock import iso
 from ..kit.db import Transaction, json_list
-from ..kit.operation import Call
+from ..kit.operation import Recipient
+from .kinds import Reason
 from .store import NotificationRow
-from .wire import (
-    Notification,
-    NotificationUrls,
-    NotifiedChange,
-    NotifiedComment,
-    NotifiedPage,
-    NotifiedSpace,
-    Reason,
-)
+from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedComment, NotifiedPage, NotifiedSpace
 
 _LONGEST = 160
 """Characters of a comment that are shown."""
@@ -56,7 +49,12 @@ class Found(Struct, frozen=True):
                 return app.page(row.space_id, path) if path else app.space(row.space_id)
             return app.space(row.space_id, f"{change_view(change.number)}{view}")
         if row.reason == "failed":
-            return app.space(row.space_id, "/~/import" if row.about.startswith("run:") else "")
+            kind, _, run = row.about.partition(":")
+            if kind == "translation":
+                return app.organization(self.spaces[row.space_id][1], f"translations/{run}")
+            return app.space(row.space_id, "/~/settings/git" if kind == "sync" else "/~/import")
+        if row.comment_id:
+            return app.thread(row.space_id, row.comment_id, path)
         return app.page(row.space_id, path) if path else app.space(row.space_id)
 
 
@@ -106,9 +104,9 @@ def _words(block: Block) -> str:
     return "".join(found)
 
 
-def present(call: Call, tx: Transaction, rows: Sequence[NotificationRow]) -> list[Notification]:
+def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> list[Notification]:
     found = find(tx, rows)
-    people = present_people(call, tx, [row.actor_id for row in rows if row.actor_id])
+    people = present_people(to, tx, [row.actor_id for row in rows if row.actor_id])
     shown = []
     for row in rows:
         change = found.changes.get(row.change_id or "")
@@ -127,9 +125,7 @@ def present(call: Call, tx: Transaction, rows: Sequence[NotificationRow]) -> lis
                 events=row.events,
                 at=iso(row.at),
                 space=found.space(row),
-                urls=NotificationUrls(
-                    found.address(call.app, row), call.url(f"/user/notifications/{row.id}")
-                ),
+                urls=NotificationUrls(found.address(to.app, row), to.url(f"/user/notifications/{row.id}")),
                 user=people[row.actor_id] if row.actor_id else UNSET,
                 change_request=NotifiedChange(change.id, change.number, change.subject, change.status)  # type: ignore[arg-type]
                 if change
@@ -156,7 +152,12 @@ _SAID: dict[Reason, str] = {
     "edited": "{who} edited",
     "failed": "It failed",
 }
-_REVIEWED = {"approved": "{who} approved", "changes-requested": "{who} wants changes"}
+_REVIEWED = {
+    "approved": "{who} approved",
+    "changes-requested": "{who} wants changes",
+    "accepted": "{who} accepted your suggestion",
+    "declined": "{who} declined your suggestion",
+}
 _STATUS = {
     "open": "{who} opened for review",
     "draft": "{who} made a draft of",

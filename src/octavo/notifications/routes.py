@@ -12,9 +12,9 @@ from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import mailing, presenting, store, telling
+from .kinds import DEFAULTS
 from .store import Counted
 from .wire import (
-    DEFAULTS,
     Notification,
     NotificationCounts,
     NotificationSettings,

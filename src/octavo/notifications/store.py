@@ -12,7 +12,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction, json_list
 from ..kit.pagination import Slice, decode_token, slice_rows
-from .wire import DEFAULTS, Channel, Level, Reason, State
+from .kinds import DEFAULTS, Channel, Level, Reason, State
 
 
 class Note(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare, person, row
-from .wire import Channel, Level, Reason, State
+from .kinds import Channel, Level, Reason, State
 
 declare(
     Table(

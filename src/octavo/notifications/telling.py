@@ -15,8 +15,8 @@ from ..kit.db import Transaction
 from ..kit.outbox import Event, consumer, emit
 from . import mailing, store
 from .concerning import CONCERNING, Concern, passes_mute, read_concern
+from .kinds import TOLD, Reason
 from .store import Note
-from .wire import TOLD, Reason
 
 BATCH = 200
 """People who are told in one transaction."""

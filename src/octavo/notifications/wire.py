@@ -9,39 +9,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import User
 from ..kit.clock import iso
 from ..kit.pagination import PageQuery
+from .kinds import Channel, Level, Reason, State
 
-Reason = Literal[
-    "mentioned",
-    "replied",
-    "commented",
-    "reviewRequested",
-    "reviewed",
-    "merged",
-    "statusChanged",
-    "edited",
-    "failed",
+Status = Literal[
+    "draft", "open", "archived", "merged", "approved", "changes-requested", "accepted", "declined"
 ]
-State = Literal["unread", "read", "done"]
-Level = Literal["watching", "muted"]
-Channel = Literal["app", "mail", "digest", "off"]
-Status = Literal["draft", "open", "archived", "merged", "approved", "changes-requested"]
-"""Of a change request, or of a review."""
-
-TOLD = "people_notified"
-"""The event that says whose notifications are new: ``users``, each with the id of the notification and its reason."""
-
-DEFAULTS: dict[Reason, Channel] = {
-    "mentioned": "mail",
-    "replied": "mail",
-    "commented": "app",
-    "reviewRequested": "mail",
-    "reviewed": "mail",
-    "merged": "app",
-    "statusChanged": "app",
-    "edited": "app",
-    "failed": "mail",
-}
-"""How somebody is told who did not say anything else. Without a mail server, mail is the app alone."""
+"""Of a change request, of a review, or of an edit that was suggested."""
 
 
 class NotificationsQuery(PageQuery):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -88,6 +90,9 @@ class Description:
         self.security_schemes = object_of(components.get("securitySchemes"))
         self.operations = {each.key: each for each in self._operations("paths")}
         self.webhooks = {each.key: each for each in self._operations("webhooks")}
+        self.by_id = {
+            id: each for each in self.operations.values() if (id := text_of(each.data.get("operationId")))
+        }
 
     @property
     def title(self) -> str:
@@ -232,6 +237,14 @@ class Description:
             text_of(data.get("x-page-icon")),
             parent if parent in wanted and parent != name else "",
         )
+
+    def count(self, tag: str) -> int:
+        """The operations under a tag."""
+        return self._counts.get(tag, 0)
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(tag for each in self.operations.values() for tag in tags_of(each))
 
     def with_tag(self, name: str) -> list[Operation]:
         return [each for each in self.operations.values() if name in tags_of(each)]

@@ -7,11 +7,15 @@ Otherwise, for Markdown, search and prints, everything is below each other and t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
+
+import msgspec
 
 from ..core.document import (
     Anchors,
@@ -28,10 +32,20 @@ from ..core.document import (
 )
 from ..core.document.html import BlockLabels
 from ..core.free_names import free_name
-from .code_samples import body_text, example_request, own_samples, samples
+from .code_samples import (
+    Call,
+    CodeSample,
+    body_text,
+    example_call,
+    offered,
+    own_samples,
+    samples,
+    write_sample,
+)
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
 from .trying import can_try, list_origins
+from .validating import METHODS
 from .words import ENGLISH, Words
 
 _DEPTH = 12
@@ -42,8 +56,7 @@ _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
 MANY = 12
-"""Operations of one page beyond which each is shown shorter: with three languages instead of ten, less deep, and
-without what errors hold and samples of them, which are nearly always the same."""
+"""Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
 
 _ENGLISH = BlockLabels()
 _LONGEST_ADDRESS = 200
@@ -62,6 +75,19 @@ _LIMITS = (
 """What a schema says of its values, and the word for it."""
 _HOLDING = ("properties", "additionalProperties", "allOf", "oneOf", "anyOf")
 """What in a schema holds others."""
+_WAYS = 4
+"""Ways to authenticate that are shown above an operation."""
+_SCHEMES = 50
+_SCOPES = 60
+_FLOWS = 6
+"""Of the page of authentication, the last two of each scheme."""
+_NEEDING = 1_500
+_NEEDING_ONE = 200
+"""Operations that this page lists, in all and for one scope or scheme; what is beyond is only counted."""
+_LANGUAGES = 6
+"""Of a request on it, where all are below each other or in tabs."""
+_FEW_KINDS = 4
+"""Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """What means itself in Markdown, as most descriptions of parameters do."""
@@ -150,11 +176,24 @@ def complain(words: str) -> Block:
     return _hint("danger", _text(words))
 
 
+def heading(words: str) -> Block:
+    return Block("heading-1", {}, [_text(words)])
+
+
+def subheading(words: str) -> Block:
+    return Block("heading-2", {}, [_text(words)])
+
+
 def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
     """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
+    return _lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
+
+
+def _lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
+    """As ``lead_on``, of places of any kind by their references."""
     items = []
-    for page, title, beside in pages:
-        link = Inline("link", {"ref": {"kind": "page", "page": page}}, [_text(title)])
+    for ref, title, beside in places:
+        link = Inline("link", {"ref": ref}, [_text(title)])
         items.append([_paragraph(link, *([_text(" "), _text(beside, "code")] if beside != title else []))])
     return _items(items)
 
@@ -181,7 +220,6 @@ class Drawer:
         self._description = description
         self._folded = folded
         self._spec = spec
-        self._languages = 3 if many else 10
         self._depth = 4 if many else _DEPTH
         self._most = _FEW_PROPERTIES if many else _PROPERTIES
         self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
@@ -218,10 +256,11 @@ class Drawer:
         yield
         del self._at[len(self._at) - len(names) :]
 
-    def _lead(self, word: str, *beside: Text | Inline) -> Block:
+    def _lead(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
+        """What begins a part of an operation; ``inner``: of one of its answers."""
         if not self._folded:
             return _paragraph(self._word(word, "bold"), *beside)
-        return Block("openapi-part", {}, [self._word(word, "bold"), *beside])
+        return Block("openapi-part", {} if inner else {"part": word}, [self._word(word, "bold"), *beside])
 
     def _take(self, count: int) -> int:
         """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
@@ -288,9 +327,13 @@ class Drawer:
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
         """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
         count = _count(inside) if whole else 0
-        return [
-            self._word("fields", name=str(count)) if count > 1 else self._word("inside", name=name or "…")
-        ]
+        if count > 1:
+            return [self._word("fields", name=str(count))]
+        shapes = inside[1] if len(inside) == 2 and inside[1].data.get("shapes") is True else None
+        if shapes is not None:
+            inside[0].nodes = [*inside[0].nodes[1:]]
+            return [self._word("shapes", name=str(len(shapes.nodes)))]
+        return [self._word("inside", name=name or "…")]
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -299,7 +342,7 @@ class Drawer:
             kinds = ["object"] if "properties" in schema else ["array"] if "items" in schema else []
         for key, words in (("oneOf", "one of"), ("anyOf", "any of"), ("allOf", "object")):
             if list_of(schema.get(key)) and not kinds:
-                kinds = [words]
+                kinds = (self._kinds_of(list_of(schema[key])) if key != "allOf" else []) or [words]
         if "array" in kinds:
             inner = schema.get("items")
             of = self._description.name_of(inner) or self._words(self._description.follow(inner))
@@ -309,6 +352,16 @@ class Drawer:
         words = " or ".join(kind for kind in kinds if kind)
         form = text_of(schema.get("format"))
         return f"{words} ({form})" if form and words else words or form
+
+    def _kinds_of(self, variants: list[Any]) -> list[str]:
+        """What a few variants are in a few words; nothing where that would be too many."""
+        found: dict[str, None] = {}
+        for each in variants[: _FEW_KINDS + 1]:
+            schema = self._description.follow(each)
+            named = self._description.name_of(each)
+            nested = list_of(schema.get("oneOf")) or list_of(schema.get("anyOf"))
+            found[named or ("" if nested else self._words(schema))] = None
+        return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
         """What a value has to be besides its type."""
@@ -396,7 +449,7 @@ class Drawer:
                 v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
             ]
             if variants:
-                blocks += [_paragraph(self._word(word)), *self._variants(variants, within)]
+                blocks += self._variants(variants, within, word, object_of(schema.get("discriminator")))
         if "items" in schema and not properties:
             inner = schema["items"]
             blocks += (
@@ -414,26 +467,46 @@ class Drawer:
         )
         return [_paragraph(self._word("left_out"))] if inside else []
 
-    def _variants(self, variants: list[Any], above: tuple[str, ...]) -> list[Block]:
+    def _variants(
+        self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
+    ) -> list[Block]:
+        """``discriminator``: which field tells them apart, and by which values."""
         made = []
+        told = text_of(discriminator.get("propertyName"))
+        labels: dict[str, str] = {}
+        for value, where in object_of(discriminator.get("mapping")).items():
+            target = self._description.name_of({"$ref": where}) or text_of(where)
+            labels[target] = f"{labels[target]}, {value}" if target in labels else text_of(value)
         for number, variant in enumerate(variants[: self._take(len(variants))]):
             schema = self._description.follow(variant)
-            title = self._description.name_of(variant) or text_of(schema.get("title"))
+            name = self._description.name_of(variant)
+            title = labels.get(name) or name or text_of(schema.get("title"))
             title = title or self._words(schema) or f"Variant {number + 1}"
             inside = [*_markdown(schema.get("description")), *self._limits(schema)]
             inside += self.schema(variant, above)
             made.append((title, inside))
         left = len(variants) - len(made)
         more = [_paragraph(self._word("and_more", name=str(left)))] if left else []
-        if self._folded and any(inside for _, inside in made):
-            return [
-                *(
-                    _expandable([_text(title)], inside or [_paragraph(self._word("nothing_more"))])
-                    for title, inside in made
-                ),
-                *more,
-            ]
-        return more + _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
+        if not self._folded:
+            listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
+            return [_paragraph(self._word(word)), *more, *listed]
+        if not any(inside for _, inside in made):
+            # What they are is said where their type is, unless these are too many words.
+            return (
+                []
+                if self._kinds_of(variants)
+                else [
+                    _paragraph(self._word(word)),
+                    *more,
+                    *_items([[_paragraph(_text(title, "code"))] for title, _ in made]),
+                ]
+            )
+        if len(made) == 1:
+            return made[0][1] + more
+        tabs = _tabs((title, inside or [_paragraph(self._word("nothing_more"))]) for title, inside in made)
+        tabs.data["shapes"] = True
+        said = [_text(" "), self._word("told_apart"), _text(" "), _text(told, "code")] if told else []
+        return [_paragraph(self._word("shapes", name=str(len(variants))), *said), tabs, *more]
 
     def value(
         self, name: str, value: Any, above: tuple[str, ...] = (), *, required: bool = False, about: Any = None
@@ -444,7 +517,9 @@ class Drawer:
         for node in self._type(value):
             head.append(node)
         if required:
-            head += [_text(" "), self._word("required", "bold")]
+            # What an answer has to have, who reads it always gets.
+            word = "always" if self._folded and self._left_out == "writeOnly" else "required"
+            head += [_text(" "), self._word(word, "bold")]
         for key, word in (
             ("readOnly", "read_only"),
             ("writeOnly", "write_only"),
@@ -503,6 +578,7 @@ class Drawer:
         left += self._parameters(operation)
         left += self._body(operation)
         left += self._responses(operation)
+        left += self._callbacks(operation)
         right = self._samples(operation)
         if self._folded and right:
             columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
@@ -542,6 +618,8 @@ class Drawer:
         ways = self._description.security(operation)
         if not any(ways):
             return []
+        if self._folded:
+            return [Block("openapi-facts", {}, [*self._ways(ways)])]
         items = []
         for way in ways:
             if not way:
@@ -549,18 +627,42 @@ class Drawer:
             for name, scopes in way.items():
                 scheme = self._description.follow(self._description.security_schemes.get(name))
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
-                if self._folded:
-                    line = _paragraph(*_scheme_nodes(name, scheme), *_scope_nodes(given))
-                else:
-                    listed = f" ({', '.join(given)})" if given else ""
-                    line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
+                listed = f" ({', '.join(given)})" if given else ""
+                line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
                 # Of the many operations on a page nearly all say the same.
                 about = [] if name in self._schemes else _markdown(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
-        if self._folded:
-            return [Block("openapi-facts", {}, [block for item in items for block in item])]
         return [self._lead("authentication"), *_items(items)]
+
+    def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
+        """A line for each way to authenticate, with all that goes together; what each scheme is about is said on the
+        page of all of them, but for the only one."""
+        lines: list[Block] = []
+        for way in ways[:_WAYS]:
+            nodes: Nodes = [] if way else [self._word("no_authentication")]
+            for name, scopes in way.items():
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
+                nodes += [
+                    *([_text(" + ")] if nodes else []),
+                    *self._to_scheme(name, _scheme_nodes(name, scheme)),
+                    *_scope_nodes(given),
+                ]
+            lines.append(_paragraph(*nodes))
+        if len(ways) > _WAYS:
+            lines.append(_paragraph(self._word("and_more", name=str(len(ways) - _WAYS))))
+        elif len(ways) == 1:
+            for name in ways[0]:
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                lines += [] if name in self._schemes else _markdown(scheme.get("description"))
+                self._schemes.add(name)
+        return lines
+
+    def _to_scheme(self, name: str, nodes: Nodes) -> Nodes:
+        """Words for a scheme, which lead to where it is told about if there is such a page."""
+        anchor = self._scheme_anchors.get(name)
+        return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
 
     def _parameters(self, operation: Operation) -> list[Block]:
         blocks: list[Block] = []
@@ -586,14 +688,14 @@ class Drawer:
             found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
         return found
 
-    def _body(self, operation: Operation) -> list[Block]:
+    def _body(self, operation: Operation, *, inner: bool = False) -> list[Block]:
         body = self._description.follow(operation.data.get("requestBody"))
         content = object_of(body.get("content"))
         if not content:
             return []
         required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
-        head = self._lead("body", _text(" "), _text(kinds, "code"), *required)
+        head = self._lead("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
         # What only answers hold cannot be sent.
         self._left_out = "readOnly"
         with self._inside("body"):
@@ -619,7 +721,9 @@ class Drawer:
             found = self._description.follow(schema)
             inside = [*_markdown(found.get("description")), *self._limits(found), *self.schema(schema)]
             # What is below says so itself.
-            if self._description.name_of(schema) or self._words(found) not in ("object", "one of", "any of"):
+            has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
+            named_here = self._description.name_of(schema) and not (has_shapes and inside)
+            if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
                 blocks.append(_paragraph(*self._type(schema)))
             blocks += inside
         return blocks
@@ -650,12 +754,13 @@ class Drawer:
                         self._parameter({**self._description.follow(header), "name": name})
                         for name, header in headers.items()
                     ]
-                inside += [self._lead("header"), *self._fields(fields)]
+                inside += [self._lead("header", inner=True), *self._fields(fields)]
             self._left_out = "writeOnly"
             named = self._many and _is_error(code)
             with self._inside("response", code):
                 inside += self._contents(object_of(response.get("content")), named=named)
             self._left_out = ""
+            inside += self._links_of(response)
             if self._folded:
                 is_open = bool(inside) and (all_open or number == 0)
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
@@ -665,18 +770,46 @@ class Drawer:
                 blocks += [_paragraph(*title), *inside]
         return [self._lead("responses"), *blocks] if blocks else []
 
+    def _links_of(self, response: Data) -> list[Block]:
+        """Where to go from an answer, with what of it is passed on."""
+        items = []
+        by_id = self._description.by_id
+        for name, value in object_of(response.get("links")).items():
+            link = self._description.follow(value)
+            found = by_id.get(text_of(link.get("operationId")))
+            title = found.title if found is not None else name
+            line: Nodes = [_text(title)]
+            if found is not None:
+                line += [_text(" "), _text(found.name, "code")]
+            for parameter, passed in object_of(link.get("parameters")).items():
+                shown = passed if isinstance(passed, str) else body_text("application/json", passed)
+                line += [_text(" "), _text(f"{parameter} = {shown}"[:200], "code")]
+            items.append([_paragraph(*line), *_markdown(link.get("description"))])
+        return [self._lead("next", inner=True), *_items(items)] if items else []
+
+    def _callbacks(self, operation: Operation) -> list[Block]:
+        """Requests that the API sends on its own because of this one."""
+        blocks: list[Block] = []
+        for name, value in object_of(operation.data.get("callbacks")).items():
+            for address, item in self._description.follow(value).items():
+                for method, data in self._description.follow(item).items():
+                    if method not in METHODS or not isinstance(data, dict):
+                        continue
+                    head = _paragraph(_text(method.upper(), "bold"), _text(" "), _text(address, "code"))
+                    called = Operation(address, method, {}, data, webhook=True)
+                    with self._inside("callback", name):
+                        inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
+                    title = text_of(data.get("summary")) or name
+                    if self._folded:
+                        blocks.append(_expandable([_text(title)], inside))
+                    else:
+                        blocks += [_paragraph(_text(title, "bold")), *inside]
+        return [self._lead("callbacks"), *blocks] if blocks else []
+
     def _samples(self, operation: Operation) -> list[Block]:
         blocks: list[Block] = []
         if not operation.webhook:
-            own = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
-            found = own_samples(operation.data)
-            if not found and own is not False:
-                found = samples(
-                    example_request(self._description, operation), self._languages if self._folded else 1
-                )
-            if found:
-                shown = [(each.label, [_code(each.source, each.syntax)]) for each in found]
-                blocks.append(_tabs(shown) if self._folded else shown[0][1][0])
+            blocks += self._sample(operation)
         else:
             content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
             blocks += [
@@ -700,6 +833,30 @@ class Drawer:
         else:
             blocks += [block for _, example in answers[:1] for block in example]
         return blocks
+
+    def _sample(self, operation: Operation) -> list[Block]:
+        """The request as code: the first sample, and behind it what the others are made of."""
+        given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
+        own = own_samples(operation.data)
+        if given is False:
+            return []
+        return self._request(example_call(self._description, operation), own)
+
+    def _request(self, call: Call, own: Sequence[CodeSample] = ()) -> list[Block]:
+        """``own``: samples that the description brings, which go first."""
+        found = offered(call)
+        first = own[0] if own else None
+        syntax, source = (
+            (first.syntax, first.source) if first else (found[0].syntax, write_sample(found[0], call))
+        )
+        if not self._folded:
+            return [_code(source, syntax)]
+        data = {
+            "call": msgspec.json.encode(call).decode(),
+            "own": [[each.label, each.syntax, each.source] for each in own],
+            "libraries": [[each.language, each.library] for each in found],
+        }
+        return [Block("openapi-sample", data, [_code(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         value = media_example(self._description, object_of(media), "response")
@@ -737,7 +894,7 @@ class Drawer:
         return blocks
 
     def information(self, words: Words = ENGLISH) -> list[Block]:
-        """What a description says of itself: its servers, and how to authenticate."""
+        """What a description says of itself, and its servers."""
         description = self._description
         blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
@@ -757,16 +914,180 @@ class Drawer:
                 )
                 items.append(item)
             blocks += [Block("heading-1", {}, [_text(words.servers)]), *_items(items)]
-        schemes = description.security_schemes
-        if schemes:
-            items = []
-            for name, value in schemes.items():
-                scheme = description.follow(value)
-                items.append(
-                    [_paragraph(_text(_scheme_words(name, scheme))), *_markdown(scheme.get("description"))]
-                )
-            blocks += [Block("heading-1", {}, [_text(words.authentication)]), *_items(items)]
         return blocks
+
+    @cached_property
+    def _scheme_anchors(self) -> dict[str, str]:
+        """The anchors of the schemes that the page of authentication tells about."""
+        anchors: dict[str, str] = {}
+        taken: set[str] = set()
+        for name in islice(self._description.security_schemes, _SCHEMES):
+            anchors[name] = free_name(slug(name) or "scheme", taken.__contains__)
+            taken.add(anchors[name])
+        return anchors
+
+    def authentication(self, place_of: Callable[[Operation], Data], words: Words = ENGLISH) -> list[Block]:
+        """Each scheme with what to send and where, a request, the flows and scopes of OAuth, and the operations that
+        need it; then the operations that need none. ``place_of`` refers to the page of an operation."""
+        description = self._description
+        needing, together, without = self._needing()
+        left = _NEEDING
+
+        def listed(title: Nodes, operations: list[Operation]) -> list[Block]:
+            nonlocal left
+            shown = operations[: min(_NEEDING_ONE, left)]
+            left -= len(shown)
+            said = _filled(words.needed, len(operations))
+            count = _text(said if title else said[:1].upper() + said[1:])
+            if not shown:
+                return [_paragraph(*title, count)]
+            inside = _lead_to((place_of(each), each.title, each.name) for each in shown)
+            if len(shown) < len(operations):
+                inside.append(_paragraph(_text(_filled(words.and_more, len(operations) - len(shown)))))
+            return [_expandable([*title, count], inside)]
+
+        blocks: list[Block] = []
+        for name, anchor in self._scheme_anchors.items():
+            scheme = description.follow(description.security_schemes[name])
+            needed = needing.get(name, {})
+            said = _scheme_words(name, scheme).removeprefix(f"{name}: ")
+            blocks.append(Block("heading-1", {"id": anchor}, [_text(name)]))
+            if said != name:
+                blocks.append(_paragraph(_text(said[:1].upper() + said[1:])))
+            blocks += _markdown(scheme.get("description"))
+            sent = _sent(scheme)
+            if sent:
+                blocks.append(_paragraph(_text(words.sent, "bold"), _text(" "), _text(sent, "code")))
+                blocks += self._with_scheme(name)
+            others = list(together.get(name, {}))
+            for other in others[:_WAYS]:
+                called: Text | Inline = _text(other)
+                at = self._scheme_anchors.get(other)
+                if at is not None:
+                    called = Inline("link", {"ref": {"kind": "anchor", "anchor": at}}, [called])
+                blocks.append(_paragraph(_text(f"{words.together}: "), called))
+            if len(others) > _WAYS:
+                blocks.append(_paragraph(_text(_filled(words.and_more, len(others) - _WAYS))))
+            blocks += _flows(scheme, words)
+            scopes = _scopes(scheme)
+            if scopes:
+                blocks.append(_paragraph(_text(words.scopes, "bold")))
+            for scope, about in islice(scopes.items(), _SCOPES):
+                beside = _text(f" {about} " if about else " ")
+                blocks += listed([_text(scope, "code"), beside], [*needed.get(scope, {}).values()])
+            if len(scopes) > _SCOPES:
+                blocks.append(_paragraph(_text(_filled(words.and_more, len(scopes) - _SCOPES))))
+            unscoped = {
+                key: each
+                for scope, found in needed.items()
+                if scope not in scopes
+                for key, each in found.items()
+            }
+            if unscoped:
+                blocks += listed([], [*unscoped.values()])
+        hidden = len(description.security_schemes) - len(self._scheme_anchors)
+        if hidden:
+            blocks.append(_paragraph(_text(_filled(words.and_more, hidden))))
+        if without:
+            blocks += [heading(words.open_to_all), *listed([], without)]
+        return blocks
+
+    def _with_scheme(self, name: str) -> list[Block]:
+        """A request that authenticates by a scheme: one that needs it, and better one that only reads."""
+        wanted = [
+            (each.method != "get", len(way), number, each, way)
+            for number, each in enumerate(self._description.operations.values())
+            for way in self._description.security(each)
+            if name in way
+        ]
+        if not wanted:
+            return []
+        _, _, _, operation, way = min(wanted, key=lambda each: each[:3])
+        operation = msgspec.structs.replace(operation, data={**operation.data, "security": [way]})
+        call = example_call(self._description, operation)
+        if self._folded:
+            return self._request(call)
+        first = {each.label: each for each in reversed(samples(call))}
+        order = dict.fromkeys(each.language for each in offered(call))
+        return [
+            _tabs(
+                (label, [_code(first[label].source, first[label].syntax)])
+                for label in islice(order, _LANGUAGES)
+            )
+        ]
+
+    def _needing(
+        self,
+    ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
+        """The operations that need each scope of each scheme, empty where they need none of it; the schemes that are
+        only asked for with each; and the operations that can be called without any."""
+        found: dict[str, dict[str, dict[str, Operation]]] = {}
+        together: dict[str, dict[str, None]] = {}
+        without: list[Operation] = []
+        for operation in self._description.operations.values():
+            ways = self._description.security(operation)
+            if not ways or not all(ways):
+                without.append(operation)
+            for way in ways:
+                for name, scopes in way.items():
+                    at = found.setdefault(name, {})
+                    for scope in {text_of(each) for each in list_of(scopes)} or {""}:
+                        at.setdefault(scope, {})[operation.key] = operation
+                    # However many are named at once, few are shown.
+                    others = islice((each for each in way if each != name), _WAYS + 1)
+                    together.setdefault(name, {}).update(dict.fromkeys(others))
+        return found, together, without
+
+
+def _filled(words: str, number: int) -> str:
+    return words.replace("{name}", str(number))
+
+
+def _flows(scheme: Data, words: Words) -> list[Block]:
+    """The flows of OAuth with their addresses."""
+    items = []
+    for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
+        data = object_of(value)
+        addresses = (
+            ("authorizationUrl", words.authorize),
+            ("tokenUrl", words.token_address),
+            ("refreshUrl", words.refresh_address),
+        )
+        inside = [
+            [_paragraph(_text(f"{said}: "), _text(text_of(data[key]), "code"))]
+            for key, said in addresses
+            if text_of(data.get(key))
+        ]
+        named = {"authorizationCode": "Authorization code", "clientCredentials": "Client credentials"}
+        items.append([_paragraph(_text(named.get(flow, flow.capitalize()), "bold")), *_items(inside)])
+    address = text_of(scheme.get("openIdConnectUrl"))
+    return [*([_paragraph(_text(address, "code"))] if address else []), *_items(items)]
+
+
+def _scopes(scheme: Data) -> dict[str, str]:
+    """The scopes of all flows of a scheme, and what is said of each."""
+    flows = object_of(scheme.get("flows")).values()
+    return {
+        name: " ".join(text_of(about).split())
+        for value in flows
+        for name, about in object_of(object_of(value).get("scopes")).items()
+    }
+
+
+def _sent(scheme: Data) -> str:
+    """What a scheme has callers send, with the place of the secret; empty where that is nothing of a request."""
+    kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
+    if kind in ("oauth2", "openIdConnect"):
+        return "Authorization: Bearer <access_token>"
+    if kind == "http":
+        secret = "<base64 of user:password>" if way.lower() == "basic" else "<token>"
+        return f"Authorization: {way.capitalize() or 'Bearer'} {secret}"
+    key = text_of(scheme.get("name"))
+    if kind != "apiKey" or not key:
+        return ""
+    return {"query": f"?{key}=<key>", "cookie": f"Cookie: {key}=<key>"}.get(
+        text_of(scheme.get("in")), f"{key}: <key>"
+    )
 
 
 def _count(inside: list[Block]) -> int:
@@ -811,6 +1132,8 @@ def _scheme_words(name: str, scheme: Data) -> str:
     if kind == "apiKey":
         places = {"header": "the header", "query": "the query parameter", "cookie": "the cookie"}
         return f"{name}: a key in {places.get(text_of(scheme.get('in')), '')} {text_of(scheme.get('name'))}"
-    return {"oauth2": f"{name}: OAuth 2.0", "openIdConnect": f"{name}: OpenID Connect"}.get(
-        text_of(kind), name
-    )
+    return {
+        "oauth2": f"{name}: OAuth 2.0",
+        "openIdConnect": f"{name}: OpenID Connect",
+        "mutualTLS": f"{name}: a certificate of the client (mutual TLS)",
+    }.get(text_of(kind), name)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, at_least, enter_organization, require_actor
+from ..access import Can, Visiting, at_least, enter_organization, visiting
 from ..access import OrgAccess as Organization
 from ..errors import Forbidden, NotFound
-from ..kit.operation import Call, enters
+from ..kit.operation import Actor, Call, enters
 
 OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
 """The least role in the organization for each ability."""
@@ -19,6 +19,10 @@ class SpecsAccess(Struct, frozen=True):
     """The caller at the specifications of an organization."""
 
     organization: Organization
+
+    @property
+    def actor(self) -> Actor:
+        return self.organization.actor
 
     @property
     def organization_id(self) -> str:
@@ -34,14 +38,22 @@ def specs_seen(org: Organization) -> SpecsAccess | None:
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 
+class VisitedSpecs(Visiting, frozen=True):
+    """A visitor of a site at the one specification that a page names to them."""
+
+    organization_id: str
+
+
+@enters(VisitedSpecs, "organizationId", visitors=True)
+def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
+    visitor, asked = visiting(call), ("openapi", call.path_parameters.get("specSlug"))
+    if visitor.organization_id != organization_id or visitor.named != asked:
+        raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
+    return VisitedSpecs(visitor, organization_id)
+
+
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
-    actor = require_actor(call)
-    if actor.visitor is not None:
-        asked = ("openapi", call.path_parameters.get("specSlug"))
-        if actor.visitor.organization_id != organization_id or actor.visitor.named != asked:
-            raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
-        return SpecsAccess(Organization(organization_id, actor, None))
     org = enter_organization(call, Can.VIEW, organization_id)
     specs = specs_seen(org)
     if specs is None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
+from msgspec import Struct
 
 from ..access import role_of_member
 from ..content import (
@@ -20,8 +23,9 @@ from ..content import (
     draw_with,
     get_body,
     resolve_with,
+    source_of,
 )
-from ..core.document import Block, Document
+from ..core.document import Block, Document, slug
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
@@ -31,16 +35,16 @@ from ..spaces import on_language
 from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
-from .description import UNTAGGED, Description, Operation, Tag, object_of, text_of
-from .drawing import MANY, Drawer, complain, lead_on, prose
+from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
+from .drawing import MANY, Drawer, complain, heading, lead_on, prose, subheading
 from .trying import can_try
+from .using import Uses, list_uses
 from .words import ENGLISH, Words, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation, which can be tried."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
-_CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
 _TOGETHER = 50
@@ -52,7 +56,7 @@ _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 
-_descriptions: OwnCache[Description] = OwnCache(_CACHE_BYTES)
+_descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> Description:
@@ -86,8 +90,8 @@ def compare_versions(
 
 def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
     """The specification with its newest version. Visitors see what is published; others, what they may see."""
-    slug = ref.get("spec")
-    spec = store.find_spec(tx, asker.organization_id, slug) if isinstance(slug, str) else None
+    name = ref.get("spec")
+    spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
         return None
     if asker.actor is not None:
@@ -129,16 +133,18 @@ class _Pages:
     ) -> str:
         """``props``: of the page's document; None: it has none of its own."""
         taken = self._slugs.setdefault(parent, set())
-        slug = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
-        taken.add(slug)
+        name = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
+        taken.add(name)
         computed = None
         if props is not None:
             source = msgspec.to_builtins(self._asked.source)
-            computed = {**source, "props": dict(props)}
+            # Whether the whole specification may be had is said at each page of it.
+            files = {"files": True} if self._asked.source.props.get("downloadLink") else {}
+            computed = {**source, "props": {**props, **files}}
         page = Page(
             id=self._asked.id(key),
             parent=parent,
-            slug=slug,
+            slug=name,
             title=title,
             computed=computed,
             layout=_WIDE,
@@ -156,12 +162,22 @@ class _Pages:
         the seed that this one's was made of."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
-    def add_models(self) -> None:
+    def add_authentication(self, grouping: str) -> None:
+        """``grouping``: of the operations, which the page leads to. It stands before their tags and is added after
+        them, so that none has another address because of it."""
+        first = next((n for n, each in enumerate(self.pages) if each.slug != "overview"), len(self.pages))
+        props = {"doc": "authentication", "operations": grouping, "seed": self._asked.seed}
+        self.add_ours("authentication", props=props)
+        self.pages.insert(first, self.pages.pop())
+
+    def add_models(self, grouping: str) -> None:
+        """``grouping``: of the operations, which the page of a model leads to."""
         names = list(self._description.schemas)
         apart = len(names) > _TOGETHER and len(self.pages) + len(names) < _PAGES
         above = self.add_ours("models", props={"doc": "models"} | (self._leading_on() if apart else {}))
         for name in names if apart else ():
-            self.add(f"model {name}", name, above, props={"doc": "models", "schema": name})
+            props = {"doc": "models", "schema": name, "operations": grouping} | self._leading_on()
+            self.add(f"model {name}", name, above, props=props)
 
     def add_webhooks(self) -> None:
         webhooks = self._description.webhooks
@@ -169,8 +185,8 @@ class _Pages:
         props = {"doc": "webhooks"}
         above = self.add_ours("webhooks", props=props | (self._leading_on() if apart else {}))
         for key, webhook in webhooks.items() if apart else ():
-            slug = webhook.summary or webhook.path
-            self.add(f"webhook {key}", webhook.title, above, slug=slug, props={**props, "webhook": key})
+            called = webhook.summary or webhook.path
+            self.add(f"webhook {key}", webhook.title, above, slug=called, props={**props, "webhook": key})
 
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
@@ -185,7 +201,13 @@ class _Pages:
             parent_id = place(parent, (*above, tag.name)) if parent is not None and tag.parent else None
             if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
                 apart.add(tag.name)
-            props = {"doc": "operations", "page": tag.name or "-"}
+            props: dict[str, Any] = {"doc": "operations", "page": tag.name or "-"}
+            if tag.name not in apart:
+                # What is on the page, for whoever lists it without the description.
+                props["operations"] = [
+                    [each.key, each.title, slug(text_of(each.data.get("operationId")) or each.key)]
+                    for each in self._description.with_tag(tag.name)
+                ]
             made[tag.name] = self.add(
                 f"tag {tag.name}",
                 self._words.other if tag.name == UNTAGGED else tag.title,
@@ -218,10 +240,12 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if description.info.get("description") or description.security_schemes:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
+    if description.security_schemes:
+        pages.add_authentication("by-operation" if by_operation else "")
     if description.webhooks:
         pages.add_webhooks()
     if props.get("models") and description.schemas:
-        pages.add_models()
+        pages.add_models("by-operation" if by_operation else "")
     items = []
     if props.get("changes"):
         pages.add_ours("changes", props={"doc": "changes"})
@@ -249,12 +273,17 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     leads_on = props.get("grouping") == "by-operation"
     there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
-        if leads_on:
+        if leads_on and "schema" not in props:
             return _of(*lead_on((there.id(f"model {name}"), name, name) for name in description.schemas))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema.")
-        return _of(Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True}))
+        shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
+        used = []
+        if leads_on:
+            words = catalogue()[locale_of(tx, asked.space_id)]
+            used = _used_by(description, names[0], words, there, str(props.get("operations") or ""))
+        return _of(shown, *used)
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:
@@ -269,9 +298,18 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
         return _of(*Drawer(description, folded=False).information(words))
+    if doc == "authentication":
+        words = catalogue()[locale_of(tx, asked.space_id)]
+        grouping = str(props.get("operations") or "")
+
+        def place_of(operation: Operation) -> Data:
+            return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+
+        return _of(*Drawer(description, folded=False).authentication(place_of, words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `models`, `webhooks` or `changes`."
+            "source.props.doc: expected `operations` or `info` with a `page`, `authentication`, `models`, `webhooks` or "
+            "`changes`."
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
@@ -288,6 +326,46 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         listed = ((there.id(each.key), each.title, each.name) for each in operations)
         return _of(*above, *lead_on(listed))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
+
+
+def _page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
+    """The id of the page that shows an operation."""
+    (tag,) = tags_of(operation)
+    apart = grouping == "by-operation" or description.count(tag) > _TOGETHER
+    return there.id(operation.key if apart else f"tag {tag}")
+
+
+_uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
+_USERS = 200
+"""Of one schema and one kind that are listed."""
+
+
+def _used_by(description: Description, name: str, words: Words, there: Asked, grouping: str) -> list[Block]:
+    """What uses a schema, with links to the pages that show it."""
+    if description not in _uses:
+        _uses[description] = list_uses(description)
+    uses = _uses[description].get(name)
+    if uses is None:
+        return []
+
+    def link(operation: Operation) -> tuple[str, str, str]:
+        return _page_of(description, operation, there, grouping), operation.title, operation.name
+
+    blocks = [heading(words.used_by)]
+    for said, operations in ((words.in_answers, uses.answers), (words.in_requests, uses.requests)):
+        if operations:
+            blocks += [subheading(said), *lead_on(link(each) for each in islice(operations.values(), _USERS))]
+    if uses.events:
+        apart = len(description.webhooks) > _TOGETHER
+        listed = (
+            (there.id(f"webhook {key}" if apart else "webhooks"), each.title, each.path)
+            for key, each in islice(uses.events.items(), _USERS)
+        )
+        blocks += [subheading(words.in_events), *lead_on(listed)]
+    if uses.schemas:
+        models = ((there.id(f"model {each}"), each, each) for each in islice(uses.schemas, _USERS))
+        blocks += [subheading(words.in_models), *lead_on(models)]
+    return blocks
 
 
 def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
@@ -312,6 +390,66 @@ def method_of(page: Page) -> str | None:
     if "webhook" in props:
         return "event"
     return text_of(props.get("operation")).partition(" ")[0] or None
+
+
+class Listed(Struct, frozen=True):
+    """An operation that a computed page shows: as the whole page, or at an ``anchor`` of it."""
+
+    method: str
+    path: str
+    title: str
+    anchor: str = ""
+
+
+def list_operations(page: Page) -> list[Listed]:
+    """The operations that a computed page shows, as far as it has them itself."""
+    source = page.computed
+    if source is None or source.get("type") != TYPE:
+        return []
+    props = object_of(source.get("props"))
+    method, _, path = text_of(props.get("operation")).partition(" ")
+    if method:
+        return [Listed(method, path, page.title)]
+    found = []
+    for each in list_of(props.get("operations")):
+        if isinstance(each, list) and len(each) == 3:
+            method, _, path = text_of(each[0]).partition(" ")
+            found.append(Listed(method, path, text_of(each[1]), text_of(each[2])))
+    return found
+
+
+def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Description, str] | None:
+    """The description that a computed page is made of, and what names it; None for every other page."""
+    source = source_of(page)
+    if source is None or source.type != TYPE or "spec" not in source.dependencies:
+        return None
+    version = _find_version(tx, asker, source.dependencies["spec"].ref)
+    return (load(tx, version), version.document) if version is not None else None
+
+
+def may_export(page: Page) -> bool:
+    """Whether the whole specification that a computed page is made of may be had by who sees the page."""
+    source = page.computed
+    is_ours = source is not None and source.get("type") == TYPE
+    return is_ours and object_of(object_of(source).get("props")).get("files") is True
+
+
+def model_of(page: Page) -> str | None:
+    """The schema that a computed page shows; empty for the page that shows or lists all of them."""
+    source = page.computed
+    props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
+    return text_of(props.get("schema")) if props.get("doc") == "models" else None
+
+
+def authentication_of(page: Page) -> str | None:
+    """The specification of which a computed page says how to authenticate; None for every other page."""
+    source = page.computed
+    if source is None or source.get("type") != TYPE:
+        return None
+    if object_of(source.get("props")).get("doc") != "authentication":
+        return None
+    dependency = object_of(object_of(source.get("dependencies")).get("spec"))
+    return text_of(object_of(dependency.get("ref")).get("spec")) or None
 
 
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
@@ -424,11 +562,11 @@ def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow |
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
-    slug = ref.get("spec")
+    name = ref.get("spec")
     if ref.get("kind") == "url" and isinstance(ref.get("url"), str):
         by_url = store.find_spec_by_url(tx, asker.organization_id, ref["url"])
-        slug = by_url.slug if by_url is not None else None
-    value = _resolve(tx, asker, {"spec": slug}) if isinstance(slug, str) else None
+        name = by_url.slug if by_url is not None else None
+    value = _resolve(tx, asker, {"spec": name}) if isinstance(name, str) else None
     return store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
 
 

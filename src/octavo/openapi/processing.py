@@ -9,7 +9,6 @@ import hashlib
 from pathlib import Path
 
 import msgspec
-import structlog
 from msgspec import Struct
 
 from ..content import dependency_changed, get_body, put_bodies, store_file
@@ -28,8 +27,6 @@ from .complaints import Complaint
 from .publishing import PATIENCE, process_again
 from .reading import MAX_BYTES
 from .store import ErrorCode, SpecRow
-
-log = structlog.get_logger()
 
 EVERY = 6 * 3_600_000
 """Milliseconds after which the URL of a source is looked at again."""

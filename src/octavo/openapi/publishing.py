@@ -12,7 +12,7 @@ from ..errors import BadRequest, NotFound
 from ..kit import jobs
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..kit.outbox import emit
 from ..references import list_spaces_naming_spec
 from . import store
@@ -45,15 +45,15 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
     return found
 
 
-def create(tx: Transaction, call: Call, organization_id: str, slug: str, source: SpecSource) -> SpecRow:
+def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: SpecSource) -> SpecRow:
     """A specification that is new. Raises BadRequest."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(f"slug: there is an API specification {slug!r} already; PUT gives it another source")
-    return put(tx, call, organization_id, slug, source)[0]
+    return put(tx, actor, organization_id, slug, source)[0]
 
 
 def put(
-    tx: Transaction, call: Call, organization_id: str, slug: str, source: SpecSource
+    tx: Transaction, actor: Actor, organization_id: str, slug: str, source: SpecSource
 ) -> tuple[SpecRow, bool]:
     """Gives a specification its source, which is processed by a job; whether it is new. Raises BadRequest."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
@@ -83,15 +83,15 @@ def put(
     after = get_spec(tx, organization_id, slug)
     what = ("openapi", spec_id)
     if before is None:
-        audit(tx, call, "openapi.created", organization_id, what, after=_state(after))
+        audit(tx, actor, "openapi.created", organization_id, what, after=_state(after))
     else:
-        audit(tx, call, "openapi.updated", organization_id, what, before=_state(before), after=_state(after))
+        audit(tx, actor, "openapi.updated", organization_id, what, before=_state(before), after=_state(after))
     return after, before is None
 
 
-def put_first(tx: Transaction, call: Call, organization_id: str, url: str) -> None:
+def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> None:
     """The specification that a new organization begins with."""
-    put(tx, call, organization_id, FIRST_SLUG, SpecSource(url=url))
+    put(tx, actor, organization_id, FIRST_SLUG, SpecSource(url=url))
 
 
 def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
@@ -110,18 +110,18 @@ def process_again(tx: Transaction, spec_id: str) -> None:
 
 
 def set_visibility(
-    tx: Transaction, call: Call, organization_id: str, slug: str, visibility: Visibility
+    tx: Transaction, actor: Actor, organization_id: str, slug: str, visibility: Visibility
 ) -> SpecRow:
     before = get_spec(tx, organization_id, slug)
     if before.visibility != visibility:
         store.update_spec(tx, before.id, visibility=visibility, updated_at=now())
         after = get_spec(tx, organization_id, slug)
         what = ("openapi", before.id)
-        audit(tx, call, "openapi.updated", organization_id, what, before=_state(before), after=_state(after))
+        audit(tx, actor, "openapi.updated", organization_id, what, before=_state(before), after=_state(after))
     return get_spec(tx, organization_id, slug)
 
 
-def delete(tx: Transaction, call: Call, organization_id: str, slug: str) -> bool:
+def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
     """Removes a specification with its versions; False when it is not there."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
@@ -129,7 +129,7 @@ def delete(tx: Transaction, call: Call, organization_id: str, slug: str) -> bool
     store.delete_spec(tx, found.id)
     dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
     emit(tx, "openapi_updated", organization_id=organization_id, slug=slug)
-    audit(tx, call, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
+    audit(tx, actor, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
     return True
 
 

@@ -10,7 +10,7 @@ from ..errors import NotFound
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import pages, publishing, store, wire
-from .entering import SpecsAccess
+from .entering import SpecsAccess, VisitedSpecs
 
 operation = Area("openapi").operation
 
@@ -42,7 +42,7 @@ def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire
 def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.Spec:
     """A new API specification, from a URL or a text; a job processes it."""
     with call.db.write() as tx:
-        row = publishing.create(tx, call, specs.organization_id, body.slug, body.source)
+        row = publishing.create(tx, specs.actor, specs.organization_id, body.slug, body.source)
     return wire.present_spec(call, specs, row)
 
 
@@ -65,7 +65,7 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
 def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec) -> wire.Spec | Reply:
     """Gives an API specification a source and has it processed; one that is not there is made (201)."""
     with call.db.write() as tx:
-        row, is_new = publishing.put(tx, call, specs.organization_id, spec_slug, body.source)
+        row, is_new = publishing.put(tx, specs.actor, specs.organization_id, spec_slug, body.source)
     presented = wire.present_spec(call, specs, row)
     return Reply(presented, 201, {"location": presented.urls.location}) if is_new else presented
 
@@ -74,7 +74,7 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
     """Who sees an API specification: members, or anybody who has its public link."""
     with call.db.write() as tx:
-        row = publishing.set_visibility(tx, call, specs.organization_id, spec_slug, body.visibility)
+        row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
 
 
@@ -82,7 +82,7 @@ def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.Updat
 def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
     """Removes an API specification with all its versions."""
     with call.db.write() as tx:
-        return publishing.delete(tx, call, specs.organization_id, spec_slug)
+        return publishing.delete(tx, specs.actor, specs.organization_id, spec_slug)
 
 
 @operation(
@@ -126,8 +126,9 @@ def list_versions(
     needs=Can.VIEW,
     returns=wire.SpecVersion,
     errors=(404,),
+    visitors=True,
 )
-def get_latest_version(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.SpecVersion:
+def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecVersion:
     """The newest good version of an API specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
@@ -141,8 +142,9 @@ def get_latest_version(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.S
     needs=Can.VIEW,
     returns=wire.SpecContent,
     errors=(404,),
+    visitors=True,
 )
-def get_latest_content(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.SpecContent:
+def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecContent:
     """The files of the newest good version of an API specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)

@@ -7,7 +7,7 @@ import time
 from msgspec import Struct
 
 from ..kit.fetch import Fetcher, Limits
-from .trying import Prepared
+from .trying import PreparedRequest
 
 _LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
 """A redirect is an answer like another: it may lead to a server that the description does not name."""
@@ -22,7 +22,7 @@ class Sent(Struct):
     body: bytes
 
 
-def send(fetcher: Fetcher, prepared: Prepared) -> Sent:
+def send(fetcher: Fetcher, prepared: PreparedRequest) -> Sent:
     """Raises FetchError, which names the host and the reason and nothing of what was sent."""
     begin = time.monotonic()
     got = fetcher.fetch(prepared.url, prepared.method, prepared.headers, prepared.body, _LIMITS)

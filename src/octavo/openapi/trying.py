@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from ..errors import BadRequest, TooLarge
-from .code_samples import body_text
+from .code_samples import body_text, secret_names, streams
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example, parameter_example
 
@@ -27,6 +27,8 @@ _VALUES = 200
 _ORIGINS = 20
 """Hosts that the script of a page may speak to; the others are reached through us."""
 _EXAMPLE = 20_000
+_SEPARATORS = {"label": ".,=", "matrix": ";,=", "simple": ",="}
+"""What is written between the values of a list or an object in a path, by style."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
@@ -63,8 +65,8 @@ class Server(Struct, omit_defaults=True):
 
 
 class Field(Struct, omit_defaults=True):
-    """A parameter, or a field of a form. ``join``: what separates the values of a list within one text; without, each
-    is sent by itself."""
+    """A parameter, or a field of a form. ``style`` and ``explode``: how lists and objects are written (RFC 6570 in the
+    words of OpenAPI); without a style the text is sent as it is. ``kind``: what its schema calls it. ``schema``: what it is checked against."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -72,21 +74,35 @@ class Field(Struct, omit_defaults=True):
     required: bool = False
     value: str = ""
     values: list[str] = []
-    join: str | None = None
-    deep: bool = False
+    style: str = ""
+    explode: bool = False
+    kind: str = ""
+    schema: Any = None
 
 
 class Body(Struct, omit_defaults=True):
-    """``value``: an example; ``fields``: of a form; ``file``: chosen from the visitor's files."""
+    """``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: chosen from the
+    visitor's files. ``schema``: what it is checked against; the schemas it refers to are in ``Form.schemas``."""
 
     media_type: str
     value: str = ""
+    examples: list[tuple[str, str]] = []
     fields: list[Field] | None = None
     file: bool = False
+    schema: Any = None
+
+
+class Flow(Struct, omit_defaults=True):
+    """One of the flows of OAuth, by its name in the description."""
+
+    flow: str
+    authorization: str = ""
+    token: str = ""
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password."""
+    """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password. ``env``: what samples
+    call it. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with its addresses."""
 
     scheme: str
     place: Place
@@ -94,10 +110,14 @@ class Scheme(Struct, omit_defaults=True):
     prefix: str = ""
     placeholder: str = ""
     basic: bool = False
+    env: list[str] = []
+    scopes: list[str] = []
+    flows: list[Flow] = []
 
 
 class Form(Struct, omit_defaults=True):
-    """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us."""
+    """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us. ``answers``:
+    by status and media type, the schemas that answers are compared with; ``schemas``: those that any refers to."""
 
     method: str
     path: str
@@ -107,6 +127,9 @@ class Form(Struct, omit_defaults=True):
     bodies: list[Body] = []
     body_required: bool = False
     security: list[list[Scheme]] = []
+    streams: bool = False
+    answers: dict[str, dict[str, Any]] = {}
+    schemas: dict[str, Any] = {}
 
 
 def can_try(description: Description, operation: Operation) -> bool:
@@ -119,8 +142,13 @@ def can_try(description: Description, operation: Operation) -> bool:
 
 def make_form(description: Description, operation: Operation) -> Form:
     body = description.follow(operation.data.get("requestBody"))
+    checks = _Checks(description)
     schemes = [
-        [found for name in way if (found := _scheme(description, name)) is not None]
+        [
+            found
+            for name in way
+            if (found := _scheme(description, name, list_of(way[name]), len(way))) is not None
+        ]
         for way in description.security(operation)
     ]
     return Form(
@@ -131,11 +159,74 @@ def make_form(description: Description, operation: Operation) -> Form:
             for each in _servers(description, operation)
         ],
         _proxy(description, operation),
-        list(_fields(description, operation)),
-        [_body(description, kind, object_of(media)) for kind, media in _content(description, operation)],
+        list(_fields(description, operation, checks)),
+        [
+            _body(description, kind, object_of(media), checks)
+            for kind, media in _content(description, operation)
+        ],
         body.get("required") is True,
         schemes,
+        streams(description, operation),
+        _answers(description, operation, checks),
+        checks.schemas,
     )
+
+
+_CHECKED = frozenset(
+    ["type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+     "maxLength", "pattern", "minItems", "maxItems", "required", "nullable", "readOnly", "writeOnly", "title", "format",
+     "default", "deprecated"]
+)  # fmt: skip
+_CHECKS = 3000
+"""Schemas that a browser gets to check with; what is beyond is not checked."""
+_REFERRED = "#/components/schemas/"
+
+
+class _Checks:
+    """Schemas with what a browser checks and nothing else, and those that they refer to by name."""
+
+    def __init__(self, description: Description) -> None:
+        self._description = description
+        self._left = _CHECKS
+        self.schemas: dict[str, Any] = {}
+
+    def take(self, value: Any, depth: int = 0) -> Any:
+        """None where anything will do."""
+        self._left -= 1
+        if not isinstance(value, dict) or self._left < 0 or depth > 30:
+            return False if value is False else None
+        reference = value.get("$ref")
+        if isinstance(reference, str) and reference.startswith(_REFERRED):
+            name = self._description.name_of(value)
+            if name not in self.schemas:
+                self.schemas[name] = None
+                self.schemas[name] = self.take(self._description.schemas.get(name), depth + 1)
+            return {"$ref": name}
+        schema = self._description.follow(value)
+        made = {key: schema[key] for key in _CHECKED & schema.keys()}
+        for key in ("allOf", "oneOf", "anyOf"):
+            if list_of(schema.get(key)):
+                made[key] = [self.take(each, depth + 1) for each in schema[key][:_VALUES]]
+        for key in ("items", "additionalProperties", "not"):
+            if key in schema and (found := self.take(schema[key], depth + 1)) is not None:
+                made[key] = found
+        if object_of(schema.get("properties")):
+            made["properties"] = {
+                name: self.take(each, depth + 1) for name, each in schema["properties"].items()
+            }
+        return made
+
+
+def _answers(description: Description, operation: Operation, checks: _Checks) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for code, value in object_of(operation.data.get("responses")).items():
+        content = object_of(description.follow(value).get("content"))
+        found[code] = {
+            kind: checks.take(object_of(media).get("schema"))
+            for kind, media in content.items()
+            if "json" in kind and "schema" in object_of(media)
+        }
+    return found
 
 
 def list_origins(description: Description, operation: Operation) -> list[str]:
@@ -229,7 +320,7 @@ def _shown(value: Any) -> str:
     return body_text("application/json", value)
 
 
-def _fields(description: Description, operation: Operation) -> Iterator[Field]:
+def _fields(description: Description, operation: Operation, checks: _Checks | None = None) -> Iterator[Field]:
     for parameter in description.parameters(operation):
         place = parameter.get("in")
         if place not in ("path", "query", "header", "cookie"):
@@ -242,8 +333,6 @@ def _fields(description: Description, operation: Operation) -> Iterator[Field]:
             else None
         )
         style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
-        exploded = parameter.get("explode", style == "form") is True and place == "query"
-        separators = {"spaceDelimited": " ", "pipeDelimited": "|"}
         yield Field(
             text_of(parameter["name"]),
             _type(schema),
@@ -251,9 +340,21 @@ def _fields(description: Description, operation: Operation) -> Iterator[Field]:
             required,
             _shown(given)[:_EXAMPLE],
             _choices(description, schema),
-            None if exploded else separators.get(style, ","),
-            style == "deepObject",
+            # What a media type says is written as that says.
+            "" if "content" in parameter else style,
+            parameter.get("explode", style in ("form", "deepObject")) is True,
+            _kind(description, schema),
+            checks.take(parameter.get("schema")) if checks is not None else None,
         )
+
+
+def _kind(description: Description, schema: Data) -> str:
+    kinds = schema.get("type")
+    kind = next((text_of(k) for k in kinds if k != "null"), "") if isinstance(kinds, list) else text_of(kinds)
+    if kind == "array":
+        inner = text_of(description.follow(schema.get("items")).get("type"))
+        return f"array of {inner}" if inner else kind
+    return " ".join(filter(None, [kind, text_of(schema.get("format"))]))[:60]
 
 
 def _content(description: Description, operation: Operation) -> list[tuple[str, Any]]:
@@ -261,47 +362,83 @@ def _content(description: Description, operation: Operation) -> list[tuple[str, 
     return [item for item in object_of(body.get("content")).items() if _MEDIA_TYPE.fullmatch(item[0])][:20]
 
 
-def _body(description: Description, kind: str, media: Data) -> Body:
-    schema = description.follow(media.get("schema"))
+def _body(description: Description, kind: str, media: Data, checks: _Checks) -> Body:
+    schema = description.merge(media.get("schema"))
     if kind.startswith(("multipart/", "application/x-www-form-urlencoded")):
         required = list_of(schema.get("required"))
         example = object_of(media_example(description, media, "request"))
         fields = []
         for name, value in islice(object_of(schema.get("properties")).items(), _VALUES):
             inner = description.follow(value)
+            if inner.get("readOnly") is True:
+                continue
             items = _type(description.follow(inner.get("items")))
             type_ = "file" if _type(inner) == "list" and items == "file" else _type(inner)
             given = example.get(name) if name in required and type_ != "file" else None
             fields.append(
-                Field(name, type_, None, name in required, _shown(given), _choices(description, inner))
+                Field(
+                    name,
+                    type_,
+                    None,
+                    name in required,
+                    _shown(given)[:_EXAMPLE],
+                    _choices(description, inner),
+                    kind=_kind(description, inner),
+                    schema=checks.take(value),
+                )
             )
         return Body(kind, fields=fields)
     if _type(schema) == "file" or re.match(r"application/octet-stream|(?:image|audio|video)/|\*/\*", kind):
         return Body(kind, file=True)
     value = media_example(description, media, "request")
-    return Body(kind, body_text(kind, value)[:_EXAMPLE] if value is not None else "")
+    named = [
+        (text_of(found.get("summary")) or name, body_text(kind, found["value"])[:_EXAMPLE])
+        for name, given in islice(object_of(media.get("examples")).items(), _VARIABLES)
+        if "value" in (found := description.follow(given))
+    ]
+    return Body(
+        kind,
+        body_text(kind, value)[:_EXAMPLE] if value is not None else "",
+        named if len(named) > 1 else [],
+        schema=checks.take(media.get("schema")) if "json" in kind else None,
+    )
 
 
-def _scheme(description: Description, name: str) -> Scheme | None:
+def _scheme(
+    description: Description, name: str, scopes: list[Any] | None = None, together: int = 1
+) -> Scheme | None:
     data = description.follow(description.security_schemes.get(name))
     placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
     kind, scheme = data.get("type"), text_of(data.get("scheme")) or "Bearer"
+    needed = [text_of(each) for each in (scopes or [])[:_VARIABLES]]
+    env = secret_names(description, name, together)
     if kind == "http" and scheme.lower() == "basic":
-        return Scheme(name, "header", "Authorization", "Basic", placeholder, basic=True)
+        return Scheme(name, "header", "Authorization", "Basic", placeholder, basic=True, env=env)
     if kind in ("http", "oauth2", "openIdConnect"):
         word = scheme.capitalize() if kind == "http" else text_of(data.get("x-gitbook-prefix")) or "Bearer"
-        return Scheme(name, "header", "Authorization", word, placeholder)
+        flows = [
+            Flow(flow, _web(each.get("authorizationUrl")), _web(each.get("tokenUrl")))
+            for flow, value in islice(object_of(data.get("flows")).items(), _VARIABLES)
+            if (each := object_of(value))
+        ]
+        return Scheme(name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows)
     place = data.get("in")
     if kind == "apiKey" and place in ("header", "query", "cookie") and text_of(data.get("name")):
         prefix = text_of(data.get("x-gitbook-prefix"))
-        return Scheme(name, place, text_of(data["name"]), prefix, placeholder)
+        return Scheme(name, place, text_of(data["name"]), prefix, placeholder, env=env)
     return None
+
+
+def _web(value: Any) -> str:
+    """An address that may be opened."""
+    text = text_of(value)[:2000]
+    return text if re.match(r"(?i)https?://[^/?#]", text) else ""
 
 
 # --- the request ----------------------------------------------------------------------------------------------
 
 
-class Wanted(Struct, rename="camel", forbid_unknown_fields=True):
+class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
     """What a visitor filled in: ``server`` is the number of one of the form, ``body`` bytes in base64."""
 
     server: int = 0
@@ -314,7 +451,7 @@ class Wanted(Struct, rename="camel", forbid_unknown_fields=True):
     body: bytes = b""
 
 
-class Prepared(Struct, frozen=True):
+class PreparedRequest(Struct, frozen=True):
     """A request that may be sent."""
 
     method: str
@@ -323,7 +460,7 @@ class Prepared(Struct, frozen=True):
     body: bytes | None
 
 
-def prepare(description: Description, operation: Operation, wanted: Wanted) -> Prepared:
+def prepare(description: Description, operation: Operation, wanted: FilledForm) -> PreparedRequest:
     """Raises BadRequest naming what the operation does not take."""
     if _proxy(description, operation) == "never":
         raise BadRequest("This operation is only tried by the browser itself.")
@@ -363,10 +500,10 @@ def prepare(description: Description, operation: Operation, wanted: Wanted) -> P
         if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
             raise BadRequest(f"contentType: this operation takes no {wanted.content_type[:100]!r}")
         headers["Content-Type"], body = wanted.content_type, wanted.body
-    return Prepared(operation.method.upper(), url, headers, body)
+    return PreparedRequest(operation.method.upper(), url, headers, body)
 
 
-def _address(description: Description, operation: Operation, wanted: Wanted) -> str:
+def _address(description: Description, operation: Operation, wanted: FilledForm) -> str:
     servers = _servers(description, operation)
     if not 0 <= wanted.server < len(servers):
         raise BadRequest("server: this operation has no such server")
@@ -381,10 +518,17 @@ def _address(description: Description, operation: Operation, wanted: Wanted) -> 
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
+    several = {
+        each.name: _SEPARATORS.get(each.style, ",")
+        for each in _fields(description, operation)
+        if each.place == "path" and (each.type in ("list", "object") or each.style in ("label", "matrix"))
+    }
     for name, value in wanted.path.items():
         if value in (".", ".."):
             raise BadRequest(f"path.{name[:100]}: this value is not possible")
-        path = path.replace("{" + name + "}", quote(value, safe=""))
+        # What the browser has joined is already written as the style says, each value by itself.
+        written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
+        path = path.replace("{" + name + "}", written)
     if "{" in url + path:
         raise BadRequest("path: not every variable of the address has a value")
     base, _, of_server = url.partition("#")[0].partition("?")

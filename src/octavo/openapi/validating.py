@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import jsonschema_rs
 import msgspec
 
 from .complaints import MOST, Complaint, SpecError, Way, pointer
@@ -55,6 +54,8 @@ def validate(file: SourceFile, version: Version) -> None:
 
 
 def _validator(version: Version) -> Any:
+    import jsonschema_rs
+
     schema = msgspec.json.decode((_SCHEMAS / f"{version}.json").read_bytes())
     kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
     # Patterns of other dialects and addresses with a slip are for whoever calls the API, and nothing here uses them.
@@ -73,6 +74,8 @@ def _complaint(file: SourceFile, error: Any) -> Complaint:
 
 def _nearest(error: Any) -> Any:
     """Of several variants that do not fit, what is wrong with the one that fits best."""
+    import jsonschema_rs
+
     kinds = jsonschema_rs.ValidationErrorKind
     for _ in range(20):
         kind = error.kind

@@ -12,7 +12,7 @@ from ..content import get_body, signed_url
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..pages import present_specs_with
 from . import store
 from .bundling import name_by_path
@@ -147,13 +147,13 @@ def present_changes(version: VersionRow, since: VersionRow | None, changes: list
     return SpecChanges(version.id, breaking, found, since.id if since is not None else UNSET)
 
 
-def _location(call: Call, organization_id: str, slug: str) -> str:
-    return call.url(f"/orgs/{organization_id}/openapi/{slug}")
+def _location(to: Recipient, organization_id: str, slug: str) -> str:
+    return to.url(f"/orgs/{organization_id}/openapi/{slug}")
 
 
-def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
-    location = _location(call, row.organization_id, row.slug)
-    published = call.url(f"/openapi/{row.id}") if row.visibility == "public" else UNSET
+def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
+    location = _location(to, row.organization_id, row.slug)
+    published = to.url(f"/openapi/{row.id}") if row.visibility == "public" else UNSET
     problems = [
         SpecProblem(each.message, each.code, each.pointer, each.line or UNSET, each.file or UNSET)
         for each in row.complaints
@@ -166,7 +166,7 @@ def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
         processing_state=row.state,
         visibility=row.visibility,
         permissions=SpecPermissions(view=True, edit=access.may_edit),
-        urls=SpecUrls(location, call.app.organization(row.organization_id, f"openapi/{row.slug}"), published),
+        urls=SpecUrls(location, to.app.organization(row.organization_id, f"openapi/{row.slug}"), published),
         source_url=row.source_url or UNSET,
         last_version=row.version_id or UNSET,
         last_processed_at=iso(row.processed_at) if row.processed_at is not None else UNSET,
@@ -175,26 +175,26 @@ def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
     )
 
 
-def _present_referred(call: Call, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
+def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
     """The specification that a page of the space refers to."""
     specs = specs_seen(space.organization)
     row = store.find_spec(tx, space.organization_id, slug) if specs is not None else None
-    return present_spec(call, specs, row) if specs is not None and row is not None else None
+    return present_spec(to, specs, row) if specs is not None and row is not None else None
 
 
 present_specs_with(_present_referred)
 
 
-def _file_url(call: Call, slug: str, row: VersionRow) -> str:
-    return signed_url(call, FileGrant(row.file, f"{slug}.json", "application/json"))
+def _file_url(to: Recipient, slug: str, row: VersionRow) -> str:
+    return signed_url(to.context, FileGrant(row.file, f"{slug}.json", "application/json"))
 
 
-def present_version(call: Call, organization_id: str, slug: str, row: VersionRow) -> SpecVersion:
-    location = f"{_location(call, organization_id, slug)}/versions/{row.id}"
-    return SpecVersion(row.id, iso(row.created_at), _file_url(call, slug, row), VersionUrls(location))
+def present_version(to: Recipient, organization_id: str, slug: str, row: VersionRow) -> SpecVersion:
+    location = f"{_location(to, organization_id, slug)}/versions/{row.id}"
+    return SpecVersion(row.id, iso(row.created_at), _file_url(to, slug, row), VersionUrls(location))
 
 
-def present_content(call: Call, tx: Transaction, slug: str, row: VersionRow) -> SpecContent:
+def present_content(to: Recipient, tx: Transaction, slug: str, row: VersionRow) -> SpecContent:
     values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }
@@ -202,4 +202,4 @@ def present_content(call: Call, tx: Transaction, slug: str, row: VersionRow) -> 
     for path in values:
         value, references = name_by_path(values, path)
         files.append(SpecFile(path, not files, references, value))
-    return SpecContent(files, _file_url(call, slug, row))
+    return SpecContent(files, _file_url(to, slug, row))

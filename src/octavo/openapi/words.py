@@ -29,6 +29,19 @@ class Words(Struct, frozen=True, kw_only=True):
     breaking: str = "breaking"
     breaks: str = "Changes that break callers: {name}"
     and_more: str = "and {name} more"
+    used_by: str = "Used by"
+    in_answers: str = "Answered by"
+    in_requests: str = "Sent to"
+    in_events: str = "Sent in"
+    in_models: str = "Part of"
+    scopes: str = "Scopes"
+    needed: str = "operations: {name}"
+    authorize: str = "Authorization address"
+    token_address: str = "Token address"  # noqa: S105 - a label
+    sent: str = "What to send"
+    refresh_address: str = "Refresh address"
+    together: str = "Together with"
+    open_to_all: str = "Without authentication"
     unchanged: str = "Nothing has changed yet."
 
 

@@ -3,6 +3,7 @@
 from . import tables as tables
 from .creating import create_organization, create_organization_for
 from .domains import vouch
+from .kinds import MergeRule
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
 from .merge_rules import (
@@ -21,12 +22,7 @@ from .store import (
     trust_organization,
 )
 from .teams.store import list_member_ids
-from .wire import (
-    CreateOrganization,
-    MergeRule,
-    Organization,
-    present_organization,
-)
+from .wire import CreateOrganization, Organization, present_organization
 
 __all__ = [
     "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuledChange",

@@ -9,7 +9,7 @@ from functools import partial
 from ..access import audit, upsert_member
 from ..core.free_names import free_name
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from . import store
 from .domains import set_domains
 from .wire import CreateOrganization
@@ -30,12 +30,12 @@ def hostname_for(title: str) -> str:
 
 
 def create_organization_for(
-    tx: Transaction, call: Call, user_id: str, given: CreateOrganization
+    tx: Transaction, actor: Actor, user_id: str, given: CreateOrganization
 ) -> store.OrgRow:
     """An organization that the caller administers."""
     org = create_organization(tx, user_id, given.title.strip())
-    store.set_email_domains(tx, org.id, set_domains(tx, call, org, given.email_domains))
-    audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
+    store.set_email_domains(tx, org.id, set_domains(tx, actor, org, given.email_domains))
+    audit(tx, actor, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
     return org
 
 

@@ -9,7 +9,7 @@ from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.names import find_texts
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..settings import parse_servers
 from . import store
 from .store import OrgRow, Proof
@@ -21,36 +21,36 @@ def record_of(context: Context, organization_id: str, domain: str) -> tuple[str,
     return f"_octavo.{domain}", f"octavo-domain={text}"
 
 
-def set_domains(tx: Transaction, call: Call | None, org: OrgRow, wanted: Sequence[str]) -> list[str]:
+def set_domains(tx: Transaction, actor: Actor | None, org: OrgRow, wanted: Sequence[str]) -> list[str]:
     """The domains in lower case, each once. Those with a verified address of an administrator are proved by that;
     what is not wanted any more is proved no longer."""
     domains = list(dict.fromkeys(domain.lower() for domain in wanted))
     store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     for domain in domains:
         if domain not in org.proved and store.is_domain_of_administrator(tx, org.id, domain):
-            _note(tx, call, org.id, domain, "address")
+            _note(tx, actor, org.id, domain, "address")
     return domains
 
 
-def prove(call: Call, organization_id: str, domain: str) -> OrgRow:
+def prove(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
     """Looks for a proof of a domain that the organization names: an administrator's address, then the record.
 
     Raises NotFound for a domain that it does not name, Unavailable when no name server answers.
     """
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
         by_address = store.is_domain_of_administrator(tx, org.id, domain)
     if domain in org.proved:
         return org
     if not by_address:
-        name, text = record_of(call.context, org.id, domain)
-        if text not in find_texts(name, parse_servers(call.settings.dns_servers)):
+        name, text = record_of(context, org.id, domain)
+        if text not in find_texts(name, parse_servers(context.settings.dns_servers)):
             return org
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
-        _note(tx, call, org.id, domain, "address" if by_address else "dns")
+        _note(tx, actor, org.id, domain, "address" if by_address else "dns")
         return store.get_organization(tx, organization_id)
 
 
@@ -65,7 +65,7 @@ def _require_named(org: OrgRow, domain: str) -> None:
         raise NotFound(f"emailDomains: {domain!r} is not among those of the organization {org.id!r}.")
 
 
-def _note(tx: Transaction, call: Call | None, organization_id: str, domain: str, proof: Proof) -> None:
+def _note(tx: Transaction, actor: Actor | None, organization_id: str, domain: str, proof: Proof) -> None:
     if store.insert_proof(tx, organization_id, domain, proof):
         target = ("organization", organization_id)
-        audit(tx, call, "organization.domain-proved", organization_id, target, after={domain: proof})
+        audit(tx, actor, "organization.domain-proved", organization_id, target, after={domain: proof})

@@ -13,7 +13,7 @@ from ..access import (
 )
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from . import store
 
 
@@ -29,7 +29,7 @@ def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgR
     return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
 
 
-def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: str) -> None:
+def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id: str) -> None:
     """Makes the caller a member with the default role; who is one already stays as they are."""
     domain = _own_domain(tx, user_id)
     if domain is None:
@@ -46,5 +46,5 @@ def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: s
         upsert_member(tx, org.id, user_id, org.default_role)
         joined(tx, org.id, user_id)
         state = {"role": org.default_role, "by": "domain"}
-        audit(tx, call, "member.joined", org.id, ("user", user_id), after=state)
+        audit(tx, actor, "member.joined", org.id, ("user", user_id), after=state)
     accept_membership(tx, org.id, user_id)

@@ -11,7 +11,7 @@ from ..access import require_members
 from ..core.expressions import ExpressionError, evaluate
 from ..errors import BadRequest
 from ..kit.db import Transaction
-from .wire import MergeRule
+from .kinds import MergeRule
 
 
 class RuledReview(NamedTuple):

@@ -51,6 +51,8 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     returns=Organization,
     quick=True,
     errors=(404,),
+    scripts=True,
+    agents="docs:read",
 )
 def get_organization(call: Call, org: OrgAccess) -> Organization:
     """One organization."""
@@ -76,7 +78,7 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     proved at once, others by `proveEmailDomain`.
     """
     with call.db.write() as tx:
-        after = settings.update(tx, call, org, body)
+        after = settings.update(tx, org, body)
     return present_organization(call, after, org.role)
 
 
@@ -112,7 +114,7 @@ def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDo
     it is taken out of `emailDomains`.
     """
     domain = email_domain.lower()
-    return present_domain(call, domains.prove(call, org.organization_id, domain), domain)
+    return present_domain(call, domains.prove(call.context, org.actor, org.organization_id, domain), domain)
 
 
 @operation(
@@ -129,7 +131,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
     that does not take them.
     """
     with call.db.write() as tx:
-        joining.join_by_domain(tx, call, caller.user_id, organization_id)
+        joining.join_by_domain(tx, caller.actor, caller.user_id, organization_id)
 
 
 @operation(

@@ -12,12 +12,13 @@ from ..access import OrgAccess, audit
 from ..errors import BadRequest, NotFound
 from ..identity import list_active_providers
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from ..settings import Settings
 from . import store
 from .domains import set_domains
+from .kinds import Hostname
 from .merge_rules import require_merge_rules
-from .wire import Hostname, UpdateOrganization
+from .wire import UpdateOrganization
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
@@ -31,19 +32,19 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
         raise BadRequest("hostname: taken")
 
 
-def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
+def update(tx: Transaction, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
     """Changes what the body holds. Raises BadRequest, Forbidden, and NotFound for things of others."""
     before = store.get_organization(tx, access.organization_id)
-    _update(tx, call, before, body)
+    _update(tx, access.actor, before, body)
     after = store.get_organization(tx, access.organization_id)
     was, is_now = _difference(before, after)
     if is_now:
         target = ("organization", after.id)
-        audit(tx, call, "organization.updated", after.id, target, before=was, after=is_now)
+        audit(tx, access.actor, "organization.updated", after.id, target, before=was, after=is_now)
     return after
 
 
-def _update(tx: Transaction, call: Call, org: store.OrgRow, body: UpdateOrganization) -> None:
+def _update(tx: Transaction, actor: Actor, org: store.OrgRow, body: UpdateOrganization) -> None:
     if body.hostname is not UNSET and body.hostname != org.hostname:
         if store.hostname_is_taken(tx, body.hostname):
             raise BadRequest("hostname: taken")
@@ -63,7 +64,7 @@ def _update(tx: Transaction, call: Call, org: store.OrgRow, body: UpdateOrganiza
     if body.default_role is not UNSET:
         columns["default_role"] = body.default_role
     if body.email_domains is not UNSET:
-        store.set_email_domains(tx, org.id, set_domains(tx, call, org, body.email_domains))
+        store.set_email_domains(tx, org.id, set_domains(tx, actor, org, body.email_domains))
     kept = {
         name: msgspec.to_builtins(value)
         for name in ("logo", "sso", "ai", "invite_links", "merge_rules", "default_content")

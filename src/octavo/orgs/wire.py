@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..access import Can, RoleOrGuest, permissions, scopes_of
+from ..access import Can, RoleOrGuest, permissions, reach_for
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.texts import TWO_SIGNS
 from .domains import record_of
+from .kinds import Hostname, MergeRule
 from .store import OrgRow, Proof
 
 Domain = Annotated[
@@ -18,7 +19,6 @@ Domain = Annotated[
     Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}\Z"),
 ]
 """A host name as behind the @ of an address."""
-Hostname = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z")]
 
 
 class ApiInformation(Struct):
@@ -86,28 +86,6 @@ class CreateOrganization(Struct, rename="camel"):
     onboarding_preferences: dict[str, Any] | None = None
 
 
-RuleName = Literal[
-    "require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass", "require_at_least_one_review",
-    "require_all_reviews_approved", "require_agent_review", "require_up_to_date_change_request",
-    "require_change_request_subject", "require_change_request_description", "custom",
-]  # fmt: skip
-_NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
-
-
-class MergeRule(Struct, omit_defaults=True):
-    """``users``: of the rules that name reviewers, and of `allow_bypass`; ``expression``: of `custom`."""
-
-    rule: RuleName
-    users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
-    expression: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
-            raise ValueError(f"users: expected with {', '.join(_NAMING_USERS)}, and only there")
-        if (self.rule == "custom") != (self.expression is not UNSET):
-            raise ValueError("expression: expected with custom, and only there")
-
-
 class MergeRules(Struct, omit_defaults=True):
     """``rules`` belongs to the type `rules` alone."""
 
@@ -141,14 +119,14 @@ class FoundOrganizations(Struct):
 
 
 def present_organization(
-    call: Call, org: OrgRow, role: str | None, *, owns_team: bool = False
+    to: Recipient, org: OrgRow, role: str | None, *, owns_team: bool = False
 ) -> Organization:
     """``owns_team``: whether the caller owns a team there, which administrators need not."""
-    may = permissions("organization", role, scopes_of(call))
+    may = permissions("organization", role, reach_for(to))
     if owns_team:
         may = {
             **may,
-            Can.OWN_TEAM.value: permissions("organization", "admin", scopes_of(call))[Can.OWN_TEAM.value],
+            Can.OWN_TEAM.value: permissions("organization", "admin", reach_for(to))[Can.OWN_TEAM.value],
         }
     return Organization(
         id=org.id,
@@ -159,8 +137,8 @@ def present_organization(
         invite_links=org.settings.invite_links,
         merge_rules=org.settings.merge_rules,
         urls=OrganizationUrls(
-            location=call.url(f"/orgs/{org.id}"),
-            app=call.app.organization(org.id),
+            location=to.url(f"/orgs/{org.id}"),
+            app=to.app.organization(org.id),
             logo=org.settings.logo or UNSET,
         ),
         permissions=may,
@@ -172,20 +150,20 @@ def present_organization(
     )
 
 
-def present_domain(call: Call, org: OrgRow, domain: str) -> EmailDomain:
+def present_domain(to: Recipient, org: OrgRow, domain: str) -> EmailDomain:
     proof = org.proved.get(domain)
     return EmailDomain(
         domain,
         proof is not None,
-        DnsRecord(*record_of(call.context, org.id, domain)),
+        DnsRecord(*record_of(to.context, org.id, domain)),
         proof.proof if proof else UNSET,
         iso(proof.proved_at) if proof else UNSET,
     )
 
 
-def present_to_outsider(call: Call, org: OrgRow, domain: str) -> Organization:
+def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization:
     """What somebody sees who could join by the domain of their address: no settings, no people."""
-    shown = present_organization(call, org, None)
+    shown = present_organization(to, org, None)
     shown.email_domains = shown.proved_email_domains = [domain]
     shown.merge_rules = {"type": "none"}
     shown.permissions = {**shown.permissions, "view": False}

@@ -18,9 +18,8 @@ from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..references import Owner, Resolver
 
-_CACHE_BYTES = 64 * 1024 * 1024
-_json_cache: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
-_asked: OwnCache[tuple[str, ...]] = OwnCache(_CACHE_BYTES // 8)
+_json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents ask", 2)
 """Which other spaces a document's references were looked up in."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]

@@ -24,7 +24,7 @@ from .wire import Embed, LinkEmbed, RichEmbed
 _LIMITS = Limits(size=1024 * 1024, seconds=5, redirects=3)
 _MAX_TEXT = 300
 _KEPT_SECONDS, _FAILED_SECONDS = 3600.0, 60.0
-_cache: OwnCache[tuple[float, Embed]] = OwnCache(4 * 1024 * 1024)
+_cache: OwnCache[tuple[float, Embed]] = OwnCache("embeds", 1)
 _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 

@@ -12,7 +12,7 @@ from ..access import Can, SpaceAccess, collection_access, find_user, present_use
 from ..content import State, find_item, find_page, get_item, get_page, main_state
 from ..errors import NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, PageQuery, present_slice
 from ..orgs import Organization, get_organization, present_organization
 from ..references import LinkIndex, Overlay, Spot, Usage
@@ -40,7 +40,7 @@ from .wire import (
 
 T = TypeVar("T")
 
-PresentSpec = Callable[[Call, Transaction, SpaceAccess, str], Any]
+PresentSpec = Callable[[Recipient, Transaction, SpaceAccess, str], Any]
 """An API specification of the space's organization by its slug; None where it is not there for the caller."""
 
 _present_spec: list[PresentSpec] = []
@@ -63,14 +63,14 @@ class Links:
 
     def __init__(
         self,
-        call: Call,
+        to: Recipient,
         tx: Transaction,
         access: SpaceAccess,
         state: State,
         over: ChangeOverlay | None = None,
         view: str = "",
     ) -> None:
-        self._call = call
+        self._to = to
         self._tx = tx
         self._access = access
         self._state = state
@@ -174,15 +174,15 @@ class Links:
                 return SpaceLocation(self._organization(), self._space(space_id))
             case "collection" if usage.status == "ok":
                 role = collection_access(self._tx, self._access.actor, Can.VIEW, target).role
-                collection = present_collection(self._call, get_collection(self._tx, target), role)
+                collection = present_collection(self._to, get_collection(self._tx, target), role)
                 return CollectionLocation(self._organization(), collection)
             case "openapi":
-                shown = (present(self._call, self._tx, self._access, target) for present in _present_spec)
+                shown = (present(self._to, self._tx, self._access, target) for present in _present_spec)
                 spec = next((found for found in shown if found is not None), None)
                 return SpecLocation(self._organization(), spec) if spec is not None else None
             case "user" if usage.status == "ok":
                 user = find_user(self._tx, target)
-                return UserLocation(present_user(self._call, user)) if user is not None else None
+                return UserLocation(present_user(self._to, user)) if user is not None else None
         return None
 
     def _page(
@@ -222,19 +222,19 @@ class Links:
     def _reader(self, space_id: str) -> Reader:
         view = self._view if space_id == self._access.space_id else ""
         return self._once(
-            ("reader", space_id), lambda: Reader(self._call, self._tx, self._base_of(space_id), view)
+            ("reader", space_id), lambda: Reader(self._to, self._tx, self._base_of(space_id), view)
         )
 
     def _space(self, space_id: str) -> Space:
         def made() -> Space:
             role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
-            return present_space(self._call, get_space(self._tx, space_id), role)
+            return present_space(self._to, get_space(self._tx, space_id), role)
 
         return self._once(("space", space_id), made)
 
     def _organization(self) -> Organization:
         def made() -> Organization:
             organization = get_organization(self._tx, self._access.organization_id)
-            return present_organization(self._call, organization, self._access.member_role)
+            return present_organization(self._to, organization, self._access.member_role)
 
         return self._once("organization", made)

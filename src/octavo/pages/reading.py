@@ -8,7 +8,6 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from ..access import require_actor
 from ..content import (
     Computed,
     Expansion,
@@ -40,7 +39,7 @@ from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
@@ -64,7 +63,7 @@ from .wire import (
     present_revision,
 )
 
-MergedFrom = Callable[[Call, Transaction, str], Any]
+MergedFrom = Callable[[Recipient, Transaction, str], Any]
 _merged_from: list[MergedFrom] = []
 
 
@@ -93,10 +92,9 @@ def explain_git(find: FindGit) -> None:
 _WITH_PATHS = ("document", "group")
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
-_CACHE_BYTES = 64 * 1024 * 1024
 _SHORT = 32 * 1024
 """Bytes of a page that is kept up to which it may be answered on the event loop."""
-_pages: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
+_pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
@@ -108,11 +106,11 @@ class Reader:
     """What the operations of all three bases call; lives as long as one request. ``view``: where the state is
     looked at in the application, below the space."""
 
-    def __init__(self, call: Call, tx: Transaction, state: State, view: str = "") -> None:
-        self._call = call
+    def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
+        self._to = to
         self._tx = tx
         self._state = state
-        self._app = call.app.space(state.space_id, view)
+        self._app = to.app.space(state.space_id, view)
         self._expansion: Expansion | None = None
         self._resolver: Resolver | None = None
         self._git: GitNames | None = None
@@ -125,7 +123,7 @@ class Reader:
         revision = get_revision(tx, state.revision_id)
         merged = None
         if revision.merged_from is not None and _merged_from:
-            merged = _merged_from[0](self._call, tx, revision.merged_from)
+            merged = _merged_from[0](self._to, tx, revision.merged_from)
         return present_revision(
             self._app,
             revision,
@@ -167,7 +165,7 @@ class Reader:
 
     def _present_files(self, items: list[Item], metadata: bool) -> list[File]:
         oids = self._oids((item.content for item in items), metadata)
-        return [present_file(item, download_url(self._call, item), oids) for item in items]
+        return [present_file(item, download_url(self._to.context, item), oids) for item in items]
 
     def _present_reusables(self, items: list[Item], metadata: bool) -> list[ReusableContent]:
         oids = self._oids((item.content for item in items), metadata)
@@ -175,7 +173,7 @@ class Reader:
 
     def _expand(self) -> Expansion:
         if self._expansion is None:
-            self._expansion = expand(self._tx, self._state, require_actor(self._call))
+            self._expansion = expand(self._tx, self._state, self._to.actor)
         return self._expansion
 
     def _expanded(self, pages: list[Page], query: ContentQuery) -> list[Page]:
@@ -211,7 +209,7 @@ class Reader:
         key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app, stamp)
         kept = _pages.of(self._tx).get(key)
         if kept is None or len(kept) > _SHORT:
-            self._call.leave_loop()
+            self._to.leave_loop()
         if kept is None:
             kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
             if not self._computes:
@@ -280,7 +278,9 @@ class Reader:
             later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
             found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
         oids = self._oids((item.content for item in found.rows), query.metadata)
-        return present_slice(found, lambda item: present_file(item, download_url(self._call, item), oids))
+        return present_slice(
+            found, lambda item: present_file(item, download_url(self._to.context, item), oids)
+        )
 
     def file(self, file_id: str, query: ContentQuery = _PLAIN) -> File:
         return self._present_files([self._item(file_id, "file", query)], query.metadata)[0]
@@ -339,7 +339,7 @@ class Reader:
             presented.document = Raw(msgspec.json.encode(to_json(document)))
 
     def _computed(self, page: Page, mode: Evaluated) -> Document:
-        actor = require_actor(self._call)
+        actor = self._to.actor
         document = computed_document(self._tx, self._state.space_id, actor, page)
         return evaluated_document(self._tx, self._state, document, mode, page.variables)
 
@@ -351,7 +351,7 @@ class Reader:
         return found
 
     def present_file(self, item: Item) -> File:
-        return present_file(item, download_url(self._call, item))
+        return present_file(item, download_url(self._to.context, item))
 
     def _cover(self, page: Page, written: str) -> dict[str, Any]:
         return cover_ref(self._tx, self._state, page, written)
@@ -360,7 +360,7 @@ class Reader:
     def resolver(self) -> Resolver:
         """What references in this state mean to the caller."""
         if self._resolver is None:
-            hosts = app_hosts(self._call.settings.url)
-            viewer = Member(self._tx, require_actor(self._call), self._state.space_id)
+            hosts = app_hosts(self._to.settings.url)
+            viewer = Member(self._tx, self._to.actor, self._state.space_id)
             self._resolver = state_resolver(self._tx, self._state, hosts, viewer)
         return self._resolver

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
-from ..content import Asker, NotYet, ReadState, compute_document, compute_revision, main_state
+from ..content import Asker, NotYet, ReadState, VisitedState, compute_document, compute_revision, main_state
 from ..content import get_document as find_document
 from ..core.document import DocumentError, DocumentNodes, from_json, read, to_json, write
 from ..errors import BadRequest
@@ -52,38 +52,55 @@ _CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 
 
 @contextmanager
-def _reader(call: Call, read: ReadState) -> Iterator[Reader | VisitorReader]:
-    visitor = read.space.actor.visitor
+def _reader(call: Call, read: ReadState | VisitedState) -> Iterator[Reader | VisitorReader]:
     with call.db.read() as tx:
-        if visitor is not None:
-            call.leave_loop()
-            yield VisitorReader(call, tx, read, visitor)
-        else:
-            yield Reader(call, tx, read.state, read.view)
+        match read:
+            case VisitedState():
+                call.leave_loop()
+                yield VisitorReader(call, tx, read)
+            case ReadState():
+                yield Reader(call, tx, read.state, read.view)
+            case _:
+                assert_never(read)
 
 
 # --- a state -------------------------------------------------------------------------------------------
 
 
-@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision)
-@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision)
+@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision, visitors=True)
+@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision, visitors=True)
 @change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
-def get_revision(call: Call, read: ReadState, query: ContentQuery) -> Revision:
+def get_revision(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Revision:
     """All that a state holds: its pages as a tree, files, reusable contents, variables."""
     with _reader(call, read) as reader:
         return reader.revision(query)
 
 
-@operation("listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, returns=Pages)
-@operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, returns=Pages)
-@change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages)
-def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
+@operation(
+    "listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, returns=Pages, visitors=True, agents="docs:read"
+)
+@operation(
+    "listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, returns=Pages, visitors=True
+)
+@change_operation(
+    "listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages, agents="docs:read"
+)
+def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
     """The pages of a state as a tree."""
     with _reader(call, read) as reader:
         return reader.pages(query)
 
 
-@operation("getPageById", "GET", _MAIN + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage, quick=True)
+@operation(
+    "getPageById",
+    "GET",
+    _MAIN + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
+    visitors=True,
+    agents="docs:read",
+)
 @operation(
     "getPageInRevisionById",
     "GET",
@@ -91,6 +108,7 @@ def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
     needs=Can.VIEW,
     returns=RevisionPage,
     quick=True,
+    visitors=True,
 )
 @change_operation(
     "getPageInChangeRequestById",
@@ -99,21 +117,37 @@ def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
     needs=Can.VIEW,
     returns=RevisionPage,
     quick=True,
+    agents="docs:read",
 )
-def get_page(call: Call, read: ReadState, page_id: str, query: PageContentQuery) -> Raw:
+def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
     """One page with its text: as a document of nodes, or with ``format=markdown`` as it was written."""
     with _reader(call, read) as reader:
         return reader.page(page_id, query)
 
 
-@operation("getPageByPath", "GET", _MAIN + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage)
 @operation(
-    "getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
+    "getPageByPath",
+    "GET",
+    _MAIN + "/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    visitors=True,
+    agents="docs:read",
+)
+@operation(
+    "getPageInRevisionByPath",
+    "GET",
+    _REVISION + "/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    visitors=True,
 )
 @change_operation(
     "getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
 )
-def get_page_by_path(call: Call, read: ReadState, page_path: str, query: PageContentQuery) -> RevisionPage:
+def get_page_by_path(
+    call: Call, read: ReadState | VisitedState, page_path: str, query: PageContentQuery
+) -> RevisionPage:
     """One page by its path; slashes may be percent-encoded."""
     with _reader(call, read) as reader:
         return reader.page_by_path(page_path, query)
@@ -125,30 +159,40 @@ def get_page_by_path(call: Call, read: ReadState, page_path: str, query: PageCon
     _REVISION + "/page/{pageId}/document",
     needs=Can.VIEW,
     returns=DocumentNodes,
+    visitors=True,
 )
-def get_page_document(call: Call, read: ReadState, page_id: str, query: DocumentQuery) -> Raw:
+def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery) -> Raw:
     """The document of a page, as nodes."""
     with _reader(call, read) as reader:
         return reader.document(page_id, query)
 
 
-@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File])
-@operation("listFilesInRevisionById", "GET", _REVISION + "/files", needs=Can.VIEW, returns=Listing[File])
+@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File], visitors=True)
+@operation(
+    "listFilesInRevisionById",
+    "GET",
+    _REVISION + "/files",
+    needs=Can.VIEW,
+    returns=Listing[File],
+    visitors=True,
+)
 @change_operation(
     "listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW, returns=Listing[File]
 )
-def list_files(call: Call, read: ReadState, query: FilesQuery) -> Listing[File]:
+def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) -> Listing[File]:
     """The files of a state, oldest first."""
     with _reader(call, read) as reader:
         return reader.files(query)
 
 
-@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, returns=File)
-@operation("getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, returns=File)
+@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True)
+@operation(
+    "getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True
+)
 @change_operation(
     "getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW, returns=File
 )
-def get_file(call: Call, read: ReadState, file_id: str, query: ContentQuery) -> File:
+def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: ContentQuery) -> File:
     """One file."""
     with _reader(call, read) as reader:
         return reader.file(file_id, query)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import UNSET, Raw
 
-from ..content import Item, ReadState, download_url, get_revision, markdown_page
+from ..content import Item, VisitedState, download_url, get_revision, markdown_page
 from ..core.document import contained, to_json
 from ..core.links import app_hosts, relative_href
 from ..core.page_tree import PageTree
@@ -22,9 +22,9 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
-from ..kit.operation import Call, Visitor
+from ..kit.operation import Recipient
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
-from ..references import Documents, Resolver, SiteVisitor, ViewFiles, load_view, page_owner
+from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
 from .wire import (
     ContentQuery,
     DocumentPage,
@@ -42,11 +42,10 @@ from .wire import (
     present_revision,
 )
 
-_CACHE_BYTES = 64 * 1024 * 1024
-_documents: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
-_asked: OwnCache[tuple[str, ...]] = OwnCache(_CACHE_BYTES // 8)
+_documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers ask", 2)
 """In which other spaces the links of a page were looked up."""
-_files: OwnCache[frozenset[str]] = OwnCache(_CACHE_BYTES // 8)
+_files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
 _FORMS = ContentQuery(metadata=False)
 
@@ -54,15 +53,15 @@ _FORMS = ContentQuery(metadata=False)
 class VisitorReader:
     """What the operations on content call for a visitor; lives as long as one request."""
 
-    def __init__(self, call: Call, tx: Transaction, read: ReadState, visitor: Visitor) -> None:
-        self._call = call
+    def __init__(self, to: Recipient, tx: Transaction, read: VisitedState) -> None:
+        self._to = to
         self._tx = tx
-        self._visitor = visitor
+        self._visitor = visitor = read.visitor
         self._view = load_view(tx, read.state, visitor.claims)
         self._tree: PageTree = self._view.tree
-        self._app = call.app.space(read.state.space_id, read.view)
+        self._app = to.app.space(read.space_id)
         files = ViewFiles(tx, self._view, withheld=True)
-        self._resolver = Resolver(files, app_hosts(call.settings.url), SiteVisitor(tx, visitor))
+        self._resolver = Resolver(files, app_hosts(to.settings.url), visitor_of_token(tx, visitor))
         self._documents = Documents(tx, self._view, self._resolver)
 
     # --- pages --------------------------------------------------------------------------------------------
@@ -151,7 +150,7 @@ class VisitorReader:
             kind = ref.get("kind")
             if kind == "file":
                 item = self._view.item(str(ref.get("file")), "file")
-                return download_url(self._call, item) if item is not None else None
+                return download_url(self._to.context, item) if item is not None else None
             if kind not in ("page", "anchor") or "space" in ref:
                 return None
             there = self._tree.page(str(ref["page"])) if "page" in ref else page
@@ -212,7 +211,7 @@ class VisitorReader:
         return frozenset(shown)
 
     def _present_file(self, item: Item) -> File:
-        return present_file(item, download_url(self._call, item))
+        return present_file(item, download_url(self._to.context, item))
 
     def files(self, query: FilesQuery) -> Listing[File]:
         rows = self._shown_files()

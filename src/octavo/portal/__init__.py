@@ -1,5 +1,5 @@
 """The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does. What a site's visitors did is drawn here, too."""
+the API does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ FILES = (
     PortalFile("/sso", "sso.html", "text/html; charset=utf-8"),
     PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
     PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
-    PortalFile("/charts.css", "charts.css", "text/css; charset=utf-8"),
 )
 
 
@@ -49,6 +48,22 @@ def draw_refusal(installation: str, title: str, message: str) -> bytes:
     return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 
+def draw_consent(
+    installation: str, *, program: str, place: str, scopes: str, asked: str, refusal: str
+) -> bytes:
+    """The page on which somebody lets a program act for them. ``place``: the address it has the answer sent to;
+    ``scopes``: rows of HTML; ``asked``: what it asked for, as JSON; ``refusal``: where who does not agree goes."""
+    page = _fill(
+        "connect.html",
+        INSTALLATION=installation,
+        PROGRAM=program,
+        PLACE=place,
+        ASKED=asked,
+        REFUSAL=refusal,
+    )
+    return page.replace(b"<!-- scopes -->", scopes.encode())
+
+
 def _fill(name: str, **texts: str) -> bytes:
     """A page with the texts in the places of their names."""
     given = {place.encode(): html.escape(text).encode() for place, text in texts.items()}
@@ -57,5 +72,5 @@ def _fill(name: str, **texts: str) -> bytes:
 
 
 __all__ = [
-    "CONTENT_SECURITY_POLICY", "draw_home", "draw_refusal", "read_file",
+    "CONTENT_SECURITY_POLICY", "draw_consent", "draw_home", "draw_refusal", "read_file",
 ]  # fmt: skip

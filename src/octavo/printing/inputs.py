@@ -18,7 +18,7 @@ from ..kit.locales import date_words
 from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
 from .order import Chapter, Order, Place, StoredFile, write_document
-from .store import Wanted
+from .store import PrintSubject
 from .words import words_of
 
 _IMAGE_MAX = 24 * 1024 * 1024
@@ -26,7 +26,7 @@ _ALL_IMAGES_MAX = 400 * 1024 * 1024
 _PIXELS_MAX = 60_000_000
 
 
-def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, folder: Path) -> Order:
+def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path) -> Order:
     """The order of a print, with the documents of its chapters and copies of the images that they show in ``folder``.
     Raises NotFound for a page that is not there for who reads a print, which is nobody in particular."""
     space = get_space(tx, wanted.space_id)

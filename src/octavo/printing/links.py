@@ -20,7 +20,7 @@ from ..kit.operation import Actor
 from . import store
 from .looks import find_look
 from .print_job import order_print
-from .store import Wanted
+from .store import PrintSubject
 
 PATH = "/~pdf/"
 GOOD_FOR = 3_600_000
@@ -28,7 +28,7 @@ _PURPOSE = "print"
 
 
 class Grant(Struct, frozen=True):
-    wanted: Wanted
+    wanted: PrintSubject
     name: str
     by: Grantor
 
@@ -41,7 +41,7 @@ class Opened(Struct, frozen=True):
     error: str | None = None
 
 
-def print_url(context: Context, actor: Actor, wanted: Wanted, title: str) -> str:
+def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
     """A link to the print for somebody who sees the space, good for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(Grant(wanted, name, grantor_of(actor))).decode()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import structlog
 from msgspec import Struct
 
 from ..fonts import read_font
@@ -17,7 +17,7 @@ from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
 from .order import Face, Look
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 _LOGO = (560, 96)
 """Points of the box that a logo is drawn into; larger than on the page, so that it stays sharp on paper."""
@@ -96,7 +96,7 @@ def _put_logo(context: Context, url: str, folder: Path) -> str | None:
     try:
         fetched = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LOGO_LIMITS)
     except FetchError as error:
-        log.info("a logo could not be fetched", url=url, error=str(error))
+        log.info("a logo could not be fetched", extra={"url": url, "error": str(error)})
         return None
     drawn = redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
     if drawn is None:

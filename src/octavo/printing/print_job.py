@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import msgspec
-import structlog
 from msgspec.structs import replace
 
 from ..content import on_dependency_change, revision_state, store_file
@@ -22,9 +22,9 @@ from . import store
 from .inputs import gather
 from .looks import find_look, put_look
 from .order import Order, Result
-from .store import PrintRow, Wanted
+from .store import PrintRow, PrintSubject
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 BOUNDS = Bounds(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """What a print may take."""
@@ -41,7 +41,7 @@ class FailedApart(Exception):
     """What our own code failed with in the process that set a print, as it said it there."""
 
 
-def order_print(tx: Transaction, wanted: Wanted, look: str) -> PrintRow | None:
+def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
     """The print as it stands; one that nobody asked for yet is now on its way. None: the space is gone. ``look``: the
     version of how its space looks.
 
@@ -78,7 +78,8 @@ def make_print(context: Context, print_id: str) -> None:
         for failure in result.contained:
             tell_failure(failure.stage, FailedApart(failure.error), failure.count)
         if result.plain or result.broken:
-            log.warning("printed with losses", print=print_id, plain=result.plain, broken=result.broken)
+            lost = {"print": print_id, "plain": result.plain, "broken": result.broken}
+            log.warning("printed with losses", extra=lost)
         blob = store_file(context, (folder / "print.pdf").read_bytes())
     with context.db.write() as tx:
         store.finish_print(tx, print_id, blob.hash, blob.size)

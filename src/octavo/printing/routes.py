@@ -7,7 +7,7 @@ from ..content import ReadState, get_page
 from ..kit.operation import Area, Call
 from ..spaces import get_space
 from .links import print_url
-from .store import Wanted
+from .store import PrintSubject
 from .wire import PrintLink, PrintQuery
 
 operation = Area("printing").operation
@@ -33,5 +33,5 @@ def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
         if query.page is not None:
             title = get_page(tx, state, query.page).title
     only = query.only and query.page is not None
-    wanted = Wanted(state.space_id, state.revision_id, query.page, only, read.label[:200])
+    wanted = PrintSubject(state.space_id, state.revision_id, query.page, only, read.label[:200])
     return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

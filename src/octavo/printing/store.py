@@ -16,7 +16,7 @@ LOOK = 2
 again."""
 
 
-class Wanted(Struct, frozen=True):
+class PrintSubject(Struct, frozen=True):
     """What is to be printed: a state of a space, all of it, or from ``page`` down, or that page alone."""
 
     space_id: str
@@ -33,7 +33,7 @@ class Wanted(Struct, frozen=True):
 
 
 class PrintRow(Struct, frozen=True):
-    wanted: Wanted
+    wanted: PrintSubject
     file: str | None
     size: int | None
     error: str | None
@@ -45,10 +45,10 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
            WHERE id = :id""",
         id=print_id,
     )
-    return PrintRow(Wanted(row[0], row[1], row[2], bool(row[3]), row[4]), *row[5:]) if row else None
+    return PrintRow(PrintSubject(row[0], row[1], row[2], bool(row[3]), row[4]), *row[5:]) if row else None
 
 
-def insert_print(tx: Transaction, print_id: str, wanted: Wanted) -> bool:
+def insert_print(tx: Transaction, print_id: str, wanted: PrintSubject) -> bool:
     """Whether it was not there before. A space that is gone gets none."""
     return bool(
         tx.run(

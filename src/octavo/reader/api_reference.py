@@ -19,7 +19,7 @@ from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
-from ..openapi import Description, Drawer, Operation, can_try, make_form
+from ..openapi import Description, Drawer, Operation, can_try, make_form, tags_of
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
@@ -28,6 +28,7 @@ from .views import Crumb, Layout, Link, NavItem, PageView, SearchAnswer, SiteVie
 
 PATH = "/docs"
 _SCHEMAS = "schemas"
+_AUTHENTICATION = "authentication"
 _TITLES = {
     "orgs": "Organizations",
     "changes": "Change requests",
@@ -52,6 +53,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
     return [
         Route(PATH, {"GET": Action("reference", answer)}),
         Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
+        Route(f"{PATH}/~operations.json", {"GET": Action("reference", pages.list_operations)}),
         Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
         Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
         Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
@@ -75,9 +77,9 @@ class _Pages:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The pages by their addresses: the overview, one for each tag, the schemas."""
+        """The pages by their addresses: the overview, how to authenticate, one for each tag, the schemas."""
         tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
-        return {"": "", **tags, _SCHEMAS: _SCHEMAS}
+        return {"": "", _AUTHENTICATION: _AUTHENTICATION, **tags, _SCHEMAS: _SCHEMAS}
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, Operation]]:
@@ -85,7 +87,7 @@ class _Pages:
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag)}
             for name, tag in self._names.items()
-            if name not in ("", _SCHEMAS)
+            if name not in ("", _AUTHENTICATION, _SCHEMAS)
         }
 
     def answer(self, name: str, operation: str = "") -> Answer:
@@ -108,6 +110,17 @@ class _Pages:
                 raise NotFound("There is nothing at this address.")
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
+
+    def list_operations(self, request: Request) -> Answer:
+        """All operations, as `~operations.json` of a site lists them."""
+        with self._lock:
+            listed = [
+                [each.method.upper(), each.path, each.title, f"{PATH}/{quote(name)}/{quote(at)}"]
+                for name, inside in self._areas.items()
+                for at, each in inside.items()
+            ]
+        body = msgspec.json.encode(listed)
+        return Answer(200, body, "application/json", _ASK_AGAIN, etag_of(body), again=True)
 
     def find(self, request: Request) -> Answer:
         """What is found in the reference, as `~search.json` of a site answers it."""
@@ -140,7 +153,11 @@ class _Pages:
             origins.update(dict.fromkeys(data["origins"]))
             return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
 
-        context = Context(highlight=self._highlighter.for_page(), try_it=try_it)
+        context = Context(
+            highlight=self._highlighter.for_page(),
+            try_it=try_it,
+            authentication=lambda _: f"{PATH}/{_AUTHENTICATION}",
+        )
         blocks = self._blocks(name) if operation is None else self._operation_blocks(operation)
         drawn = render(Document(nodes=blocks), context)
         above = (Crumb(title=self._description.title, href=PATH),) if name else ()
@@ -153,7 +170,8 @@ class _Pages:
             nav=self._nav(name, operation),
             crumbs=above,
             layout=Layout(width="wide", pagination=False, updated=False),
-            tries=bool(origins),
+            operations=drawn.operations,
+            filter=f"{PATH}/~operations.json",
             connect=tuple(origins),
         )
         body = draw_page(site, page).encode()
@@ -175,6 +193,8 @@ class _Pages:
             return Drawer(description, folded=True, many=True, linked=names).schemas(names)
         if not name:
             return Drawer(description, folded=True).information()
+        if name == _AUTHENTICATION:
+            return Drawer(description, folded=True).authentication(self._place_of)
         rows = [
             {
                 "method": each.method,
@@ -186,6 +206,11 @@ class _Pages:
             for at, each in self._areas[name].items()
         ]
         return [Block("openapi-rows", {"rows": rows})]
+
+    @staticmethod
+    def _place_of(operation: Operation) -> dict[str, Any]:
+        (tag,) = tags_of(operation)
+        return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
 
     def _operation_blocks(self, operation: Operation) -> list[Block]:
         drawer = Drawer(

@@ -33,39 +33,37 @@ from ..kit.asgi import (
     in_turn,
     text_error,
 )
-from ..kit.cache import FreshCache
+from ..kit.cache import FreshCache, share
 from ..kit.clock import now
 from ..kit.compression import Compressor
 from ..kit.context import Context
-from ..kit.db import REQUEST_SECONDS, statements_within
+from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
 from ..kit.metrics import Metrics
 from ..kit.proxies import address_key
 from ..kit.shares import SharedThreads
-from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import PREVIEWED, PROXIED, find_site_by_hostname
-from .asking import ASK_PATH, MAX_FORM
-from .audiences import asks_for_preview
+from ..visits import asks_for_preview, host_name
+from . import routes  # noqa: F401 - each declares what it answers
+from .answering import Visited, answer_post, answer_visit
+from .answers import FOREVER, TEXT, file_answer
 from .cards import Cards
 from .drawing import asset
+from .forms import prefers_markdown
 from .home import answer_home, answer_missing
-from .mcp import MAX_MESSAGE, MCP_PATHS
-from .pages import FEEDBACK_PATH, Kept
-from .ratings import FORM_LIMIT, take_rating
-from .resolving import host_name
+from .pages import Kept
 from .sites import ASSETS_PATH
-from .tracking import MAX_SEEN, SEEN_PATH, note_view
-from .visits import FOREVER, TEXT, Later, View, Visited, answer_post, answer_visit, file_answer
+from .table import Later, Pool, Rate, View, find_posted
+from .tracking import note_view
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
 _POLL = 0.2
-_HOSTS = 10_000
-_MAX_POST = 2 * MAX_SENT
+_ANSWERS, _PERSONAL = share("answers of sites", 48), share("answers to single visitors", 16)
+_HOSTS = share("host names", 4)
 _IMAGES = 2
 """Images of pages that are made at a time."""
-"""Bytes of a body, which has another one inside in base64."""
 _ENTRY = 4096
 """Bytes that a kept answer takes beside its body: its headers, in each form that they are sent in."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
@@ -98,6 +96,10 @@ def _personal_cost(visited: Visited) -> int | None:
     return _cost_of_answer(visited)
 
 
+def _is_still_so(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
+    return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
+
+
 def _cost_of_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
@@ -113,20 +115,21 @@ class Sites:
         self._context = context
         self._events = events
         self._pool = pool
-        size = context.settings.reader_cache
-        self._kept = Kept(size // 2)
-        self._cards = Cards(size // 8, context.settings.pdf_fonts, context.settings.allow_private_fetch)
-        self._answers: FreshCache[Visited] = FreshCache(context.db, size * 3 // 8, _cost)
-        self._personal: FreshCache[Visited] = FreshCache(context.db, size // 8, _personal_cost)
+        self._kept = Kept()
+        self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
+        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
-        self._tries = RateLimiter(context.settings.try_rate_limit)
-        self._threads = {
-            "question": context.questions,
-            "script": context.endpoints,
-            "call": SharedThreads("requests are being sent", context.settings.try_connections, "octavo-try"),
-            "image": SharedThreads("images are being made", _IMAGES, "octavo-image"),
+        self._threads: dict[Pool, SharedThreads] = {
+            "questions": context.questions,
+            "scripts": context.endpoints,
+            "calls": SharedThreads("requests are being sent", context.settings.try_connections, "octavo-try"),
+            "images": SharedThreads("images are being made", _IMAGES, "octavo-image"),
         }
-        self._questions = RateLimiter(context.settings.ask_rate_limit)
+        self._limiters: dict[Rate, RateLimiter] = {
+            "questions": RateLimiter(context.settings.ask_rate_limit),
+            "tries": RateLimiter(context.settings.try_rate_limit),
+        }
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
@@ -135,6 +138,8 @@ class Sites:
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
         kept = self._find(site, path, request, generation) if site is not None else None
+        if kept is None and not _previews(request):
+            kept = self._find_again(name, path, request)
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
@@ -146,11 +151,29 @@ class Sites:
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
         if _previews(request):
             return None
-        kept = self._answers.find((site, path), generation)
+        form = prefers_markdown(request.header(b"accept"))
+        kept = self._answers.find((site, path, form), generation)
         if kept is not None:
             return kept
-        kept = self._personal.find((site, path, _who(request)), generation)
+        kept = self._personal.find((site, path, form, _who(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
+
+    def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
+        """What was kept before somebody committed, if it is still what there is: a few look-ups in SQLite, which are
+        done sooner than a thread has its turn behind those that compute. None on PostgreSQL, which would be waited for.
+        """
+        try:
+            with self._context.db.read_kept(begins=False) as tx:
+                site = self._hosts.get(name, lambda: self._find_host(tx, name))
+                key = (site, path, prefers_markdown(request.header(b"accept")))
+                return self._answers.renew(key, lambda kept: _is_still_so(kept, tx, name, path))
+        except NotKept:
+            return None
+
+    def _find_host(self, tx: Transaction, name: str) -> str:
+        """The id of the site with this host name. Other names mean the same, so that they do not fill the cache."""
+        found = find_site_by_hostname(tx, name) if "." in name else None
+        return found.id if found is not None else ""
 
     def _make(self, request: Request, name: str, path: str) -> Answer | Later:
         try:
@@ -160,20 +183,16 @@ class Sites:
 
     def _visit(self, request: Request, name: str, path: str) -> Answer | Later:
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-
-            def look() -> str:
-                found = find_site_by_hostname(tx, name) if "." in name else None
-                return found.id if found is not None else ""
-
-            # Other names than those of sites mean the same, so that they do not fill the cache.
-            site = self._hosts.get(name, look)
+            site = self._hosts.get(name, lambda: self._find_host(tx, name))
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(self._context, tx, request, self._kept, self._cards, self._events)
+            # Who accepts Markdown is answered otherwise at the same address.
+            form = prefers_markdown(request.header(b"accept"))
 
             def make() -> Visited:
-                visited = self._personal.get((site, path, _who(request)), visit)
+                visited = self._personal.get((site, path, form, _who(request)), visit)
                 return visited if _is_valid(visited) else visit()
 
             def visit() -> Visited:
@@ -181,10 +200,10 @@ class Sites:
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
-                return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
+                return _is_still_so(kept, tx, name, path)
 
             # A preview is asked before what is kept: the same address shows everybody else something else.
-            visited = visit() if _previews(request) else self._answers.get((site, path), make, is_good)
+            visited = visit() if _previews(request) else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
             return visited.answer
 
@@ -194,27 +213,17 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """What pages post, a rating, a question, a request to be sent or what was done, and messages of assistants."""
-        path = _path(request)
-        if path.endswith(f"/{FEEDBACK_PATH}"):
-            return await self._rate(request)
-        if path.endswith(f"/{SEEN_PATH}"):
-            return await self._read_and_post(request, MAX_SEEN)
-        if path.endswith(tuple(f"/{one}" for one in MCP_PATHS)):
-            return await self._read_and_post(request, MAX_MESSAGE)
-        if path.endswith(f"/{ASK_PATH}"):
-            self._questions.count(address_key(request.client))
-            return await self._read_and_post(request, MAX_FORM)
-        return await self._try(request)
-
-    async def _read_and_post(self, request: Request, limit: int) -> Answer:
-        body = await request.read(limit)
+        """What is posted to a site. How often, and how much, is known before anything is read."""
+        route = find_posted(_path(request))
+        if route is not None and route.rate in self._limiters:
+            self._limiters[route.rate].count(address_key(request.client))
+        body = await request.read(route.body) if route is not None else b""
         found = await in_turn(self._pool, self._post, request, body)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
         """In threads of their own, so that those of readers are never taken by what others take long for."""
-        threads = self._threads[later.kind]
+        threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 
         def work_out() -> Answer:
@@ -229,25 +238,18 @@ class Sites:
         answer, give_back = await threads.begin(owner, QUEUE_SECONDS, work_out)
         return msgspec.structs.replace(answer, threads=threads.threads, sent=give_back)
 
-    async def _rate(self, request: Request) -> Answer:
-        path, name = _path(request), host_name(request.header(b"host"))
-        form = await request.read(FORM_LIMIT)
-        return await in_turn(self._pool, take_rating, self._context, request, name, path, form)
-
-    async def _try(self, request: Request) -> Answer:
-        self._tries.count(address_key(request.client))
-        return await self._read_and_post(request, _MAX_POST)
-
     def _post(self, request: Request, body: bytes) -> Answer | Later:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
             view = View(self._context, tx, request, self._kept, self._cards, self._events, body)
-            return answer_post(view, host_name(request.header(b"host")), path)
+            found = answer_post(view, host_name(request.header(b"host")), path)
+        # What takes no longer than a visit goes on in this thread.
+        return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:
         """Waits for what is being sent."""
-        for kind in ("call", "image"):
-            self._threads[kind].close()
+        for pool in ("calls", "images"):
+            self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
@@ -365,7 +367,7 @@ def reader_edge(
         ],
         pool=pool,
         metrics=metrics or Metrics(),
-        compressor=Compressor(settings.reader_cache // 4),
+        compressor=Compressor(),
         refuse=text_error,
         headers=_HEADERS,
         proxies=parse_networks(settings.trusted_proxies),

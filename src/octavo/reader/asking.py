@@ -19,8 +19,8 @@ from ..errors import BadRequest, Forbidden, NotFound, OctavoError
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
+from ..visits import SpaceVisit
 from .looks import Look
-from .resolving import SpaceVisit
 from .views import AnsweredView, Labels, SourceView
 
 ASK_PATH = "~ask"

@@ -38,21 +38,21 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
+from ..visits import SpaceVisit
 from .drawing import draw_block
 from .looks import Look
 from .pressing import (
     CLOSE,
     Component,
+    DrawRequest,
     Field,
     Offer,
-    Wanted,
     can_be_offered,
     closed,
     name_block,
     read_press,
     sign_offer,
 )
-from .resolving import SpaceVisit
 from .views import ElementView, Labels
 
 _LARGEST = 4 * 1024 * 1024
@@ -72,7 +72,7 @@ class KeptBlock(NamedTuple):
     error: str = ""
 
 
-class Prepared(NamedTuple):
+class PreparedBlock(NamedTuple):
     """A block that is to be drawn, and for whose pages."""
 
     subject: Subject
@@ -89,17 +89,19 @@ def block_key(data: dict[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()[:24]
 
 
-def prepare_block(tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: Look) -> Prepared | None:
+def prepare_block(
+    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: Look
+) -> PreparedBlock | None:
     """None where no active integration has such a block."""
     space_id = visit.view.state.space_id
     owner = find_block_owner(tx, visit.visit.organization_id, space_id, data["integration"], data["block"])
     if owner is None:
         return None
     theme: Literal["light", "dark"] = "dark" if look.theme == "dark" else "light"
-    return Prepared(owner, space_id, data, theme, look.labels, look.new_tab)
+    return PreparedBlock(owner, space_id, data, theme, look.labels, look.new_tab)
 
 
-def answer_block(context: Context, kept: ByteCache[KeptBlock], block: Prepared) -> bytes:
+def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBlock) -> bytes:
     """The HTML of a block: what was kept, or what its script is asked for now. Raises Failed, Unavailable."""
     key = (version_of(block.subject), block.space_id, block_key(block.data), *block[3:])
     found = kept.get(key)
@@ -118,7 +120,7 @@ class Pressed(msgspec.Struct, frozen=True):
     html: str
 
 
-def answer_press(context: Context, block: Prepared, body: bytes) -> Pressed:
+def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
     """What a block shows after somebody pressed something. Raises BadRequest, Conflict, Failed, Unavailable."""
     wanted = read_press(context, body, _name(block))
     try:
@@ -135,11 +137,11 @@ def answer_press(context: Context, block: Prepared, body: bytes) -> Pressed:
         raise Failed("The integration could not do this.") from None
 
 
-def _name(block: Prepared) -> tuple[Any, ...]:
+def _name(block: PreparedBlock) -> tuple[Any, ...]:
     return name_block(block.subject, block.space_id, block_key(block.data))
 
 
-def _render(context: Context, block: Prepared, wanted: Wanted) -> Rendered:
+def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rendered:
     component = wanted.component
     return render_block(
         context,
@@ -153,7 +155,7 @@ def _render(context: Context, block: Prepared, wanted: Wanted) -> Rendered:
     )
 
 
-def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wanted) -> str:
+def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
     def sign(actions: list[dict[str, Any]], fields: dict[str, Field]) -> str | None:
         component = Component(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
@@ -163,8 +165,8 @@ def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wan
     return draw_output(output, block.labels, block.new_tab, sign=sign, frames=frames, root=root)
 
 
-def _ask(context: Context, block: Prepared) -> KeptBlock:
-    wanted = Wanted(Component(block.data["block"], block.data["props"]))
+def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
+    wanted = DrawRequest(Component(block.data["block"], block.data["props"]))
     try:
         rendered = _render(context, block, wanted)
         html = _draw(context, block, rendered.output, wanted)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import logging
 import struct
 import threading
 import unicodedata
@@ -18,12 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import structlog
 from msgspec import Struct
 
 from ..core.colour import Oklch, readable
 from ..fonts import FONTS, read_font, upright_files
-from ..kit.cache import ByteCache
+from ..kit.cache import ByteCache, share
 from ..kit.clock import now
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
@@ -33,7 +33,7 @@ from .looks import Look
 from .scripts_of_cards import SCRIPTS, read_script_font, scripts_of
 from .views import PageView, SiteView
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
@@ -119,13 +119,16 @@ class _Fonts(NamedTuple):
         )
 
 
+_IMAGES, _LOGOS = share("images of pages", 16), share("logos", 4)
+
+
 class Cards:
-    """Draws cards and keeps them in ``size`` bytes. ``further_fonts``: a folder, or an empty text; ``allowed``: private
+    """Draws cards and keeps them. ``further_fonts``: a folder, or an empty text; ``allowed``: private
     addresses that logos may be at."""
 
-    def __init__(self, size: int, further_fonts: str, allowed: str) -> None:
-        self._kept: ByteCache[bytes] = ByteCache(size)
-        self._logos: ByteCache[tuple[int, bytes | None]] = ByteCache(size)
+    def __init__(self, further_fonts: str, allowed: str) -> None:
+        self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
+        self._logos: ByteCache[tuple[int, bytes | None]] = ByteCache(_LOGOS)
         self._further_fonts = further_fonts
         self._fetcher = Fetcher(allowed)
         self._fonts: dict[tuple[str, ...], _Fonts] = {}
@@ -214,7 +217,7 @@ class Cards:
         try:
             fetched = self._fetcher.fetch(url, limits=_LOGO_LIMITS)
         except FetchError as error:
-            log.info("a logo could not be fetched", url=url, error=str(error))
+            log.info("a logo could not be fetched", extra={"url": url, "error": str(error)})
             return None
         return redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from ..core.addresses import join_address
 from ..core.document.urls import FRAME_HOSTS
 from ..fonts import font_files, read_font
+from ..openapi import templates
 from .views import (
     AnsweredView,
     Crumb,
@@ -36,7 +37,7 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css", "octavo.js", "try.css", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
+    "octavo.css", "octavo.js", "reference.css", "reference.js", "samples.js", "try.css", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
     "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
@@ -98,6 +99,8 @@ def _load(name: str) -> Static:
     else:
         text = (files(__package__) / "static" / name).read_text()
         content = _SHORTENED[kind](text).encode()
+        if name == "samples.js":
+            content = content.replace(b'"%templates%"', msgspec.json.encode(templates()))
     policy = _FRAME_POLICY if kind == "html" else ""
     return Static(content, _TYPES[kind], hashlib.sha256(content).hexdigest()[:12], policy)
 
@@ -183,10 +186,17 @@ def _templates() -> Environment:
 
 
 def _form_words(labels: Labels) -> str:
-    """The words of the form by which operations are tried, as JSON."""
+    """The words of what scripts make of operations, as JSON."""
     names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
-    words |= {name: getattr(labels, f"api_{name}") for name in ("path", "query", "header", "cookie", "body")}
+    words |= {
+        name: getattr(labels, f"api_{name}")
+        for name in ("path", "query", "header", "cookie", "body", "example")
+    }
+    words |= {
+        name: getattr(labels, name)
+        for name in ("copy", "close", "try_it", "expand_all", "fold_all", "find_field")
+    }
     return msgspec.json.encode(words).decode()
 
 

@@ -17,8 +17,8 @@ from ..core.expressions import Shown
 from ..core.pages import Page
 from ..integrations import find_block_owner, list_code_blocks
 from ..kit.db import Transaction
-from ..references import Files, Owner, OwnerKind, ViewFiles
-from .resolving import SpaceVisit, Visitor
+from ..references import Files, Owner, OwnerKind, SiteVisitor, ViewFiles
+from ..visits import SpaceVisit
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
 """Questions, each the name of a method of ``Facts`` with its arguments, and the answers to them."""
@@ -32,7 +32,7 @@ class Facts:
         self,
         tx: Transaction,
         visit: SpaceVisit,
-        visitor: Visitor,
+        visitor: SiteVisitor,
         link: Callable[[dict[str, Any]], Target | None],
         file: Callable[[dict[str, Any]], Asset | None],
     ) -> None:

@@ -1,4 +1,7 @@
-"""Feeds of pages that have dated entries (the block ``updates``), as RSS 2.0."""
+"""Feeds of pages that have dated entries (the block ``updates``), as RSS 2.0.
+
+Loaded with the first feed that is asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +12,15 @@ from email.utils import format_datetime
 from html import escape
 
 from lxml import etree, html
-from msgspec import Struct
 
+from .entries import Entry, newest
 from .views import PageView, SiteView
 
-FEED = "rss.xml"
-"""The last part of a feed's path, below its page's."""
-MAX_ENTRIES = 100
 _ATOM = "http://www.w3.org/2005/Atom"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot have, not even escaped."""
 # What only acts, or only decorates, where our style sheet and scripts are.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
-
-
-class Entry(Struct, frozen=True):
-    """One dated entry. ``anchor`` is its place in the page, ``body`` its HTML with addresses as pages have them."""
-
-    anchor: str
-    title: str
-    body: str
-    day: date | None
-    tags: tuple[str, ...]
-
-
-def newest(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries that a feed has: the newest first, those without a day at the end in the order of the page."""
-    dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
-    return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]
 
 
 def feed_xml(site: SiteView, page: PageView, entries: Sequence[Entry], address: str) -> bytes:

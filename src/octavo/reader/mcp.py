@@ -1,27 +1,23 @@
-"""The MCP server of a site: what assistants of readers ask it (Model Context Protocol, streamable HTTP).
-
-Each request is complete in itself: a JSON-RPC message is posted, and its answer is JSON. There is no session and
-nothing is sent by itself, so any process of the installation answers. The tools read the site as the visitor sees it.
-"""
+"""The MCP server of a site: what assistants of readers ask it. The tools read the site as the visitor sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import version
 from itertools import islice
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Meta, Struct
 
 from ..core.addresses import read_address
-from ..kit.asgi import Answer
+from ..core.pages import Page
 from ..kit.db import Transaction
+from ..kit.mcp import RefusedTool, Server, Tool
+from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
-from .audiences import SendOn
+from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
 from .pages import PageBuilder
-from .resolving import SiteVisit, SpaceVisit, enter_space
 from .searching import search_site
 from .sites import listed_pages
 from .views import SearchHit
@@ -30,15 +26,15 @@ MCP_PATHS = ("~gitbook/mcp", "~mcp")
 """Below the base of a site; the first one is known to tools that look for it."""
 MAX_MESSAGE = 64 * 1024
 """Bytes of a message."""
-_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
-"""Of the protocol, newest first."""
 _PAGES = 200
 """Pages in one list."""
 _TEXT = 50_000
 """Characters of a page in one answer."""
 _EXCERPT = 500
-
-_PARSE_ERROR, _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32700, -32600, -32601, -32602
+_OPERATIONS = 200
+"""Operations in one list."""
+_SECTIONS = 100
+"""Sections that are named where one is not there."""
 
 
 class Search(Struct, forbid_unknown_fields=True):
@@ -54,6 +50,13 @@ class ReadPage(Struct, forbid_unknown_fields=True):
             description="The address of a page, as search and list_pages give it",
         ),
     ]
+    section: Annotated[
+        str,
+        Meta(
+            max_length=1024,
+            description="Only this section: the anchor of its heading, as links have it behind #",
+        ),
+    ] = ""
     start: Annotated[
         int, Meta(ge=0, le=2**53, description="The first character to return, for long pages")
     ] = 0
@@ -63,8 +66,28 @@ class ListPages(Struct, forbid_unknown_fields=True):
     start: Annotated[int, Meta(ge=0, le=2**53, description="How many pages of the list to leave out")] = 0
 
 
-class Refused(Exception):
-    """A tool cannot answer this; the message is for whoever asked."""
+class ListOperations(Struct, forbid_unknown_fields=True):
+    query: Annotated[
+        str,
+        Meta(max_length=MAX_SEARCH, description="Only those with these words in method, path or summary"),
+    ] = ""
+    start: Annotated[
+        int, Meta(ge=0, le=2**53, description="How many operations of the list to leave out")
+    ] = 0
+
+
+class ExplainOperation(Struct, forbid_unknown_fields=True):
+    address: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=4096,
+            description="The address of an operation, as list_operations gives it",
+        ),
+    ]
+    start: Annotated[
+        int, Meta(ge=0, le=2**53, description="The first character to return, for long texts")
+    ] = 0
 
 
 class Reading(NamedTuple):
@@ -93,7 +116,9 @@ def _hit(visit: SiteVisit, hit: SearchHit) -> str:
     if len(text) > _EXCERPT:
         text = f"{text[:_EXCERPT]}…"
     title = " / ".join((*hit.crumbs, hit.title))
-    return "\n".join(line for line in (f"## {title}", visit.public(hit.href), text) if line)
+    anchors = [f"{section.title} (#{unquote(section.href.rpartition('#')[2])})" for section in hit.sections]
+    inside = f"Sections: {', '.join(anchors)}" if anchors else ""
+    return "\n".join(line for line in (f"## {title}", visit.public(hit.href), inside, text) if line)
 
 
 def _list_pages(site: Reading, asked: ListPages) -> str:
@@ -110,152 +135,126 @@ def _list_pages(site: Reading, asked: ListPages) -> str:
     return "\n".join(lines) or "There are no more pages."
 
 
-def _read_page(site: Reading, asked: ReadPage) -> str:
-    unknown = Refused("There is no page at this address. search and list_pages give the addresses of pages.")
-    url = read_address(asked.address)
+def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
+    """The page at an address, and the place in it that the address names, if any."""
+    url = read_address(address)
     if url is None:
-        raise unknown
+        return None
     whole, start = unquote(url.path), site.visit.base
     if url.authority:
         whole, start = f"{url.origin}{whole}", site.visit.published
     start = unquote(start)
     if not whole.startswith(start):
-        raise unknown
+        return None
     there = msgspec.structs.replace(site.visit, rest=whole.removeprefix(start))
     try:
         space = enter_space(site.tx, there)
     except SendOn:
-        space = None
+        return None
     if space is None:
-        raise unknown
+        return None
     tree = space.view.tree
     found = tree.find(space.rest.removesuffix(".md"))
     page = tree.first_document(found) if found is not None else None
-    if page is None:
-        raise unknown
-    text = site.build(space).markdown(page)
-    part = text[asked.start : asked.start + _TEXT]
-    left = len(text) - asked.start - len(part)
+    return (space, page, unquote(url.fragment)) if page is not None else None
+
+
+def _read_page(site: Reading, asked: ReadPage) -> str:
+    found = _find_page(site, asked.address)
+    if found is None:
+        raise RefusedTool(
+            "There is no page at this address. search and list_pages give the addresses of pages."
+        )
+    space, page, _ = found
+    return _part(_write(site.build(space), page, asked.section.removeprefix("#")), asked.start)
+
+
+def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
+    if not anchor:
+        return builder.markdown(page)
+    text = builder.section(page, anchor)
+    if text is None:
+        ids = [heading.id for heading in builder.text(page).html.outline[:_SECTIONS]]
+        there = f"Its sections: {', '.join(ids)}." if ids else "It has no sections."
+        raise RefusedTool(f"section: the page has none of this name. {there}")
+    return text
+
+
+def _part(text: str, start: int) -> str:
+    part = text[start : start + _TEXT]
+    left = len(text) - start - len(part)
     if left > 0:
-        part += f"\n\n[{left} more characters: call again with start={asked.start + _TEXT}.]"
-    return part or f"The page has {len(text)} characters; there is nothing at start={asked.start}."
+        part += f"\n\n[{left} more characters: call again with start={start + _TEXT}.]"
+    return part or f"The page has {len(text)} characters; there is nothing at start={start}."
 
 
-class _Tool(NamedTuple):
-    title: str
-    description: str
-    takes: type[Struct]
-    use: Callable[[Reading, Any], str]
+def _list_operations(site: Reading, asked: ListOperations) -> str:
+    words = asked.query.lower().split()
+    found = (
+        (space, page, each)
+        for space, page in listed_pages(site.tx, site.visit)
+        for each in list_operations(page)
+        if all(word in f"{each.method} {each.path} {each.title}".lower() for word in words)
+    )
+    skipped = sum(1 for _ in islice(found, asked.start))
+    lines = [_operation(site.visit, *one) for one in islice(found, _OPERATIONS)]
+    left = sum(1 for _ in found)
+    if left:
+        lines.append(f"\n{left} more operations: call again with start={skipped + _OPERATIONS}.")
+    if lines:
+        return "\n".join(lines)
+    return "There are no more operations." if asked.start else "There is no such operation."
+
+
+def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) -> str:
+    place = f"#{quote(listed.anchor)}" if listed.anchor else ""
+    url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}{place}")
+    return f"- {listed.method.upper()} {listed.path}: {listed.title[:_EXCERPT]} ({url})"
+
+
+def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
+    found = _find_page(site, asked.address)
+    anchors = {each.anchor for each in list_operations(found[1])} if found is not None else set()
+    if found is None or found[2] not in anchors:
+        raise RefusedTool(
+            "There is no operation at this address. list_operations gives the addresses of operations."
+        )
+    space, page, anchor = found
+    builder = site.build(space)
+    # An operation that is called like its page has no heading of its own there.
+    text = builder.section(page, anchor) if anchor else None
+    return _part(text or builder.markdown(page), asked.start)
 
 
 _TOOLS = {
-    "search": _Tool("Search", "Finds pages of this documentation by words.", Search, _search),
-    "read_page": _Tool(
-        "Read a page", f"A page as Markdown, {_TEXT} characters at a time.", ReadPage, _read_page
+    "search": Tool("Search", "Finds pages of this documentation by words.", Search, _search),
+    "read_page": Tool(
+        "Read a page",
+        f"A page as Markdown, or one section of it, {_TEXT} characters at a time.",
+        ReadPage,
+        _read_page,
     ),
-    "list_pages": _Tool(
+    "list_pages": Tool(
         "List pages", f"Titles and addresses of all listed pages, {_PAGES} at a time.", ListPages, _list_pages
     ),
+    "list_operations": Tool(
+        "List operations",
+        "Method, path, summary and address of the operations of the APIs that are documented here, "
+        f"{_OPERATIONS} at a time.",
+        ListOperations,
+        _list_operations,
+    ),
+    "explain_operation": Tool(
+        "Explain an operation",
+        "What an operation takes and answers, as Markdown: parameters, body, answers and samples, "
+        f"{_TEXT} characters at a time.",
+        ExplainOperation,
+        _explain_operation,
+    ),
 }
 
 
-def _schema(takes: type[Struct]) -> dict[str, Any]:
-    _, named = msgspec.json.schema_components([takes])
-    return {name: value for name, value in named[takes.__name__].items() if name != "title"}
-
-
-def _described(name: str, tool: _Tool) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": _schema(tool.takes),
-        "annotations": {"readOnlyHint": True, "openWorldHint": False},
-    }
-
-
-class _Wrong(Exception):
-    """An error of the protocol."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def _initialize(site: Reading, params: dict[str, Any]) -> dict[str, Any]:
-    asked = params.get("protocolVersion")
-    return {
-        "protocolVersion": asked if asked in _VERSIONS else _VERSIONS[0],
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": "octavo", "title": site.visit.site.title, "version": version("octavo")},
-        "instructions": f"Reads the published documentation “{site.visit.site.title}”.",
-    }
-
-
-def _list_tools(site: Reading, params: dict[str, Any]) -> dict[str, Any]:
-    return {"tools": [_described(name, tool) for name, tool in _TOOLS.items()]}
-
-
-def _call_tool(site: Reading, params: dict[str, Any]) -> dict[str, Any]:
-    name = params.get("name")
-    tool = _TOOLS.get(name) if isinstance(name, str) else None
-    if tool is None:
-        raise _Wrong(_INVALID_PARAMS, f"params.name: expected one of {', '.join(_TOOLS)}")
-    try:
-        text, wrong = tool.use(site, msgspec.convert(params.get("arguments") or {}, tool.takes)), False
-    except (Refused, msgspec.ValidationError) as error:
-        # As a result, so that a model reads it and asks better.
-        text, wrong = str(error), True
-    return {"content": [{"type": "text", "text": text}], "isError": wrong}
-
-
-_METHODS: dict[str, Callable[[Reading, dict[str, Any]], dict[str, Any]]] = {
-    "initialize": _initialize,
-    "ping": lambda site, params: {},
-    "tools/list": _list_tools,
-    "tools/call": _call_tool,
-}
-
-
-def _json(status: int, id: Any, **said: Any) -> Answer:
-    body = msgspec.json.encode({"jsonrpc": "2.0", "id": id, **said})
-    return Answer(status, body, "application/json", {"cache-control": "no-store"})
-
-
-def _error(status: int, id: Any, code: int, message: str, **data: Any) -> Answer:
-    error = {"code": code, "message": message} | ({"data": data} if data else {})
-    return _json(status, id, error=error)
-
-
-def answer_message(site: Reading, body: bytes, protocol: str) -> Answer:
-    """The answer to one posted message. ``protocol``: the version that its header names, "" without one."""
-    if protocol and protocol not in _VERSIONS:
-        message = f"MCP-Protocol-Version: expected one of {', '.join(_VERSIONS)}"
-        return _error(400, None, _INVALID_REQUEST, message, supported=_VERSIONS)
-    try:
-        message = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return _error(400, None, _PARSE_ERROR, f"body: {error}")
-    if isinstance(message, list):
-        return _error(400, None, _INVALID_REQUEST, "body: expected one message; batches are not taken")
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return _error(400, None, _INVALID_REQUEST, "body: expected a JSON-RPC 2.0 message")
-    id, method, params = message.get("id"), message.get("method"), message.get("params", {})
-    if "method" not in message and ("result" in message or "error" in message):
-        # An answer, to a server that asks nothing.
-        return Answer(202)
-    if not isinstance(method, str) or ("id" in message and type(id) not in (int, str)):
-        return _error(
-            400, None, _INVALID_REQUEST, "body: expected a method as text, and an id as text or integer"
-        )
-    if "id" not in message:
-        return Answer(202)
-    known = _METHODS.get(method)
-    if known is None:
-        return _error(200, id, _NO_METHOD, f"method: expected one of {', '.join(_METHODS)}")
-    if not isinstance(params, dict):
-        return _error(200, id, _INVALID_PARAMS, "params: expected an object")
-    try:
-        return _json(200, id, result=known(site, params))
-    except _Wrong as wrong:
-        return _error(200, id, wrong.code, str(wrong))
+def server_of(visit: SiteVisit) -> Server:
+    """The server of a site; its tools work on a ``Reading``."""
+    title = visit.site.title
+    return Server(title, f"Reads the published documentation “{title}”.", _TOOLS)

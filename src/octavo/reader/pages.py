@@ -10,29 +10,38 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from ..content import asker_at, markdown_page
-from ..core.document import Block, Document, plain_text, walk
+from ..core.document import Block, Document, plain_text, portable, walk
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.pages import Page
 from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
-from ..kit.cache import ByteCache
+from ..kit.cache import ByteCache, share
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..kit.locales import date_words
-from ..openapi import OPERATIONS, Description, Operation, find_operation, method_of
+from ..openapi import (
+    OPERATIONS,
+    Description,
+    Operation,
+    find_operation,
+    list_operations,
+    may_export,
+    method_of,
+)
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
+from ..visits import OtherSpaces, SpaceVisit
 from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
+from .entries import FEED, Entry
 from .facts import Facts, Noted, Notes
-from .feeds import FEED, Entry
 from .locales import direction
 from .looks import Look
-from .resolving import SpaceVisit, Visitor
-from .views import CoverView, Crumb, Feedback, Layout, NavItem, PageView, SiteView
+from .operations import find_authentication, shows_operations
+from .views import CoverView, Crumb, Feedback, Layout, Link, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out, and of a long list what is around the page."""
@@ -49,6 +58,9 @@ FEEDBACK_PATH = "~feedback"
 """Where ratings of pages are posted, below the base of their space."""
 _ORIGINS = 50
 """Hosts that the script of one page may speak to."""
+
+_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
 
 _highlighter = Highlighter()
 
@@ -67,14 +79,14 @@ class Text(Struct, frozen=True):
 
 
 class Kept:
-    """What is kept of pages in at most so many bytes, each part under what it is made of. ``pages`` are drawn pages
+    """What is kept of pages, each part under what it is made of. ``pages`` are drawn pages
     with the views that they were drawn of: the same views, the same page."""
 
-    def __init__(self, size: int) -> None:
-        self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(size // 2)
-        self.texts: ByteCache[tuple[Text, ...]] = ByteCache(size // 4)
-        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(size // 8)
-        self.blocks: ByteCache[KeptBlock] = ByteCache(size // 8)
+    def __init__(self) -> None:
+        self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
+        self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
+        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
+        self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
 
 
 class PageBuilder:
@@ -91,7 +103,8 @@ class PageBuilder:
         self._look = look
         self._view = visit.view
         self._tree = visit.view.tree
-        self._visitor = Visitor(tx, visit)
+        self._others = OtherSpaces(tx, visit)
+        self._visitor = self._others.visitor()
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
         self.varies = False
         """Whether what was built may change without a revision."""
@@ -103,9 +116,12 @@ class PageBuilder:
         path = quote(there.view.tree.url_path(page))
         return f"{there.base}{path}{f'#{quote(anchor)}' if anchor else ''}"
 
+    def markdown_href(self, page: Page) -> str:
+        return f"{self._visit.base}{quote(self._tree.path(page))}.md"
+
     def visit(self, space_id: str) -> SpaceVisit | None:
         """The start of a space of the site; None when the visitor is not shown it."""
-        return self._visitor.visit(space_id)
+        return self._others.find(space_id)
 
     def _file_url(self, file_id: str) -> Asset | None:
         item = self._view.item(file_id, "file")
@@ -123,7 +139,7 @@ class PageBuilder:
         if kind in ("page", "anchor"):
             return self._page_target(ref)
         if kind == "space":
-            there = self._visitor.visit(ref["space"])
+            there = self._others.find(ref["space"])
             title = get_space(self._tx, ref["space"]).title if there is not None else None
             return Target(href=there.base, title=title) if there is not None else None
         if kind == "file":
@@ -137,7 +153,7 @@ class PageBuilder:
         return None
 
     def _page_target(self, ref: dict[str, Any]) -> Target | None:
-        there = self._visitor.visit(ref["space"]) if "space" in ref else self._visit
+        there = self._others.find(ref["space"]) if "space" in ref else self._visit
         page = there.view.tree.page(ref["page"]) if there is not None else None
         shown = there.view.tree.first_document(page) if there is not None and page is not None else None
         if page is None or shown is None:
@@ -164,6 +180,12 @@ class PageBuilder:
         return None
 
     # --- text ---------------------------------------------------------------------------------------------
+
+    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], Target | None]) -> str | None:
+        """The address of the page that says how to authenticate with an API."""
+        found = find_authentication(self._tree, spec)
+        target = link({"kind": "page", "page": found}) if found is not None else None
+        return target.href if target is not None else None
 
     def _try_it(self, page: Page, origins: list[str]) -> Callable[[dict[str, Any]], str]:
         def address(data: dict[str, Any]) -> str:
@@ -207,6 +229,7 @@ class PageBuilder:
         playground = self._look.customization.api_playground.enabled
         return Context(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
+            authentication=lambda spec: self._authentication(spec, noted.link),
             integration=self._block_address(page, noted),
             code_block=lambda syntax: noted.ask("code_blocks").get(syntax.lower()),
             link=noted.link,
@@ -313,12 +336,40 @@ class PageBuilder:
                         open=page.id in opened,
                         external=bool(target and target.external),
                         method=method_of(page),
-                        children=inside,
+                        count=0 if inside or page.id in opened else self._count(page),
+                        children=inside or (self._listed(page) if page.id in opened else ()),
                     )
                 )
             return (*found, *self._rest(listed[end:]))
 
         return items(None), count
+
+    def _exports(self, page: Page) -> tuple[Link, ...]:
+        """The whole specification of a page, in the forms that there are."""
+        if not may_export(page):
+            return ()
+        forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
+        return tuple(
+            Link(
+                title=title,
+                href=f"{self._visit.base}~specification?{urlencode({'page': page.id, 'as': form})}",
+            )
+            for form, title in forms.items()
+        )
+
+    def _count(self, page: Page) -> int:
+        """How many operations a page shows or leads to."""
+        below = sum(method_of(each) is not None for each in self._tree.children.get(page.id, []))
+        return below or (len(list_operations(page)) if method_of(page) is None else 0)
+
+    def _listed(self, page: Page) -> tuple[NavItem, ...]:
+        """The operations that a page shows at anchors."""
+        listed = [each for each in list_operations(page) if each.anchor]
+        href = self.href(page)
+        return tuple(
+            NavItem(title=each.title, href=f"{href}#{quote(each.anchor)}", method=each.method)
+            for each in listed
+        )
 
     def _rest(self, pages: list[Page]) -> tuple[NavItem, ...]:
         """What stands for pages of a long list that are left out: a link to the nearest of them, which is shown with
@@ -382,11 +433,13 @@ class PageBuilder:
                 pagination=turns,
                 updated=layout.metadata,
             ),
-            tries=text.origins is not None,
             connect=text.origins or (),
             blocks=text.blocks,
             diagrams=text.html.diagrams,
-            markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
+            operations=text.html.operations,
+            exports=self._exports(page),
+            filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
+            markdown=self.markdown_href(page),
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,
             printed=custom.pdf.enabled,
@@ -444,20 +497,45 @@ class PageBuilder:
             else (),
         )
 
+    def section(self, page: Page, anchor: str) -> str | None:
+        """One section of the page, as ``markdown`` has it; None where this visitor is shown none at this anchor."""
+        return self._markdown(page, section=anchor)
+
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """The page as Markdown, as this visitor sees it, with whole addresses. ``alone``: a place in the page needs
-        not name it."""
+        """The page as Markdown, as this visitor sees it, with whole addresses. ``alone``: it is not among others, so
+        a place in it needs not name it, and a note says where the index is."""
+        written = self._markdown(page, alone=alone)
+        assert written is not None, "only sections may not be there"
+        return written
+
+    def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
         public = self._visit.visit.public
+        titles: dict[str, str] = {}
 
         def address(ref: dict[str, Any]) -> str | None:
             target = self.link(ref)
             if target is None or target.href is None:
                 return None
             if target.href.startswith("#"):
-                return target.href if alone else f"{public(self.href(page))}{target.href}"
-            return public(target.href) if target.href.startswith("/") else target.href
+                # Other places of the page are not beside one section of it.
+                near = alone and section is None
+                return target.href if near else f"{public(self.href(page))}{target.href}"
+            url = public(target.href) if target.href.startswith("/") else target.href
+            if target.title:
+                titles[url] = target.title
+            return url
 
         documents = Documents(self._tx, self._view, self._resolver)
-        written = documents.to_write(page, address)
+        written = documents.to_write(page, address, section=section)
         self.varies = self.varies or bool(documents.drawn or page.computed)
-        return markdown_page(page, written)
+        if section is not None and not written.nodes:
+            return None
+        return markdown_page(page, portable(written, titles), self._note(page) if alone else "")
+
+    def _note(self, page: Page) -> str:
+        """What a program that reads one page should know about the rest."""
+        public, start = self._visit.visit.public, self._visit.visit.published
+        return (
+            f"> Index of this documentation: [llms.txt]({start}llms.txt). This page: {public(self.href(page))}; "
+            f"as Markdown: {public(self.markdown_href(page))}"
+        )

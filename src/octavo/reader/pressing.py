@@ -22,6 +22,8 @@ _LARGEST = 64 * 1024
 """Characters of an offer; a block with a larger one is shown and does nothing."""
 _LONGEST = 10_000
 """Characters of the value of a field."""
+MAX_PRESS = 1024 * 1024
+"""Bytes of a press: an offer, which is signed as text, and the values of its fields."""
 _MANY = 200
 _DEEPEST = 60
 
@@ -72,7 +74,7 @@ class Press(Struct, frozen=True):
     values: dict[str, Value] = {}
 
 
-class Wanted(Struct, frozen=True):
+class DrawRequest(Struct, frozen=True):
     """What a script is asked for: to draw a component after an action."""
 
     component: Component
@@ -102,7 +104,7 @@ def sign_offer(context: Context, offer: Offer) -> str | None:
     return context.signer.sign(_PURPOSE, text) if len(text) <= _LARGEST else None
 
 
-def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> Wanted:
+def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawRequest:
     """What is wanted by a press at a block. Raises BadRequest, and Conflict for an offer that is not good any more."""
     try:
         given = msgspec.json.decode(body, type=Press)
@@ -124,16 +126,16 @@ def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> Wanted:
     action = _resolved(offer.actions[given.act], state)
     here = Component(offer.component.id, offer.component.props, state)
     if action["action"] == OPEN:
-        return Wanted(Component(action["componentId"], action["props"]), opener=here)
+        return DrawRequest(Component(action["componentId"], action["props"]), opener=here)
     if action["action"] == CLOSE and offer.opener is not None:
-        return Wanted(offer.opener, action)
-    return Wanted(here, action, offer.opener)
+        return DrawRequest(offer.opener, action)
+    return DrawRequest(here, action, offer.opener)
 
 
-def closed(wanted: Wanted, value: dict[str, Any]) -> Wanted | None:
+def closed(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
     """What is wanted once a component is complete: a modal gives its value to what opened it."""
     action = {"action": CLOSE, "returnValue": value}
-    return Wanted(wanted.opener, action) if wanted.opener is not None else None
+    return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 
 
 def _resolved(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:

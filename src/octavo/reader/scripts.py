@@ -12,7 +12,7 @@ from functools import lru_cache
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..sites import Customization, list_scripts
-from .resolving import SiteVisit
+from ..visits import SiteVisit
 from .views import Script
 
 _HOST = r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::(?:\d{1,5}|\*))?(?:/[\w.~%/+@=&!$*-]*)?"

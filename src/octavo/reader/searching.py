@@ -7,7 +7,8 @@ from urllib.parse import quote
 from ..kit.db import Transaction
 from ..search import PageHit, search_pages, suggest, with_snippets
 from ..sites import Sight
-from .resolving import SiteVisit, SpaceVisit, list_spaces
+from ..visits import SiteVisit, SpaceVisit, list_spaces
+from .operations import find_in_references
 from .views import Part, SearchAnswer, SearchHit, SectionHit
 
 _HITS = 20
@@ -22,8 +23,10 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
     sees = Sight({space_id: space.view for space_id, space in spaces.items()})
     found = search_pages(tx, list(spaces), query, _HITS, sees=sees).hits[:_HITS]
     hits = [_hit(spaces[hit.space_id], hit) for hit in with_snippets(tx, found)]
-    suggestions = suggest(tx, list(spaces), query, _SUGGESTIONS, sees) if not hits else []
-    return SearchAnswer(query=query, hits=tuple(hits), suggestions=tuple(suggestions))
+    of_apis = find_in_references(tx, list(spaces.values()), query)
+    nothing = not hits and not any(of_apis.values())
+    suggestions = suggest(tx, list(spaces), query, _SUGGESTIONS, sees) if nothing else []
+    return SearchAnswer(query=query, hits=tuple(hits), suggestions=tuple(suggestions), **of_apis)
 
 
 def _hit(space: SpaceVisit, found: PageHit) -> SearchHit:

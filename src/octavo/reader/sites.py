@@ -1,9 +1,9 @@
-"""What belongs to a site as a whole: its frame, robots.txt, sitemap.xml, llms.txt."""
+"""What belongs to a site as a whole: its frame, robots.txt, sitemap.xml."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from unicodedata import east_asian_width
 from urllib.parse import quote
 from xml.sax.saxutils import escape
@@ -31,11 +31,11 @@ from ..sites import (
     localize,
 )
 from ..spaces import get_titles
+from ..visits import SiteVisit, SpaceVisit, list_spaces, visit_space
 from .asking import ASK_PATH
 from .locales import direction
 from .looks import Look, picture, read_look
 from .pages import PageBuilder
-from .resolving import SiteVisit, SpaceVisit, list_spaces, visit_space
 from .views import Announcement, Link, SiteView, Tab, Variant
 
 ASSETS_PATH = "/~assets"
@@ -299,38 +299,3 @@ def sitemap_xml(tx: Transaction, visit: SiteVisit) -> str:
         '<?xml version="1.0" encoding="UTF-8"?>'
         f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
     )
-
-
-def llms_text(tx: Transaction, visit: SiteVisit) -> str:
-    """The index of a site for language models: a list of its pages as Markdown."""
-    lines = [f"# {visit.site.title}", ""]
-    for space, page in listed_pages(tx, visit):
-        about = f": {page.description}" if page.description else ""
-        address = visit.public(f"{space.base}{quote(space.view.tree.path(page))}.md")
-        lines.append(f"- [{page.title}]({address}){about}")
-    return "\n".join(lines) + "\n"
-
-
-_WHOLE = 16 * 1024 * 1024
-"""Characters of all pages in one text."""
-
-
-def whole_text(tx: Transaction, visit: SiteVisit, build: Callable[[SpaceVisit], PageBuilder]) -> str:
-    """All pages of a site in one text, each as its Markdown; of a site that is larger, those that fit, and at the end
-    how many are left out."""
-    parts = [f"# {visit.site.title}\n"]
-    size, left = 0, 0
-    builder: PageBuilder | None = None
-    at: SpaceVisit | None = None
-    for space, page in listed_pages(tx, visit):
-        if size > _WHOLE:
-            left += 1
-            continue
-        if builder is None or space is not at:
-            builder, at = build(space), space
-        url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
-        parts.append(f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}")
-        size += len(parts[-1])
-    if left:
-        parts.append(f"\n{left} more pages are left out here; llms.txt lists all.\n")
-    return "".join(parts)

@@ -33,8 +33,7 @@ from ..insights import (
 )
 from ..kit.asgi import Request
 from ..kit.proxies import address_key
-from .audiences import PREVIEW_COOKIE
-from .resolving import MadeOf, SpaceVisit
+from ..visits import PREVIEW_COOKIE, MadeOf, SpaceVisit
 
 SEEN_PATH = "~seen"
 """Where the script of a page says what the server does not see."""

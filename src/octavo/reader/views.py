@@ -92,7 +92,6 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     not_done: str = "This did not work. Try again."
     embedded: str = "Documentation"
     try_form_server: str = "Server"
-    try_form_address: str = "Address"
     try_form_authentication: str = "Authentication"
     try_form_way: str = "Way"
     try_form_user: str = "User name"
@@ -117,6 +116,35 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
         "Your browser could not read an answer: the server does not let this page do so, or cannot be reached. "
         "It may have done what was asked."
     )
+    found_operations: str = "Operations"
+    found_fields: str = "Fields"
+    found_models: str = "Models"
+    all_kinds: str = "All"
+    try_form_keep: str = "Keep in this tab"
+    try_form_show: str = "Show"
+    try_form_earlier: str = "Earlier"
+    try_form_form: str = "Form"
+    try_form_sent: str = "Sent"
+    try_form_described: str = "As described"
+    try_form_differs: str = "Not as described"
+    try_form_silent: str = "No answer"
+    try_form_add: str = "Add"
+    try_form_remove: str = "Remove"
+    try_form_can_add: str = "Fields you can add:"
+    try_form_line: str = "Line {line}: {text}"
+    try_form_wrong_type: str = "{name} takes {wanted}, this is {given}."
+    try_form_missing: str = "{name} is missing."
+    try_form_unknown: str = "{name} is not a field here."
+    try_form_not_one: str = "{name} takes one of {wanted}."
+    try_form_limit: str = "{name} is outside of its limits: {wanted}."
+    try_form_no_json: str = "This is not JSON."
+    try_form_stop: str = "Stop"
+    try_form_more: str = "{count} more"
+    try_form_code: str = "Code"
+    expand_all: str = "Expand all"
+    fold_all: str = "Fold all"
+    find_field: str = "Find a field"
+    filter_operations: str = "Filter operations"
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -169,7 +197,8 @@ class Variant(Struct, frozen=True, kw_only=True):
 class NavItem(Struct, frozen=True, kw_only=True):
     """An entry of the tree at the side. ``href`` None makes it a heading (group). ``open``: its children show;
     true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``: of the
-    operation of an API that the page shows, in lower case."""
+    operation of an API that the page shows, in lower case; ``count``: how many operations are below it that the tree
+    does not show."""
 
     title: str
     href: str | None = None
@@ -179,6 +208,7 @@ class NavItem(Struct, frozen=True, kw_only=True):
     open: bool = False
     external: bool = False
     method: str | None = None
+    count: int = 0
     children: tuple[NavItem, ...] = ()
 
 
@@ -287,11 +317,12 @@ class CoverView(Struct, frozen=True, kw_only=True):
 class PageView(Struct, frozen=True, kw_only=True):
     """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
     (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``alternates`` are the same page in other languages and
-    in its own, with whole addresses. ``markdown``, ``edit``
+    in its own, with whole addresses. ``index`` is the address of llms.txt, for programs. ``markdown``, ``edit``
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
-    server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose
-    script may speak to the hosts in ``connect``. ``blocks``: the integrations that show blocks on the page, which a
+    server, ``printed`` offers to print the page. ``operations``: it shows operations of an API, to
+    which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
+    that the pages beside it show, ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
     script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
     the site has no picture for that."""
 
@@ -314,6 +345,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     social_image: Image | None = None
     layout: Layout = Layout()
     markdown: str | None = None
+    index: str | None = None
     markdown_actions: bool = True
     edit: str | None = None
     printed: bool = False
@@ -321,11 +353,21 @@ class PageView(Struct, frozen=True, kw_only=True):
     mcp: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
-    tries: bool = False
+    operations: bool = False
+    filter: str | None = None
+    exports: tuple[Link, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     diagrams: bool = False
     no_index: bool = False
+
+    @property
+    def note(self) -> Markup:
+        """What programs that read the page are told; in English, as llms.txt is."""
+        return Markup(
+            'For AI agents: <a href="{}" tabindex="-1">llms.txt</a> lists all pages of this documentation, and'
+            ' <a href="{}" tabindex="-1">this page is also there as Markdown</a>.'
+        ).format(self.index, self.markdown)
 
 
 class ElementView(Struct, frozen=True, kw_only=True):
@@ -399,6 +441,16 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     sections: tuple[SectionHit, ...] = ()
 
 
+class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An operation of an API with its ``path``, a field with the title of its operation as ``path``, or a model."""
+
+    title: str
+    href: str
+    method: str = ""
+    path: str = ""
+    about: str = ""
+
+
 class SearchAnswer(Struct, frozen=True, kw_only=True):
     """What ``~search.json?q=`` answers, as JSON with these very names. ``suggestions`` are near words, given when
     nothing was found."""
@@ -406,6 +458,9 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     query: str
     hits: tuple[SearchHit, ...] = ()
     suggestions: tuple[str, ...] = ()
+    operations: tuple[ApiHit, ...] = ()
+    fields: tuple[ApiHit, ...] = ()
+    models: tuple[ApiHit, ...] = ()
 
 
 class SourceView(Struct, frozen=True, kw_only=True):

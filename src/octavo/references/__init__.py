@@ -25,12 +25,12 @@ from .resolving import (
 )
 from .row import Row
 from .showing import Documents
-from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
+from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 __all__ = [
     "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "NamedKind", "Nobody", "Overlay",
     "Owner", "OwnerKind", "Resolver", "Row", "SiteVisitor", "SpaceView", "Spot", "StateFiles", "Usage",
     "ViewFiles", "Viewer", "cover_ref", "derive", "difference", "documents_for", "find_pages_with",
     "is_named_for", "list_spaces_naming_person", "list_spaces_naming_spec", "load_view", "overlay_of",
-    "page_owner", "state_resolver", "tables",
+    "page_owner", "state_resolver", "tables", "visitor_of_token",
 ]  # fmt: skip

@@ -171,7 +171,7 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -
                     path = there.path(page)
                     stale.add("path", path)
                     stale.below("path", path, "/")
-        if old is not None and new is not None and old.body != new.body:
+        if old is not None and new is not None and (old.body, old.title) != (new.body, new.title):
             stale.below("anchor", page_id, "#")
     old_items = find_items(tx, state, changes.items)
     for item_id, item in changes.items.items():

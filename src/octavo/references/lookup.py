@@ -14,14 +14,10 @@ from msgspec.structs import replace
 
 from ..content import (
     Changes,
+    Draft,
     Item,
     ItemKind,
     State,
-    find_item,
-    find_item_by_path,
-    find_page,
-    find_page_by_file,
-    list_by_slug,
     read_source,
 )
 from ..core import links
@@ -37,8 +33,7 @@ Question = tuple[str, str]
 OwnerKind = Literal["page", "reusable-content"]
 
 _MAX_QUESTION = 200
-_PLACES_BYTES = 16 * 1024 * 1024
-_places: OwnCache[list[Place]] = OwnCache(_PLACES_BYTES)
+_places: OwnCache[list[Place]] = OwnCache("places of documents", 4)
 
 
 class Owner(Struct, frozen=True):
@@ -108,40 +103,20 @@ class StateFiles:
 
     def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx
-        self._state = state
-        self._changes = changes or Changes()
+        self._draft = Draft(tx, state, changes)
         self.space_id = state.space_id
         self.revision_id = state.revision_id
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
-        self._kept: dict[str, Page | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}
-        self._by_file: dict[str, list[Page]] = {}
-        self._by_slug: dict[tuple[str | None, str], list[Page]] = {}
-        self._by_path: dict[str, Item] = {}
-        for page in self._changes.pages.values():
-            if page is not None:
-                self._by_slug.setdefault((page.parent, page.slug), []).append(page)
-                if page.file_path:
-                    self._by_file.setdefault(page.file_path, []).append(page)
-        for item in self._changes.items.values():
-            if item is not None and item.path:
-                self._by_path[item.path] = item
 
     # --- what there is --------------------------------------------------------------------------------
 
     def page(self, page_id: str) -> Page | None:
-        if page_id in self._changes.pages:
-            return self._changes.pages[page_id]
-        if page_id not in self._kept:
-            self._kept[page_id] = find_page(self._tx, self._state, page_id)
-        return self._kept[page_id]
+        return self._draft.find_page(page_id)
 
     def item(self, item_id: str, kind: ItemKind) -> Item | None:
-        if item_id in self._changes.items:
-            item = self._changes.items[item_id]
-            return item if item is not None and item.kind == kind else None
-        return find_item(self._tx, self._state, item_id, kind)
+        return self._draft.find_item(item_id, kind)
 
     def path(self, page: Page) -> str:
         """The path of slugs."""
@@ -188,11 +163,8 @@ class StateFiles:
         return self._ask("file", file_path, lambda: self._page_by_file(file_path))
 
     def _page_by_file(self, file_path: str) -> str | None:
-        found = [page.id for page in self._by_file.get(file_path, [])]
-        below = find_page_by_file(self._tx, self._state, file_path)
-        if below is not None and below.id not in self._changes.pages:
-            found.append(below.id)
-        return min(found, default=None)
+        page = self._draft.find_page_by_file(file_path)
+        return page.id if page is not None else None
 
     def find_page_by_path(self, path: str) -> str | None:
         return self._ask("path", path, lambda: self._page_by_path(path))
@@ -200,11 +172,7 @@ class StateFiles:
     def _page_by_path(self, path: str) -> str | None:
         parent: str | None = None
         for part in [part for part in path.split("/") if part]:
-            found = [
-                page
-                for page in list_by_slug(self._tx, self._state, parent, part)
-                if page.id not in self._changes.pages
-            ] + self._by_slug.get((parent, part), [])
+            found = self._draft.list_by_slug(parent, part)
             if not found:
                 return None
             parent = min(found, key=lambda page: (page.rank, page.id)).id
@@ -220,11 +188,7 @@ class StateFiles:
         return self._ask("include", path, lambda: self._item_by_path(path, "reusable-content"))
 
     def _item_by_path(self, path: str, kind: ItemKind) -> str | None:
-        item = self._by_path.get(path)
-        if item is None:
-            item = find_item_by_path(self._tx, self._state, path)
-            if item is not None and item.id in self._changes.items:
-                return None
+        item = self._draft.find_item_by_path(path)
         return item.id if item is not None and item.kind == kind else None
 
     def find_file_by_id(self, file: str) -> str | None:
@@ -261,4 +225,5 @@ class StateFiles:
 
         places = list(with_included(places_of(self._tx, self._body(owner)), included))
         asked, self.asked = self.asked, before
-        return anchors(places), asked
+        page = self.page(owner.id) if owner.kind == "page" else None
+        return anchors(places, title=page.title if page is not None else ""), asked

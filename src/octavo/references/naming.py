@@ -16,12 +16,12 @@ from ..kit.operation import Visitor
 from .resolving import Resolver
 from .row import IS_CURRENT
 from .showing import Documents
-from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
+from .viewing import SpaceView, ViewFiles, load_view, visitor_of_token
 
 NamedKind = Literal["user", "openapi"]
 
 _FIELD = {"user": "user", "openapi": "spec"}
-_found: OwnCache[bool] = OwnCache(4 * 1024 * 1024)
+_found: OwnCache[bool] = OwnCache("spaces that name somebody", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
@@ -99,7 +99,7 @@ def _names(
 
 def documents_for(tx: Transaction, view: SpaceView, visitor: Visitor, url: str) -> Documents:
     """The documents of a space as a visitor of a site sees them."""
-    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), SiteVisitor(tx, visitor))
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor_of_token(tx, visitor))
     return Documents(tx, view, resolver)
 
 

@@ -219,6 +219,8 @@ class Resolver:
         if anchor is None:
             return Meaning("page", "ok", files.space_id, page)
         found = files.find_anchor(there, anchor)
+        if found == "":
+            return Meaning("page", "ok", files.space_id, page)
         return Meaning("page", "ok" if found else "broken", files.space_id, page, found or anchor)
 
     def _elsewhere(self, space_id: str, path: str, anchor: str | None) -> Meaning:

@@ -27,7 +27,9 @@ from ..core.document import (
     Text,
     close_conditions,
     contained,
+    cut_section,
     mark_places,
+    places_by_id,
     references,
     replace_nodes,
     rewrite,
@@ -113,10 +115,13 @@ class Documents:
     def _source(self, page: Page) -> Callable[[], Document]:
         return lambda: source_document(self._tx, self._view.state.space_id, page)
 
-    def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
+    def to_write(
+        self, page: Page, url_of: Callable[[dict[str, Any]], str | None], *, section: str | None = None
+    ) -> Document:
         """For Markdown that is read elsewhere than in its source: ``url_of`` gives the address of a resolved
         reference, there; one that it gives none for stays as it is written. Blocks in which nothing had to change
-        keep their source."""
+        keep their source. ``section``: only what is at this place of the page, by its id there; nothing where the
+        visitor is shown no such place."""
         owner = page_owner(page)
 
         def withheld(ref: dict[str, Any], type: str) -> bool:
@@ -130,11 +135,15 @@ class Documents:
         def written(document: Document) -> Document:
             document = self._with_includes(document, owner)
             self._draw(page, document, folded=False)
+            # As on the page: before anything goes that not everybody sees.
+            places = places_by_id(document) if section is not None else {}
             document = show_document(document, self._view.shown(page))
             document = self._without_withheld(document, withheld)
             document = replace_nodes(
                 document, lambda node: node.nodes if node.type == "reusable-content" else None
             )
+            if section is not None:
+                document = cut_section(document, places, section) or Document([])
             return rewrite(document, address)
 
         return contained("show", self._source(page), written)

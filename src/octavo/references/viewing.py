@@ -7,7 +7,7 @@ the tree, and of a document only what its reader sees is handed out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -50,7 +50,6 @@ from .resolving import page_owner
 
 K = TypeVar("K", bound=Hashable)
 
-_CACHE_BYTES = 256 * 1024 * 1024
 _PAGE_BYTES = 950
 """Of a page or file in memory with all that finds it: 935 measured for each of 3,000 pages with short titles."""
 _PARENT_BYTES = 200
@@ -188,7 +187,7 @@ def _paths_of(items: Iterable[Item]) -> Iterator[tuple[tuple[ItemKind, str], str
     return (((item.kind, item.path), item.id) for item in items if item.path)
 
 
-_views: OwnCache[SpaceView] = OwnCache(_CACHE_BYTES)
+_views: OwnCache[SpaceView] = OwnCache("spaces as visitors see them", 64)
 
 
 def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY) -> SpaceView:
@@ -307,7 +306,7 @@ class ViewFiles:
         if page is not None and page.computed:
             computed = source_document(self._tx, self.space_id, page)
             places = [place for _, place in list_places(computed)]
-            return anchors(places, self._view.shown(page).holds)
+            return anchors(places, self._view.shown(page).holds, page.title)
         item = self._view.item(owner.id, "reusable-content")
         body = page.body if page is not None else item.content if item is not None else None
 
@@ -321,28 +320,37 @@ class ViewFiles:
             return places_of(self._tx, there.content)
 
         places = list(with_included(places_of(self._tx, body), included))
-        return anchors(places, self._view.shown(page).holds if page is not None else None)
+        return (
+            anchors(places, self._view.shown(page).holds, page.title) if page is not None else anchors(places)
+        )
 
 
 class SiteVisitor:
-    """A visitor of a site, for whom of other spaces those are there that the site shows them (``Viewer``)."""
+    """A visitor of a site, for whom of other spaces those are there that the site shows them (``Viewer``). ``view``:
+    such a space as they see it."""
 
     members = False
 
-    def __init__(self, tx: Transaction, visitor: Visitor) -> None:
+    def __init__(
+        self, tx: Transaction, sees: Callable[[str], bool], view: Callable[[str], SpaceView]
+    ) -> None:
         self._tx = tx
-        self._visitor = visitor
+        self._sees, self._view = sees, view
 
     def sees(self, space_id: str) -> bool:
-        return space_id in self._visitor.spaces
+        return self._sees(space_id)
 
     def files(self, space_id: str) -> Files | None:
-        if not self.sees(space_id):
-            return None
-        view = load_view(
-            self._tx, shown_state(self._tx, self._visitor.drafted, space_id), self._visitor.claims
-        )
-        return ViewFiles(self._tx, view, withheld=False)
+        return ViewFiles(self._tx, self._view(space_id), withheld=False) if self._sees(space_id) else None
+
+
+def visitor_of_token(tx: Transaction, visitor: Visitor) -> SiteVisitor:
+    """The visitor for whom a program calls that draws a site elsewhere."""
+
+    def view(space_id: str) -> SpaceView:
+        return load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
+
+    return SiteVisitor(tx, visitor.spaces.__contains__, view)
 
 
 def source_document(tx: Transaction, space_id: str, page: Page) -> Document:

@@ -8,7 +8,6 @@ import hmac
 from collections.abc import Sequence
 
 import msgspec
-import structlog
 
 from ..access import watch_audit
 from ..core.addresses import host_of, own_address
@@ -20,8 +19,6 @@ from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.outbox import Event, consumer, emit
 from ..orgs import get_organization
 from ..sites import list_published_sites, list_sites_of_space, published_url
-
-log = structlog.get_logger()
 
 _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)

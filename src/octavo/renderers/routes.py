@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..kit.clock import now
-from ..kit.operation import PUBLIC, Area, Call
-from .resolving import Asked, resolve
+from ..kit.operation import PUBLIC, Area, Call, Visitor
+from .locating import Asked, resolve
 from .wire import Published, PublishedQuery, ResolveUrl
 
 operation = Area("sites").operation
@@ -49,8 +49,8 @@ def resolve_published(call: Call, body: ResolveUrl) -> Published:
 
 
 def _resolve(call: Call, asked: Asked) -> Published:
-    actor = call.authenticated
-    previewer = actor.visitor if actor is not None else None
+    caller = call.authenticated
+    previewer = caller if isinstance(caller, Visitor) else None
 
     def make() -> Published:
         with call.db.read() as tx:

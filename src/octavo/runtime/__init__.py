@@ -7,15 +7,15 @@ from .process import (
     Fetch,
     FetchRefused,
     Got,
+    HostRequest,
     Log,
     ScriptError,
     ScriptFailed,
-    Wanted,
     command,
     find_deno,
 )
 
 __all__ = [
     "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
-    "ScriptFailed", "Wanted", "command", "find_deno",
+    "ScriptFailed", "HostRequest", "command", "find_deno",
 ]  # fmt: skip

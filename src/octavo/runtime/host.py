@@ -10,17 +10,17 @@ into that one, and does not wait for a start.
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 import time
 from collections.abc import Callable
 
-import structlog
-
 from ..errors import Unavailable
+from ..kit.permits import waiting
 from ..kit.shares import Owner, Shares
 from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 SECONDS = 10.0
 """In which a script has to answer an event."""
@@ -93,7 +93,8 @@ class Host:
             # The script has its seconds from here on: waiting for a place and for the start took none of them.
             deadline = time.monotonic() + seconds
             run = warm.process.begin(event, deadline)
-            answer = run.wait(deadline, fetch)
+            with waiting():
+                answer = run.wait(deadline, fetch)
         except ScriptError as error:
             self._finish(key, warm, run, fetch, finished, str(error), wait)
             raise
@@ -180,7 +181,7 @@ class Host:
         try:
             process = ScriptProcess()
         except Unavailable as error:
-            log.warning("no process is kept ready for the next script", error=str(error))
+            log.warning("no process is kept ready for the next script", extra={"error": str(error)})
         with self._changed:
             self._starting = False
             if process is not None and not self._closed and len(self._warm) < self._most:

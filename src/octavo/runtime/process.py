@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import logging
 import os
 import select
 import subprocess
@@ -20,13 +21,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-import structlog
 from msgspec import Meta, Struct
 
 from ..errors import Unavailable
 from ..kit.json_bounds import has_more_values
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
@@ -72,7 +72,7 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
-class Wanted(Struct, frozen=True):
+class HostRequest(Struct, frozen=True):
     """A request that a script makes to another host. ``redirect``: as in the fetch standard."""
 
     url: str
@@ -93,7 +93,7 @@ class FetchRefused(Exception):
     """Said to the script as a failed fetch."""
 
 
-Fetch = Callable[[Wanted], Got]
+Fetch = Callable[[HostRequest], Got]
 
 
 class ScriptFailed(Exception):
@@ -179,7 +179,7 @@ class ScriptProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            log.error("the process for a script was not started", error=str(error))
+            log.error("the process for a script was not started", extra={"error": str(error)})
             raise Unavailable("No process could be started for the script of an integration.") from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -351,7 +351,7 @@ class Run:
             if self._fetches > FETCHES:
                 raise FetchRefused(f"more than {FETCHES} requests during one event")
             body = None if message.body is None else _bytes(message.body)
-            wanted = Wanted(message.url, message.method, message.headers, body, message.redirect)
+            wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
             got = fetch(wanted)
         except FetchRefused as error:
             return {**named, "error": str(error)}

@@ -37,7 +37,7 @@ from ..kit.db import Transaction
 from ..references import Nobody, Resolver, page_owner, state_resolver
 from ..spaces import get_space
 from . import store
-from .indexing import INDEXED, Prepared, batches, page_text
+from .indexing import INDEXED, PreparedIndex, batches, page_text
 from .store import PageText
 
 
@@ -48,7 +48,7 @@ def order_indexing(tx: Transaction, space_id: str) -> None:
     jobs.enqueue(tx, "indexComputedPages", organization=organization_id, key=key, space_id=space_id)
 
 
-def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+def apply(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
     """Brings the index up to the revision that this transaction makes."""
     versions = current_versions(tx, space_id, prepared.gone)
     lost = store.remove_pages(tx, space_id, versions.items())
@@ -57,7 +57,7 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     switch(tx, space_id, prepared)
 
 
-def switch(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+def switch(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
     """What is left to do where the pages are indexed: has those indexed that are made of something else."""
     if prepared.later or (prepared.gone and store.has_computed(tx, space_id)):
         order_indexing(tx, space_id)
@@ -72,7 +72,7 @@ def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collec
 @jobs.job("indexComputedPages", seconds=600)
 def index_computed_pages(context: Context, space_id: str) -> None:
     """Indexes what the computed pages of main are now, and what its other pages are drawn as."""
-    computed, drawn = Prepared(), Prepared()
+    computed, drawn = PreparedIndex(), PreparedIndex()
     with context.db.read() as tx:
         try:
             state = main_state(tx, space_id)

@@ -43,7 +43,7 @@ _MAX_CONDITIONS = 2_000
 _NEVER = ("false",)
 
 
-class Prepared:
+class PreparedIndex:
     """What a revision changes in the index, waiting for its transaction. ``later``: a job has to index what pages
     say that is made of something else; ``rows``: about how many rows it writes and removes."""
 
@@ -68,9 +68,9 @@ class Prepared:
 
 def prepare(
     tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
-) -> Prepared:
+) -> PreparedIndex:
     """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not."""
-    prepared = Prepared()
+    prepared = PreparedIndex()
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
@@ -84,11 +84,11 @@ def prepare(
     return prepared
 
 
-def count(prepared: Prepared) -> int:
+def count(prepared: PreparedIndex) -> int:
     return prepared.rows
 
 
-def batches(prepared: Prepared, most: int) -> Iterator[list[PageText]]:
+def batches(prepared: PreparedIndex, most: int) -> Iterator[list[PageText]]:
     """The pages, so many together that they write about ``most`` rows."""
     batch: list[PageText] = []
     words: set[str] = set()
@@ -170,7 +170,7 @@ def _bounded(conditions: Conditions) -> Conditions:
 
 
 def is_still_true(
-    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: Prepared
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedIndex
 ) -> bool:
     """What a page says depends on no other page."""
     return True

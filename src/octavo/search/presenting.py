@@ -11,7 +11,7 @@ from ..access import OrgAccess
 from ..content import expand, main_state, trace_pages
 from ..core.pages import Page
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import Next, Slice, decode_token, slice_rows
 from ..spaces import get_titles, list_visible_space_ids
 from .querying import PageHit, Results, Sees, everything, search_pages, with_snippets
@@ -36,18 +36,20 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
     return Organization(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids), few)
 
 
-def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery) -> SearchListing[SearchPage]:
+def search_space(
+    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery
+) -> SearchListing[SearchPage]:
     """The pages of a space that match, best first."""
     start, end = _asked(query)
     found = search_pages(tx, [space_id], query.query, end)
     rows = _slice(found.hits[start:end], start, query, found)
-    pages = _present_pages(call, tx, rows.rows)
+    pages = _present_pages(to, tx, rows.rows)
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
 
 
 def search_spaces(
     tx: Transaction,
-    call: Call,
+    to: Recipient,
     spaces: Sequence[str] | Organization,
     query: SearchQuery,
     sees: Sees = everything,
@@ -66,7 +68,7 @@ def search_spaces(
     rows = _slice(list(grouped.items())[start:end], start, query, found)
     titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
     hits = [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]]
-    pages = _present_pages(call, tx, hits, trace)
+    pages = _present_pages(to, tx, hits, trace)
     items = [
         SearchSpace(
             id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
@@ -77,7 +79,7 @@ def search_spaces(
 
 
 def _present_pages(
-    call: Call, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
+    to: Recipient, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
     """The hits that are to be shown, with their snippets; their pages are read at once. Computed pages that the
     caller may not see, or that are there no longer, are left out."""
@@ -88,18 +90,18 @@ def _present_pages(
         (space_id, page_id): chain
         for space_id, page_ids in by_space.items()
         for page_id, chain in (
-            trace(space_id, page_ids) if trace is not None else _trace_pages(call, tx, space_id, page_ids)
+            trace(space_id, page_ids) if trace is not None else _trace_pages(to, tx, space_id, page_ids)
         ).items()
     }
     return {
-        hit: _present_page(call, quoted, traced[hit.space_id, hit.page_id])
+        hit: _present_page(to, quoted, traced[hit.space_id, hit.page_id])
         for hit, quoted in zip(hits, with_snippets(tx, hits), strict=True)
         if (hit.space_id, hit.page_id) in traced
     }
 
 
 def _trace_pages(
-    call: Call, tx: Transaction, space_id: str, page_ids: Sequence[str]
+    to: Recipient, tx: Transaction, space_id: str, page_ids: Sequence[str]
 ) -> dict[str, list[Page]]:
     """Those of these pages that are there for the caller, each behind its ancestors."""
     state = main_state(tx, space_id)
@@ -107,17 +109,17 @@ def _trace_pages(
     others = [page_id for page_id in page_ids if page_id not in traced]
     if others:
         # A computed page is there for those who may see what it is made of.
-        expansion = expand(tx, state, call.actor)
+        expansion = expand(tx, state, to.actor)
         for page_id in others:
             if (page := expansion.find(page_id)) is not None:
                 traced[page_id] = [*expansion.list_ancestors(tx, state, page), page]
     return traced
 
 
-def _present_page(call: Call, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
+def _present_page(to: Recipient, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
     *ancestors, page = chain
     path = "/".join(p.slug for p in chain)
-    url = call.app.page(hit.space_id, path)
+    url = to.app.page(hit.space_id, path)
     return SearchPage(
         id=page.id,
         title=page.title,

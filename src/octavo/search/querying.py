@@ -29,7 +29,7 @@ from ..kit.db import Transaction
 from . import store
 from .function_words import function_words, split_question
 from .store import Found, Organization, Scope, Term
-from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, parts_of, tokens, without_ending, words
+from .tokens import Marked, WantedWords, fold, is_cjk, one_edit_away, parts_of, tokens, without_ending, words
 
 _WINDOW = 1000
 """Sections ranked together."""
@@ -519,7 +519,7 @@ class _Gathered:
         self._shown = frozenset(
             word for ways in self._meant for way in ways for word in (*way.words, *way.stems)
         ) | {begun for term in terms for begun in term.begun}
-        self._wanted = Wanted(self._shown)
+        self._wanted = WantedWords(self._shown)
         self._likeness: dict[str, float] = {}
         self._pages: set[tuple[str, str]] = set()
         self._spaces: set[str] = set()
@@ -613,7 +613,9 @@ class _Meant(Struct, frozen=True):
     prefix: bool
 
 
-def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, ignored: frozenset[str], text: str) -> float:
+def _likeness(
+    meant: Sequence[Sequence[_Meant]], wanted: WantedWords, ignored: frozenset[str], text: str
+) -> float:
     """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
     cut = tokens(text)
     every = [token for token in cut if token.lower() not in ignored] or cut
@@ -661,7 +663,7 @@ def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
     replace = msgspec.structs.replace
     marked: dict[frozenset[str], Marked] = {}
     for hit in hits:
-        marked.setdefault(hit.shown, Marked(Wanted(hit.shown)))
+        marked.setdefault(hit.shown, Marked(WantedWords(hit.shown)))
     return [
         replace(
             hit,

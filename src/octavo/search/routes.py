@@ -11,7 +11,12 @@ operation = Area("search").operation
 
 
 @operation(
-    "searchSpaceContent", "GET", "/spaces/{spaceId}/search", needs=Can.VIEW, returns=SearchListing[SearchPage]
+    "searchSpaceContent",
+    "GET",
+    "/spaces/{spaceId}/search",
+    needs=Can.VIEW,
+    returns=SearchListing[SearchPage],
+    agents="docs:read",
 )
 def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchListing[SearchPage]:
     """All pages of a space that match, best first, one entry a page, each with its best sections.
@@ -28,6 +33,7 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     "/orgs/{organizationId}/search",
     needs=Can.VIEW,
     returns=SearchListing[SearchSpace],
+    agents="docs:read",
 )
 def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> SearchListing[SearchSpace]:
     """All spaces with pages that match, best first, of those the caller can see, each with its ten best pages: a

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ..content import current_version
 from ..core.wording import stem
-from ..kit.db import Transaction, json_list
+from ..kit.db import Live, Transaction, json_list
 from .tokens import words
 
 _WEIGHTS = "10, 5, 1"
@@ -417,7 +417,7 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
         )
         return
     tx.run(
-        f"""WITH fresh AS MATERIALIZED (
+        Live(f"""WITH fresh AS MATERIALIZED (
               SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
               FROM search_sections s WHERE s.space_id = :source AND {_SECTION_COUNTS}),
             copied AS (INSERT INTO search_sections (id, space_id, {columns})
@@ -427,7 +427,7 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
                   '''(h?)' || CAST(:source_key AS text) || '_', '''\\1' || CAST(:key AS text) || '_', 'g'),
                   '''(h?)' || CAST(:source_organization_key AS text) || '_',
                   '''\\1' || CAST(:organization_key AS text) || '_', 'g') AS tsvector)
-              FROM fresh f JOIN search_index i ON i.section_id = f.id""",
+              FROM fresh f JOIN search_index i ON i.section_id = f.id"""),
         **given,
         source_key=_key(source_id),
         source_organization_key=_organization_key(tx, source_id),

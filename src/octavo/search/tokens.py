@@ -80,7 +80,7 @@ def _parts(token: str) -> list[str]:
     return [part for part in found if part]
 
 
-class Wanted(dict[str, frozenset[str]]):
+class WantedWords(dict[str, frozenset[str]]):
     """By token, the words and stems it counts as; nothing where it can be none of those wanted."""
 
     def __init__(self, words_and_stems: frozenset[str]) -> None:
@@ -98,7 +98,7 @@ class Wanted(dict[str, frozenset[str]]):
 class Marked:
     """Finds the words and stems that are wanted in texts."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
         self._known: dict[str, bool] = {}
 

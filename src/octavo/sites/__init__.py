@@ -40,12 +40,7 @@ from .customization.editing import (
     find_customization,
     get_customization,
 )
-from .customization.wire import (
-    ContentLink,
-    ContentRef,
-    Customization,
-    HeaderItem,
-)
+from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem
 from .previewing import (
     PREVIEW,
     PREVIEWED,
@@ -54,6 +49,7 @@ from .previewing import (
 from .profile_wire import (
     IntegrationScript,
 )
+from .published import own_url, published_url
 from .publishing import (
     may_open,
     require_opening,
@@ -114,14 +110,7 @@ from .structure.store import (
 from .visitor_tokens import (
     make_visitor_token,
 )
-from .wire import (
-    PROXIED,
-    Site,
-    own_url,
-    present_site,
-    proxied_path,
-    published_url,
-)
+from .wire import PROXIED, Site, present_site, proxied_path
 
 __all__ = [
     "ContentLink",

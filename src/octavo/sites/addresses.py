@@ -14,7 +14,7 @@ from ..core.app_addresses import change_view
 from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..orgs import find_organization_by_hostname
 from ..pages import Reader
 from ..spaces import get_collection, get_space, present_collection, present_space
@@ -23,7 +23,7 @@ from .addresses_wire import CollectionAt, SpaceAt
 from .structure.store import load_structure
 
 
-def find_content(tx: Transaction, call: Call, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
+def find_content(tx: Transaction, to: Recipient, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
     """The collection or space at an address, with change request and page where it names them. Raises NotFound for
     an address that leads nowhere, and for what the caller does not see."""
     missing = NotFound("url: there is nothing that you see at this address.")
@@ -31,18 +31,18 @@ def find_content(tx: Transaction, call: Call, caller: SignedIn, url: str) -> Col
     if parts is None:
         raise missing
     segments = [unquote(part) for part in parts.path.split("/") if part]
-    own = call.settings.address
+    own = to.settings.address
     if (parts.host, parts.port) == (own.host, own.port):
-        found = _in_application(tx, call, caller, segments)
+        found = _in_application(tx, to, caller, segments)
     else:
-        found = _in_site(tx, call, caller, parts.host, segments)
+        found = _in_site(tx, to, caller, parts.host, segments)
     if found is None:
         raise missing
     return found
 
 
 def _in_application(
-    tx: Transaction, call: Call, caller: SignedIn, segments: list[str]
+    tx: Transaction, to: Recipient, caller: SignedIn, segments: list[str]
 ) -> CollectionAt | SpaceAt | None:
     match segments:
         case ["c", collection_id]:
@@ -50,36 +50,38 @@ def _in_application(
                 access = collection_access(tx, caller.actor, Can.VIEW, collection_id)
             except NotFound:
                 return None
-            return CollectionAt(present_collection(call, get_collection(tx, collection_id), access.role))
+            return CollectionAt(present_collection(to, get_collection(tx, collection_id), access.role))
         case ["s", space_id, "~", "changes", number, *path]:
             space = find_space_access(tx, caller.actor, Can.VIEW, space_id)
             change = find_change(tx, space_id, number) if space is not None else None
             if space is None or change is None:
                 return None
-            page = Reader(call, tx, change.state, change_view(change.number)).found_at("/".join(path))
-            shown = present_space(call, get_space(tx, space_id), space.role)
-            return SpaceAt(shown, present_change(call, tx, change), page if page is not None else UNSET)
+            page = Reader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
+            shown = present_space(to, get_space(tx, space_id), space.role)
+            return SpaceAt(shown, present_change(to, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:
             space = find_space_access(tx, caller.actor, Can.VIEW, space_id)
-            return _space(tx, call, space, "/".join(path)) if space is not None else None
+            return _space(tx, to, space, "/".join(path)) if space is not None else None
         case _:
             return None
 
 
-def _space(tx: Transaction, call: Call, space: SpaceAccess, path: str = "") -> SpaceAt:
-    shown = present_space(call, get_space(tx, space.space_id), space.role)
-    page = Reader(call, tx, main_state(tx, space.space_id)).found_at(path)
+def _space(tx: Transaction, to: Recipient, space: SpaceAccess, path: str = "") -> SpaceAt:
+    shown = present_space(to, get_space(tx, space.space_id), space.role)
+    page = Reader(to, tx, main_state(tx, space.space_id)).found_at(path)
     return SpaceAt(shown, page=page if page is not None else UNSET)
 
 
-def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments: list[str]) -> SpaceAt | None:
+def _in_site(
+    tx: Transaction, to: Recipient, caller: SignedIn, host: str, segments: list[str]
+) -> SpaceAt | None:
     name = spell_host(host)
     site = store.find_site_by_hostname(tx, name) if name else None
     proxied = store.find_site_by_proxy(tx, name, "/".join(segments)) if site is None else None
     if proxied is not None and proxied.proxy_path is not None:
         site, segments = proxied, segments[proxied.proxy_path.count("/") :]
     if site is None:
-        if host != call.settings.sites_address.host or len(segments) < 2:
+        if host != to.settings.sites_address.host or len(segments) < 2:
             return None
         organization = find_organization_by_hostname(tx, segments[0].lower())
         if organization is None:
@@ -90,4 +92,4 @@ def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments:
         return None
     shown, path = load_structure(tx, site.id).find_at(segments)
     space = find_space_access(tx, caller.actor, Can.VIEW, shown.space_id) if shown is not None else None
-    return _space(tx, call, space, path) if space is not None else None
+    return _space(tx, to, space, path) if space is not None else None

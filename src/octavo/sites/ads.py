@@ -7,24 +7,24 @@ from msgspec.structs import replace
 
 from ..access import Can, SignedIn, SiteAccess, audit, find_user, list_reached, organization_access
 from ..errors import Forbidden, NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..kit.pagination import Listing, present_slice
 from ..orgs import get_organization
 from . import store
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
-from .wire import published_url
+from .published import published_url
 
 
-def submit_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAds) -> None:
+def submit_ads(tx: Transaction, site: SiteAccess, body: UpdateAds) -> None:
     """Sends a site in for review, or turns its ads off."""
     ads: dict[str, object] = {"status": body.status, "topic": body.topic}
     if body.status == "disabled":
         ads["zoneId"] = ""
-    _put(tx, call, site, ads)
+    _put(tx, site, ads)
 
 
-def review_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
+def review_ads(tx: Transaction, site: SiteAccess, body: UpdateAdsOfSite) -> None:
     """Keeps what became of a site that was sent in."""
     ads: dict[str, object] = {"status": body.status}
     if body.status == "live":
@@ -35,17 +35,21 @@ def review_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAdsOfS
         ads["submittable"] = True
     elif body.reason is not UNSET:
         ads["reason"] = body.reason
-    _put(tx, call, site, ads)
+    _put(tx, site, ads)
 
 
-def _put(tx: Transaction, call: Call, site: SiteAccess, ads: dict[str, object]) -> None:
+def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
     before = store.get_site(tx, site.site_id)
     store.update_site(tx, site.site_id, settings=replace(before.settings, ads=ads))
     target = ("site", site.site_id)
-    audit(tx, call, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads)
+    audit(
+        tx, site.actor, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads
+    )
 
 
-def list_sites_with_ads(tx: Transaction, call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
+def list_sites_with_ads(
+    tx: Transaction, context: Context, caller: SignedIn, query: AdsQuery
+) -> Listing[AdsOfSite]:
     """Of the sites that the caller manages those that stand so, oldest first."""
     managed = {}
     for organization_id in list_reached(tx, caller.actor):
@@ -62,7 +66,7 @@ def list_sites_with_ads(tx: Transaction, call: Call, caller: SignedIn, query: Ad
         ads = site.settings.ads or {}
         return AdsOfSite(
             id=site.id,
-            url=published_url(call.settings.sites_url, managed[site.organization_id], site),
+            url=published_url(context.settings.sites_url, managed[site.organization_id], site),
             email=email,
             topic=ads.get("topic", "webdev"),
             status=query.status,

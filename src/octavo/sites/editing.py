@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
 from ..errors import Conflict
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..orgs import forget_default_site
 from . import store
 from .hostnames import hostname_columns, is_proved, proxy_columns
@@ -31,19 +31,21 @@ class Proved(NamedTuple):
     proxy: bool = False
 
 
-def find_proofs(call: Call, site: SiteAccess, body: UpdateSite) -> Proved:
+def find_proofs(context: Context, site: SiteAccess, body: UpdateSite) -> Proved:
     """Asks the network about the addresses that a body gives. Raises BadRequest for what is no address."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if isinstance(body.hostname, str):
-        name = spell_hostname(call.settings, body.hostname)
-        hostname = is_proved(call.context, organization_id, name, leading_here=True)
+        name = spell_hostname(context.settings, body.hostname)
+        hostname = is_proved(context, organization_id, name, leading_here=True)
     if isinstance(body.proxy, str):
-        host, _ = spell_proxy(call.settings, body.proxy)
-        proxy = is_proved(call.context, organization_id, host, leading_here=False)
+        host, _ = spell_proxy(context.settings, body.proxy)
+        proxy = is_proved(context, organization_id, host, leading_here=False)
     return Proved(hostname, proxy)
 
 
-def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite, proved: Proved) -> None:
+def update_site(
+    tx: Transaction, context: Context, site: SiteAccess, body: UpdateSite, proved: Proved
+) -> None:
     """Sets what a body gives. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
     is not in the site, Forbidden where it would show spaces to more people that the caller may not publish."""
     lock(tx, site.site_id)
@@ -64,10 +66,10 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite,
     if widens or elsewhere:
         require_opening_if_published(tx, site)
     if body.hostname is not UNSET:
-        values |= hostname_columns(tx, call.settings, before, body.hostname, proved.hostname)
+        values |= hostname_columns(tx, context.settings, before, body.hostname, proved.hostname)
         settings = replace(settings, hostname_status=None)
     if body.proxy is not UNSET:
-        values |= proxy_columns(tx, call.settings, before, body.proxy, proved.proxy)
+        values |= proxy_columns(tx, context.settings, before, body.proxy, proved.proxy)
     require_apart(values.get("hostname", before.hostname), values.get("proxy_host", before.proxy_host))
     if settings != before.settings:
         values["settings"] = settings
@@ -77,7 +79,7 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite,
     site_space = body.default_site_space if body.default_site_space is not UNSET else None
     if section is not None or site_space is not None:
         set_defaults(tx, site, section, site_space)
-    _note(tx, call, site, before, values)
+    _note(tx, site, before, values)
 
 
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
@@ -88,20 +90,20 @@ def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 
 
-def _note(
-    tx: Transaction, call: Call, site: SiteAccess, before: store.SiteRow, values: dict[str, Any]
-) -> None:
+def _note(tx: Transaction, site: SiteAccess, before: store.SiteRow, values: dict[str, Any]) -> None:
     changed = {name: value for name, value in values.items() if getattr(before, name) != value}
     if changed:
         was = {name: getattr(before, name) for name in changed}
         target = ("site", site.site_id)
-        audit(tx, call, "site.updated", site.organization_id, target, before=was, after=changed)
+        audit(tx, site.actor, "site.updated", site.organization_id, target, before=was, after=changed)
 
 
-def delete_site(tx: Transaction, call: Call, site: SiteAccess) -> bool:
+def delete_site(tx: Transaction, site: SiteAccess) -> bool:
     """Removes a site; True, since whoever has it in hand found it there."""
     title = store.get_site(tx, site.site_id).title
     store.delete_site(tx, site.site_id)
     forget_default_site(tx, site.organization_id, site.site_id)
-    audit(tx, call, "site.removed", site.organization_id, ("site", site.site_id), before={"title": title})
+    audit(
+        tx, site.actor, "site.removed", site.organization_id, ("site", site.site_id), before={"title": title}
+    )
     return True

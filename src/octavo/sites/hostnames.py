@@ -18,7 +18,6 @@ from ..errors import Conflict, NotFound, Unavailable
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.names import find_texts
-from ..kit.operation import Call
 from ..orgs import get_organization, is_trusted
 from ..settings import Settings, parse_servers
 from . import store
@@ -96,7 +95,7 @@ def proxy_columns(
 
 
 def put_status(
-    tx: Transaction, call: Call, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
+    tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
     """Keeps what a check found; a name that is proved now is the site's. Raises Conflict when the site has another
     host name meanwhile, or another site has this one."""
@@ -105,15 +104,15 @@ def put_status(
         raise Conflict("The host name was changed meanwhile.")
     values: dict[str, Any] = {"settings": replace(row.settings, hostname_status=status)}
     if proved and hostname == row.claimed_hostname:
-        values |= hostname_columns(tx, call.settings, row, hostname, True)
+        values |= hostname_columns(tx, context.settings, row, hostname, True)
         require_apart(hostname, row.proxy_host)
         before, after = {"hostname": row.hostname}, {"hostname": hostname}
         target = ("site", site.site_id)
-        audit(tx, call, "site.updated", site.organization_id, target, before=before, after=after)
+        audit(tx, site.actor, "site.updated", site.organization_id, target, before=before, after=after)
     store.update_site(tx, site.site_id, **values)
 
 
-def remove_hostname(tx: Transaction, call: Call, site: SiteAccess, hostname: str) -> None:
+def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
     """The site is below the installation's address again, or claims the name no more. Raises NotFound for a name that it
     has not."""
     row = store.get_site(tx, site.site_id)
@@ -124,4 +123,4 @@ def remove_hostname(tx: Transaction, call: Call, site: SiteAccess, hostname: str
     else:
         raise NotFound("The host name was given up meanwhile.")
     target = ("site", site.site_id)
-    audit(tx, call, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})
+    audit(tx, site.actor, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})

@@ -41,15 +41,15 @@ def create(
     """A new organization, which the caller administers. With `withDefaultSite` it has an empty space and an
     unpublished site over it, which is its default content. With `openapiUrl` it has the API specification `api`."""
     with call.db.write() as tx:
-        made = create_organization_for(tx, call, caller.user_id, body)
+        made = create_organization_for(tx, caller.actor, caller.user_id, body)
         if query.with_default_site:
             _add_default_site(tx, call, organization_access(tx, caller.actor, Can.ADMIN, made.id), made.title)
         if query.openapi_url is not None:
-            put_first(tx, call, made.id, query.openapi_url)
+            put_first(tx, caller.actor, made.id, query.openapi_url)
         return present_organization(call, get_organization(tx, made.id), "admin")
 
 
 def _add_default_site(tx: Transaction, call: Call, org: OrgAccess, title: str) -> None:
-    space = create_space(tx, call, org, CreateSpace(title="Documentation"))
+    space = create_space(tx, org, CreateSpace(title="Documentation"))
     site_id = create_site(tx, organization_id=org.organization_id, title=title[:128], spaces=[space.id])
     set_default_site(tx, org.organization_id, site_id)

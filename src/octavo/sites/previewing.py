@@ -16,6 +16,7 @@ from msgspec import Struct
 from ..access import (
     Can,
     Grantor,
+    Person,
     SiteAccess,
     find_grantor,
     find_space_access,
@@ -25,16 +26,17 @@ from ..access import (
 from ..changes import find_change
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Call, Drafted
+from ..kit.operation import Actor, Drafted
 from ..kit.signing import Signer
 from ..orgs import get_organization
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
-from .customization.wire import Mode
+from .customization.looks import Mode
+from .published import published_url
 from .store import find_site, get_site
 from .structure.store import Structure, load_structure
-from .wire import published_url
 
 PREVIEWED = "/~previewed/"
 """Previews in frames of the app begin with this, and then have their token: a frame gets no cookies where sites are on
@@ -74,7 +76,9 @@ def make_preview(
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme)
     payload = msgspec.json.encode(preview).decode()
     until = now() + _HOUR
-    return signer.sign(_PURPOSE, payload, until if actor.expires_at is None else min(until, actor.expires_at))
+    if isinstance(actor, Person) and actor.expires_at is not None:
+        until = min(until, actor.expires_at)
+    return signer.sign(_PURPOSE, payload, until)
 
 
 class Preview(Struct, frozen=True):
@@ -141,7 +145,7 @@ def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
 
 def preview_url(
     tx: Transaction,
-    call: Call,
+    context: Context,
     site: SiteAccess,
     site_space_id: str | None,
     claims: str | None,
@@ -171,13 +175,13 @@ def preview_url(
     unsigned = given.get(UNSIGNED)
     visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
     organization = get_organization(tx, site.organization_id)
-    url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
-    token = make_preview(call.context.signer, site.site_id, site.actor, visitor, change_id or "")
+    url = published_url(context.settings.sites_url, organization, get_site(tx, site.site_id))
+    token = make_preview(context.signer, site.site_id, site.actor, visitor, change_id or "")
     return f"{url}{quote(base)}?{PREVIEW}={token}"
 
 
 def framed_preview_url(
-    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str | None, theme: Mode | None
+    tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
 ) -> str:
     """An address for a frame of the app that shows the site with the look that the caller tries. Raises Forbidden for
     who does not see all that the site shows, NotFound for a site space of another site."""
@@ -191,5 +195,5 @@ def framed_preview_url(
     if not _sees_all(tx, site.actor, structure):
         raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
     visitor = admit(get_schema(tx, site.site_id), {}, {})
-    token = make_preview(call.context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)
-    return f"{call.settings.sites_url.rstrip('/')}{PREVIEWED}{token}/{quote(base)}"
+    token = make_preview(context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)
+    return f"{context.settings.sites_url.rstrip('/')}{PREVIEWED}{token}/{quote(base)}"

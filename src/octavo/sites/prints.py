@@ -12,10 +12,10 @@ from ..orgs import get_organization
 from ..printing import FontFile, PrintLook, provide_looks
 from .customization.colours import colours_of
 from .customization.editing import look_of
-from .customization.wire import FontDefinition
+from .customization.looks import FontDefinition
+from .published import published_url
 from .store import list_sites_of_space
 from .structure.store import load_structure
-from .wire import published_url
 
 
 def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLook | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import SiteAccess
+from ..access import SiteAccess, VisitedSite
 from ..errors import NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from .customization.editing import get_customization, list_customizations
 from .customization.showing import shown_to
 from .profile_wire import Customizations, PublishedSite
@@ -18,19 +18,21 @@ from .structure.store import load_structure
 from .wire import present_site
 
 
-def present_profile(tx: Transaction, call: Call, site: SiteAccess, share_key: str | None) -> PublishedSite:
+def present_profile(
+    tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
+) -> PublishedSite:
     """Raises NotFound for a site that is not published, or a key that opens nothing."""
-    shown = ShownStructure(tx, call, site, share_key)
-    visitor = site.actor.visitor
-    if not shown.site.published and visitor is None:
+    shown = ShownStructure(tx, to, site, share_key)
+    if not shown.site.published and isinstance(site, SiteAccess):
         raise NotFound("This site is not published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
-    scripts = list_scripts(tx, call.context, site.site_id)
-    presented = present_site(call, shown.organization, shown.site)
-    if visitor is None:
+    scripts = list_scripts(tx, to.context, site.site_id)
+    presented = present_site(to, shown.organization, shown.site)
+    if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
         looks = {id: look for id, look in of_site_spaces.items() if id in mine}
         return PublishedSite(presented, shown.whole(), Customizations(whole, looks), scripts)
+    visitor = site.visitor
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)
     presented.ads = presented.proxy = UNSET

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User
 from ..search import MAX_SEARCH
-from .customization.wire import Customization
+from .customization.looks import Customization
 from .structure.wire import SiteStructure
 from .wire import Site, SiteOrganizationTarget
 

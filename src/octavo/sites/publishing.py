@@ -20,7 +20,6 @@ from ..access import (
 )
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from . import store
 from .structure.store import load_structure
 
@@ -60,14 +59,14 @@ def require_opening_if_published(
         require_opening(tx, site, spaces)
 
 
-def publish_site(tx: Transaction, call: Call, site: SiteAccess) -> None:
+def publish_site(tx: Transaction, site: SiteAccess) -> None:
     """Opens a site to its audience. Raises Forbidden when it shows a space that the caller may not publish."""
     require_opening(tx, site)
     store.set_published(tx, site.site_id, True)
-    audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
+    audit(tx, site.actor, "site.published", site.organization_id, ("site", site.site_id))
 
 
-def unpublish_site(tx: Transaction, call: Call, site: SiteAccess) -> None:
+def unpublish_site(tx: Transaction, site: SiteAccess) -> None:
     """Closes a site."""
     store.set_published(tx, site.site_id, False)
-    audit(tx, call, "site.unpublished", site.organization_id, ("site", site.site_id))
+    audit(tx, site.actor, "site.unpublished", site.organization_id, ("site", site.site_id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SignedIn, SiteAccess, find_space_access, present_people
+from ..access import Can, OrgAccess, SignedIn, SiteAccess, VisitedSite, find_space_access, present_people
 from ..core.hosts import spell_host
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
@@ -39,7 +39,14 @@ def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Si
     return present_site(call, get_organization(tx, organization_id), store.get_site(tx, site_id))
 
 
-@operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, returns=Listing[Site])
+@operation(
+    "listSites",
+    "GET",
+    "/orgs/{organizationId}/sites",
+    needs=Can.LIST_TEAMS,
+    returns=Listing[Site],
+    agents="docs:read",
+)
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     """The sites of an organization, newest first; with ``space`` those that show a space that the caller sees."""
     with call.db.read() as tx:
@@ -102,9 +109,9 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants. A host
     name, and a path at which a proxy shows the site, count once they are proved to be the organization's; sent again,
     they are looked at again."""
-    proved = editing.find_proofs(call, site, body)
+    proved = editing.find_proofs(call.context, site, body)
     with call.db.write() as tx:
-        editing.update_site(tx, call, site, body, proved)
+        editing.update_site(tx, call.context, site, body, proved)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -114,7 +121,7 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
 def delete_site(call: Call, site: SiteAccess) -> bool:
     """Removes a site with its structure and settings. The content of its spaces stays where it is."""
     with call.db.write() as tx:
-        return editing.delete_site(tx, call, site)
+        return editing.delete_site(tx, site)
 
 
 @operation(
@@ -123,7 +130,7 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
 def publish_site(call: Call, site: SiteAccess) -> Site:
     """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
     with call.db.write() as tx:
-        publishing.publish_site(tx, call, site)
+        publishing.publish_site(tx, site)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -133,7 +140,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
 def unpublish_site(call: Call, site: SiteAccess) -> Site:
     """Closes the site; nobody reaches it until it is published again."""
     with call.db.write() as tx:
-        publishing.unpublish_site(tx, call, site)
+        publishing.unpublish_site(tx, site)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -144,8 +151,9 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     needs=Can.VIEW,
     returns=PublishedSite,
     errors=(404,),
+    visitors=True,
 )
-def get_published_site(call: Call, site: SiteAccess, query: ShownQuery) -> PublishedSite:
+def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
     """A published site as a whole: its structure, as far as the caller sees it, and how it looks."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)
@@ -157,9 +165,10 @@ def get_published_site(call: Call, site: SiteAccess, query: ShownQuery) -> Publi
     "/orgs/{organizationId}/sites/{siteId}/search",
     needs=Can.VIEW,
     returns=SearchListing[SearchSpace],
+    visitors=True,
 )
 def search_site(
-    call: Call, site: SiteAccess, body: SearchSite, query: PageQuery
+    call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
 ) -> SearchListing[SearchSpace]:
     """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
     pages.
@@ -204,21 +213,21 @@ def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
 def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
     """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
     with call.db.write() as tx:
-        ads.submit_ads(tx, call, site, body or UpdateAds())
+        ads.submit_ads(tx, site, body or UpdateAds())
 
 
 @operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
 def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
     """Of the sites that the caller manages, those that were sent in for ads and what became of that."""
     with call.db.read() as tx:
-        return ads.list_sites_with_ads(tx, call, caller, query)
+        return ads.list_sites_with_ads(tx, call.context, caller, query)
 
 
 @operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
 def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
     """Keeps what became of a site that was sent in for ads. Octavo shows no ads."""
     with call.db.write() as tx:
-        ads.review_ads(tx, call, site, body)
+        ads.review_ads(tx, site, body)
 
 
 @operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
@@ -248,7 +257,7 @@ def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> Col
         return addresses.find_content(tx, call, caller, query.url)
 
 
-@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed)
+@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed, scripts=True)
 def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
     """What an address shows when it is embedded; one that cannot be reached is a plain link."""
     return find_embed(call.context, query.url)
@@ -287,7 +296,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
         call.context, site.organization_id, hostname, leading_here=False
     )
     with call.db.write() as tx:
-        hostnames.put_status(tx, call, site, hostname, status, proved)
+        hostnames.put_status(tx, call.context, site, hostname, status, proved)
 
 
 @operation(
@@ -296,5 +305,5 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
     """Gives a host name up: the site is below the address of this server's sites again."""
     with call.db.write() as tx:
-        hostnames.remove_hostname(tx, call, site, _named(call))
+        hostnames.remove_hostname(tx, site, _named(call))
     return True

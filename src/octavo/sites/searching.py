@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from ..access import SiteAccess
+from ..access import SiteAccess, VisitedSite
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from ..search import SearchListing, SearchQuery, SearchSpace, search_spaces
 from ..spaces import list_spaces_by_id
@@ -22,13 +22,13 @@ from .structure.store import load_structure
 
 
 def search_site(
-    tx: Transaction, call: Call, site: SiteAccess, body: SearchSite, query: PageQuery
+    tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
 ) -> SearchListing[SearchSpace]:
     """Spaces with pages that match, each with its best pages. Raises NotFound for a site space that is not in the site, or
     whose space the caller does not see."""
-    visitor = site.actor.visitor
     structure = load_structure(tx, site.site_id)
-    if visitor is not None:
+    if isinstance(site, VisitedSite):
+        visitor = site.visitor
         wanted = {
             one.id: one.space_id
             for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
@@ -45,16 +45,16 @@ def search_site(
         wanted = {id: wanted[id] for id in named.values()}
     spaces = list(dict.fromkeys(wanted.values()))
     asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
-    if visitor is None:
-        return search_spaces(tx, call, spaces, asked)
-    sight = sight_of(tx, visitor)
+    if isinstance(site, SiteAccess):
+        return search_spaces(tx, to, spaces, asked)
+    sight = sight_of(tx, site.visitor)
 
     def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:
         tree = sight.views[space_id].tree
         found = {page_id: tree.page(page_id) for page_id in page_ids}
         return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
 
-    return search_spaces(tx, call, spaces, asked, sight, trace)
+    return search_spaces(tx, to, spaces, asked, sight, trace)
 
 
 def _named(body: SearchSite) -> dict[str, str]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..orgs import get_organization
 from ..spaces import find_place, share_with
 from .audiences.share_links import find_link_by_key
+from .published import published_url
 from .store import list_sites_of_space
-from .wire import published_url
 
 
-def _find_shared(tx: Transaction, call: Call, space_id: str, key: str) -> str | None:
+def _find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:
     """The address of a space on the published site that a key opens; None where it opens none that shows the space."""
     for site in list_sites_of_space(tx, space_id):
         place = find_place(tx, space_id, site.id)
         if site.published and place is not None and find_link_by_key(tx, site.id, key) is not None:
             organization = get_organization(tx, site.organization_id)
-            base = published_url(call.settings.sites_url, organization, site)
+            base = published_url(context.settings.sites_url, organization, site)
             return f"{base}{quote(key)}/{quote(place)}"
     return None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare, row
+from .kinds import SiteType, Visibility
 from .places import check_former_name, check_site
-from .redirects.wire import Kind as RedirectKind
-from .wire import SiteType, Visibility
+from .redirects.kinds import Kind as RedirectKind
 
 Localized = dict[str, dict[str, str]]
 _OF_SITE = "site_id IN (SELECT id FROM sites WHERE organization_id = :org)"

@@ -24,6 +24,7 @@ from ..access import recognize_visitors
 from ..core.expressions import NOBODY
 from ..errors import NotFound
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call, Drafted, Visitor
 from ..kit.signing import Signer
@@ -33,10 +34,10 @@ from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
 from .audiences.share_links import find_link, share_key
 from .previewing import Preview, preview_until, read_preview
+from .published import published_url
 from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
 from .structure.outline import Outline
 from .structure.store import load_structure
-from .wire import published_url
 
 _HEADER = "e30"
 _HOUR = 3600
@@ -117,7 +118,7 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
 
     def read() -> tuple[int, Visitor] | None:
         with call.db.read() as tx:
-            found = _read(tx, call, token, asked)
+            found = _read(tx, call.context, token, asked)
             if found is None or asked.named is None:
                 return found
             expires, visitor = found
@@ -130,16 +131,16 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
     return found[1] if found is not None and now() < found[0] * 1000 else None
 
 
-def _read(tx: Transaction, call: Call, token: str, asked: _Asked) -> tuple[int, Visitor] | None:
+def _read(tx: Transaction, context: Context, token: str, asked: _Asked) -> tuple[int, Visitor] | None:
     """With the moment at which it ends, in seconds."""
-    signer = call.context.signer
+    signer = context.signer
     header, _, rest = token.partition(".")
     if header != _HEADER:
         previewed = read_preview(tx, signer, token)
         site = find_site(tx, previewed.site) if previewed is not None else None
         if previewed is None or site is None:
             return None
-        return previewed.expires // 1000, _make_previewing(tx, call, site, previewed, token)
+        return previewed.expires // 1000, _make_previewing(tx, context, site, previewed, token)
     encoded, _, signature = rest.partition(".")
     try:
         raw = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
@@ -162,7 +163,7 @@ def _read(tx: Transaction, call: Call, token: str, asked: _Asked) -> tuple[int, 
             if previewed is None or previewed.site != site.id:
                 return None
             return min(expires, previewed.expires // 1000), _make_previewing(
-                tx, call, site, previewed, payload.preview
+                tx, context, site, previewed, payload.preview
             )
         if not _is_open(tx, site, payload.link):
             return None
@@ -171,7 +172,7 @@ def _read(tx: Transaction, call: Call, token: str, asked: _Asked) -> tuple[int, 
         visitor: dict[str, Any] = NOBODY
         if payload.claims is not None:
             visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
-        return expires, _make(tx, call, site, visitor, link=payload.link)
+        return expires, _make(tx, context, site, visitor, link=payload.link)
     if asked.named is not None and now() < max(ends) * 1000:
         # Its site could be any that does not name them. Renderers take what is not there, and no other answer.
         raise _not_named()
@@ -248,13 +249,15 @@ def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
     return link is not None and bool(link.active)
 
 
-def _make_previewing(tx: Transaction, call: Call, site: SiteRow, previewed: Preview, token: str) -> Visitor:
-    return _make(tx, call, site, previewed.visitor, preview=token, drafted=previewed.drafted)
+def _make_previewing(
+    tx: Transaction, context: Context, site: SiteRow, previewed: Preview, token: str
+) -> Visitor:
+    return _make(tx, context, site, previewed.visitor, preview=token, drafted=previewed.drafted)
 
 
 def _make(
     tx: Transaction,
-    call: Call,
+    context: Context,
     site: SiteRow,
     claims: dict[str, Any],
     *,
@@ -263,9 +266,9 @@ def _make(
     drafted: Drafted | None = None,
 ) -> Visitor:
     outline = Outline(load_structure(tx, site.id), claims, preview=bool(preview))
-    base = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), site)
+    base = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
     if link:
-        base += f"{share_key(call.context.signer, link)}/"
+        base += f"{share_key(context.signer, link)}/"
     return Visitor(
         site.id,
         site.organization_id,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from ..kit.texts import TWO_SIGNS
 from ..orgs import OrgRow
+from .kinds import SiteType, Visibility
 from .proving import record_of
+from .published import published_url
 from .store import MAX_PROXY, SiteRow
 
-SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
-Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 PROXIED = "/~proxied/"
 """What proxies of owners ask for begins with this, and then has the id of a site."""
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
@@ -145,28 +144,14 @@ class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hos
     status: str | UnsetType = UNSET
 
 
-def present_hostname(call: Call, site: SiteRow, hostname: str) -> CustomHostname:
+def present_hostname(to: Recipient, site: SiteRow, hostname: str) -> CustomHostname:
     return CustomHostname(
         hostname=hostname,
         target=SiteTarget(site.id),
         is_active=bool(site.published) and hostname == site.hostname,
-        urls=LocationUrls(call.url(f"/custom-hostnames/{hostname}")),
+        urls=LocationUrls(to.url(f"/custom-hostnames/{hostname}")),
         status=site.settings.hostname_status or UNSET,
     )
-
-
-def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
-    """Where visitors find a site: at an address of its own, or below the installation's address for sites."""
-    return (
-        own_url(sites_url, site)
-        or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{quote(site.basename)}/"
-    )
-
-
-def own_url(sites_url: str, site: SiteRow) -> str | None:
-    """A site's address outside of the installation's: where a proxy shows it, else its own host name."""
-    place = site.proxy or site.hostname
-    return f"{sites_url.partition('://')[0]}://{place}/" if place else None
 
 
 def proxied_path(site: SiteRow) -> str:
@@ -179,13 +164,13 @@ def _shown_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
-def _list_unproved(call: Call, site: SiteRow) -> list[Unproved]:
+def _list_unproved(to: Recipient, site: SiteRow) -> list[Unproved]:
     claimed = [one for one in (site.claimed_hostname, site.claimed_proxy) if one is not None]
     hosts = [(one, one.partition("/")[0]) for one in claimed]
-    return [Unproved(one, *record_of(call.context, site.organization_id, host)) for one, host in hosts]
+    return [Unproved(one, *record_of(to.context, site.organization_id, host)) for one, host in hosts]
 
 
-def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
+def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
     proxy = site.claimed_proxy or site.proxy
     return Site(
         id=site.id,
@@ -198,14 +183,14 @@ def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
         agents_context=site.agents_context,  # type: ignore[arg-type]
         features=[SiteFeature(name, site.type) for name in FEATURES],  # type: ignore[arg-type]
         urls=SiteUrls(
-            location=call.url(f"/orgs/{org.id}/sites/{site.id}"),
-            app=call.app.site(org.id, site.id),
-            published=published_url(call.settings.sites_url, org, site) if site.published else UNSET,
+            location=to.url(f"/orgs/{org.id}/sites/{site.id}"),
+            app=to.app.site(org.id, site.id),
+            published=published_url(to.settings.sites_url, org, site) if site.published else UNSET,
         ),
         hostname=site.claimed_hostname or site.hostname or UNSET,
         basename=site.basename,
-        proxy=Proxy(proxy, f"{call.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
+        proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
         ads=_shown_ads(site.settings.ads),
-        unproved=_list_unproved(call, site) or UNSET,
+        unproved=_list_unproved(to, site) or UNSET,
     )

@@ -17,6 +17,7 @@ from .hooks import (
     on_unnamed_texts,
     share_with,
 )
+from .kinds import EditMode
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
@@ -43,7 +44,6 @@ from .wire import (
     LANGUAGES,
     Collection,
     CreateSpace,
-    EditMode,
     Language,
     Space,
     present_collection,

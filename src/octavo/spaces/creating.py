@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from ..access import OrgAccess, audit
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from . import placing, store
 from .store import CollectionRow, SpaceRow
 from .wire import CreateCollection, CreateSpace
 
 
-def create_space(tx: Transaction, call: Call, org: OrgAccess, given: CreateSpace) -> SpaceRow:
+def create_space(tx: Transaction, org: OrgAccess, given: CreateSpace) -> SpaceRow:
     """An empty space. Raises NotFound or Forbidden for a parent that the caller may not fill."""
     placing.require_parent(tx, org, given.parent)
     space = store.insert_space(
@@ -23,11 +22,13 @@ def create_space(tx: Transaction, call: Call, org: OrgAccess, given: CreateSpace
         language=given.language,
         edit_mode=given.edit_mode,
     )
-    audit(tx, call, "space.created", org.organization_id, ("space", space.id), after={"title": space.title})
+    audit(
+        tx, org.actor, "space.created", org.organization_id, ("space", space.id), after={"title": space.title}
+    )
     return space
 
 
-def create_collection(tx: Transaction, call: Call, org: OrgAccess, given: CreateCollection) -> CollectionRow:
+def create_collection(tx: Transaction, org: OrgAccess, given: CreateCollection) -> CollectionRow:
     """An empty collection. Raises NotFound or Forbidden as ``create_space``, BadRequest where it would lie too deep."""
     placing.require_parent(tx, org, given.parent)
     placing.require_depth(tx, given.parent, 1)
@@ -35,5 +36,5 @@ def create_collection(tx: Transaction, call: Call, org: OrgAccess, given: Create
         tx, organization_id=org.organization_id, parent_id=given.parent, title=given.title
     )
     target = ("collection", made.id)
-    audit(tx, call, "collection.created", org.organization_id, target, after={"title": made.title})
+    audit(tx, org.actor, "collection.created", org.organization_id, target, after={"title": made.title})
     return made

@@ -14,7 +14,6 @@ from ..errors import NotFound
 from ..kit import ids, jobs
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
-from ..kit.operation import Call
 from ..kit.outbox import emit
 from ..kit.turns import short_write
 from . import placing, store
@@ -51,7 +50,7 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
         raise
 
 
-def duplicate_space(tx: Transaction, call: Call, space: SpaceAccess, prepared: str | None) -> SpaceRow:
+def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -> SpaceRow:
     """Puts a copy right behind the original, with its settings and what was granted there. Raises NotFound or Forbidden
     where the caller may not, or may no longer, copy the space or create content at its place."""
     space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
@@ -65,7 +64,7 @@ def duplicate_space(tx: Transaction, call: Call, space: SpaceAccess, prepared: s
     _hold(tx, copy_id)
     made = _finish(tx, source, Copy(source.id, copy_id, written=prepared is not None))
     after = {"title": made.title, "duplicateOf": source.id}
-    audit(tx, call, "space.created", space.organization_id, ("space", made.id), after=after)
+    audit(tx, space.actor, "space.created", space.organization_id, ("space", made.id), after=after)
     return made
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Call
 
 
 class Copy(Struct, frozen=True):
@@ -37,7 +37,7 @@ WriteCopy = Callable[[Transaction, str], None]
 ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
-FindShared = Callable[[Transaction, Call, str, str], str | None]
+FindShared = Callable[[Transaction, Context, str, str], str | None]
 """Where the share link with a key opens a space of this id; None where none does."""
 
 _find_shared: list[FindShared] = []
@@ -56,8 +56,8 @@ def share_with(find: FindShared) -> None:
     _find_shared.append(find)
 
 
-def find_shared(tx: Transaction, call: Call, space_id: str, key: str) -> str | None:
-    return next((url for find in _find_shared if (url := find(tx, call, space_id, key)) is not None), None)
+def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:
+    return next((url for find in _find_shared if (url := find(tx, context, space_id, key)) is not None), None)
 
 
 def on_begin(hook: Callable[[Transaction, Beginning], None]) -> None:

@@ -23,7 +23,6 @@ from ..access import (
 from ..core.pages import rank_between, ranks
 from ..errors import BadRequest, Conflict, Forbidden, NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from . import store
 
 MAX_DEPTH = 16
@@ -82,7 +81,6 @@ def lock_order(tx: Transaction, organization_id: str) -> None:
 
 def move(
     tx: Transaction,
-    call: Call,
     access: SpaceAccess | CollectionAccess,
     parent: str | None | UnsetType,
     *,
@@ -104,7 +102,7 @@ def move(
     if to != was:
         audit(
             tx,
-            call,
+            access.actor,
             f"{moved.kind}.moved",
             moved.organization_id,
             (moved.kind, moved.id),

@@ -8,11 +8,17 @@ from ..access import (
     Can,
     CollectionAccess,
     KeptSpaceAccess,
+    Member,
     OrgAccess,
     SpaceAccess,
+    VisitedSpace,
     collection_access,
     find_member,
+    list_said,
+    list_steps_of_spaces,
+    present_source,
     space_access,
+    standing,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
@@ -25,6 +31,7 @@ from .wire import (
     Collection,
     CollectionsQuery,
     CreateCollection,
+    MemberCollectionPermission,
     MemberContentPermission,
     MemberSpacesQuery,
     Move,
@@ -59,18 +66,26 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-@operation("getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, returns=Space, quick=True)
-def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
+@operation(
+    "getSpaceById",
+    "GET",
+    "/spaces/{spaceId}",
+    needs=Can.VIEW,
+    returns=Space,
+    quick=True,
+    visitors=True,
+    agents="docs:read",
+)
+def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) -> Space:
     """One space."""
     with call.db.read() as tx:
         row = store.get_space(tx, space.space_id)
-        visitor = space.actor.visitor
-        if visitor is not None:
-            place = store.find_place(tx, space.space_id, visitor.site_id)
-            return present_space_to_visitor(call, row, visitor, place)
+        if isinstance(space, VisitedSpace):
+            place = store.find_place(tx, space.space_id, space.visitor.site_id)
+            return present_space_to_visitor(call, row, space.visitor, place)
         presented = present_space(call, row, space.role)
         if query.share_key is not None:
-            shared = find_shared(tx, call, space.space_id, query.share_key)
+            shared = find_shared(tx, call.context, space.space_id, query.share_key)
             if shared is None:
                 raise NotFound("shareKey: there is no share link with this key.")
             presented.urls.published = shared
@@ -83,6 +98,7 @@ def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     "/orgs/{organizationId}/spaces",
     needs=Can.VIEW,
     returns=Listing[Space],
+    agents="docs:read",
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
     """The spaces of an organization that the caller can see, newest first, or in the order that people gave them."""
@@ -121,7 +137,7 @@ def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
     For administrators of the organization, who need not be able to see it.
     """
     with call.db.write() as tx:
-        return trashing.give_up_space(tx, call, org, space_id)
+        return trashing.give_up_space(tx, org, space_id)
 
 
 @operation(
@@ -134,24 +150,68 @@ def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
 def list_member_spaces(
     call: Call, org: OrgAccess, user_id: str, query: MemberSpacesQuery
 ) -> Listing[MemberContentPermission]:
-    """The spaces a member can see, each with their role there. One's own, or of anybody for administrators."""
+    """The spaces a member can see, each with their role there. One's own, or of anybody for administrators, who are
+    told why."""
+    if org.role != "admin" and (user_id != org.user_id or query.closed):
+        raise Forbidden("What somebody else can see, and what is closed, is for administrators to know.")
+    with call.db.read() as tx:
+        member = _member(tx, org, user_id)
+        viewer = org if query.closed else member
+        found = store.list_spaces(tx, viewer, query.limit, query.page, ascending=query.order == "asc")
+        if org.role != "admin":
+            return present_slice(
+                found, lambda item: MemberContentPermission(item[1], present_space(call, *item))
+            )
+        steps = list_steps_of_spaces(tx, [space.id for space, _ in found.rows])
+        said = list_said(tx, user_id, [step for way in steps.values() for step in way])
+
+    def present(item: tuple[store.SpaceRow, str | None]) -> MemberContentPermission:
+        space, _ = item
+        found = standing(member.role, [said[step.id] for step in steps[space.id]])
+        return MemberContentPermission(
+            found.decision.role,
+            present_space(call, space, found.decision.role),
+            present_source(found, steps[space.id], org.organization_id),
+        )
+
+    return present_slice(found, present)
+
+
+@operation(
+    "listCollectionsForOrganizationMember",
+    "GET",
+    "/orgs/{organizationId}/members/{userId}/collections",
+    needs=Can.VIEW,
+    returns=Listing[MemberCollectionPermission],
+    extension=True,
+)
+def list_member_collections(
+    call: Call, org: OrgAccess, user_id: str, query: PageQuery
+) -> Listing[MemberCollectionPermission]:
+    """The collections a member can see, nested ones too, each with their role there. One's own, or of anybody for
+    administrators."""
     if org.role != "admin" and user_id != org.user_id:
         raise Forbidden("What somebody else can see is for administrators to know.")
     with call.db.read() as tx:
-        member = find_member(tx, org, user_id)
-        if member is None:
-            raise NotFound(f"There is no member {user_id!r} in this organization.")
-        found = store.list_spaces(tx, member, query.limit, query.page, ascending=query.order == "asc")
+        member = _member(tx, org, user_id)
+        found = store.list_collections(tx, member, query.limit, query.page, nested=True)
     return present_slice(
-        found, lambda item: MemberContentPermission(permission=item[1], space=present_space(call, *item))
+        found, lambda item: MemberCollectionPermission(item[1], present_collection(call, *item))
     )
+
+
+def _member(tx: Transaction, org: OrgAccess, user_id: str) -> Member:
+    member = find_member(tx, org, user_id)
+    if member is None:
+        raise NotFound(f"There is no member {user_id!r} in this organization.")
+    return member
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Space)
 def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     """Changes the settings of a space: what is left out stays."""
     with call.db.write() as tx:
-        updating.update_space(tx, call, space, body)
+        updating.update_space(tx, space, body)
         return _show_space(call, tx, space.space_id, space.actor)
 
 
@@ -169,7 +229,7 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
     Change requests, comments and the history stay with the original.
     """
     with duplicating.prepare_copy(call.db, space) as prepared, call.db.write() as tx:
-        made = duplicating.duplicate_space(tx, call, space, prepared)
+        made = duplicating.duplicate_space(tx, space, prepared)
         return _show_space(call, tx, made.id, space.actor)
 
 
@@ -177,7 +237,7 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
 def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
     """Puts a space in the trash, where it can be restored for 7 days; then it is removed for good."""
     with call.db.write() as tx:
-        return trashing.delete_space(tx, call, space)
+        return trashing.delete_space(tx, space)
 
 
 @operation(
@@ -186,7 +246,7 @@ def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
 def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
     """Takes a space out of the trash, with the collections it lay in. 409 when it is not in the trash."""
     with call.db.write() as tx:
-        trashing.restore_space(tx, call, space)
+        trashing.restore_space(tx, space)
         return present_space(call, store.get_space(tx, space.space_id), space.role)
 
 
@@ -202,7 +262,7 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     """Moves a space into a collection or to another position. 409 when that would change nothing."""
     before, after = neighbours(body)
     with call.db.write() as tx:
-        placing.move(tx, call, space, body.parent, before=before, after=after)
+        placing.move(tx, space, body.parent, before=before, after=after)
         return _show_space(call, tx, space.space_id, space.actor)
 
 
@@ -221,7 +281,7 @@ def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     long as it is part of a site.
     """
     with call.db.write() as tx:
-        transferring.transfer_space(tx, call, space, body.organization)
+        transferring.transfer_space(tx, space, body.organization)
         return _show_space(call, tx, space.space_id, space.actor)
 
 
@@ -288,7 +348,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
     """A new collection, inside another one when ``parent`` names it."""
     with call.db.write() as tx:
-        made = creating.create_collection(tx, call, org, body or CreateCollection())
+        made = creating.create_collection(tx, org, body or CreateCollection())
         return _show_collection(call, tx, made.id, org.actor)
 
 
@@ -298,7 +358,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
     """Changes title, description or what members may do by default: what is left out stays."""
     with call.db.write() as tx:
-        updating.update_collection(tx, call, collection, body)
+        updating.update_collection(tx, collection, body)
         return _show_collection(call, tx, collection.collection_id, collection.actor)
 
 
@@ -310,7 +370,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     it is not the caller's to delete.
     """
     with call.db.write() as tx:
-        trashing.delete_collection(tx, call, collection)
+        trashing.delete_collection(tx, collection)
     return True
 
 
@@ -326,7 +386,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     """Moves a collection into another one or to another position. 409 when that would change nothing."""
     before, after = neighbours(body)
     with call.db.write() as tx:
-        placing.move(tx, call, collection, body.parent, before=before, after=after)
+        placing.move(tx, collection, body.parent, before=before, after=after)
         return _show_collection(call, tx, collection.collection_id, collection.actor)
 
 
@@ -341,5 +401,5 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
     """Gives a collection with all that lies in it to another organization; see `transferSpace`."""
     with call.db.write() as tx:
-        transferring.transfer_collection(tx, call, collection, body.organization)
+        transferring.transfer_collection(tx, collection, body.organization)
         return _show_collection(call, tx, collection.collection_id, collection.actor)

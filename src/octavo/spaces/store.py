@@ -371,7 +371,7 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 
 
 def list_collections(
-    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
+    tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
     """Collections of an organization the caller sees, newest first, each with the caller's role there.
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 from ..access import ORDER
 from ..kit.tables import Table, declare, person, row
-from .wire import EditMode, SpaceMergeRules
+from .kinds import EditMode, SpaceMergeRules
 
 _LEVELS = (*ORDER, "inherit")
 

@@ -24,14 +24,13 @@ from ..access import (
 )
 from ..errors import Conflict, Forbidden, NotFound, PreconditionFailed
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
 from .hooks import left, transferred
 from .placing import list_inside, lock_order
 
 
-def transfer_space(tx: Transaction, call: Call, access: SpaceAccess, organization_id: str) -> None:
+def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -> None:
     """Puts a space at the top of another organization.
 
     Raises Forbidden for who does not administer the one that gives, NotFound and Forbidden for the one that takes,
@@ -44,10 +43,10 @@ def transfer_space(tx: Transaction, call: Call, access: SpaceAccess, organizatio
     _hand_over(tx, [space_id], [], target)
     rank = store.last_rank(tx, target.organization_id, None)
     store.update_space(tx, space_id, collection_id=None, rank=rank, default_level=level)
-    _finish(tx, call, ("space", space_id), access.organization_id, target)
+    _finish(tx, ("space", space_id), access.organization_id, target)
 
 
-def transfer_collection(tx: Transaction, call: Call, access: CollectionAccess, organization_id: str) -> None:
+def transfer_collection(tx: Transaction, access: CollectionAccess, organization_id: str) -> None:
     """The same for a collection with all that lies in it, the trash included."""
     target = _enter_target(tx, access, organization_id)
     collection_id = access.collection_id
@@ -59,7 +58,7 @@ def transfer_collection(tx: Transaction, call: Call, access: CollectionAccess, o
     _hand_over(tx, spaces, collections, target)
     rank = store.last_rank(tx, target.organization_id, None)
     store.update_collection(tx, collection_id, parent_id=None, rank=rank, default_level=level)
-    _finish(tx, call, ("collection", collection_id), access.organization_id, target)
+    _finish(tx, ("collection", collection_id), access.organization_id, target)
 
 
 def _enter_target(tx: Transaction, given: SpaceAccess | CollectionAccess, organization_id: str) -> OrgAccess:
@@ -77,12 +76,12 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
     return next((level for level in levels if level != "inherit"), "inherit")
 
 
-def _finish(tx: Transaction, call: Call, given: tuple[Kind, str], source: str, target: OrgAccess) -> None:
-    keep_own_role(tx, call, ObjectAccess.handed_over(target, *given))
+def _finish(tx: Transaction, given: tuple[Kind, str], source: str, target: OrgAccess) -> None:
+    keep_own_role(tx, ObjectAccess.handed_over(target, *given))
     for organization_id in (source, target.organization_id):
         audit(
             tx,
-            call,
+            target.actor,
             f"{given[0]}.transferred",
             organization_id,
             given,

@@ -12,7 +12,6 @@ from ..errors import Conflict, Forbidden
 from ..kit import jobs
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
 from .placing import list_inside, lock_order
@@ -26,11 +25,11 @@ GIVEN_UP = -1
 """The same of a copy that never will be: it is removed as if it had not been."""
 
 
-def delete_space(tx: Transaction, call: Call, space: SpaceAccess) -> bool:
+def delete_space(tx: Transaction, space: SpaceAccess) -> bool:
     """Puts a space in the trash; False when it lay there."""
     deleted = _delete(tx, space.space_id)
     if deleted:
-        audit(tx, call, "space.deleted", space.organization_id, ("space", space.space_id))
+        audit(tx, space.actor, "space.deleted", space.organization_id, ("space", space.space_id))
     return deleted
 
 
@@ -45,7 +44,7 @@ def _delete(tx: Transaction, space_id: str) -> bool:
     return changed > 0
 
 
-def restore_space(tx: Transaction, call: Call, access: SpaceAccess) -> None:
+def restore_space(tx: Transaction, access: SpaceAccess) -> None:
     """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there, or is just
     being removed for good."""
     space_id = access.space_id
@@ -63,10 +62,10 @@ def restore_space(tx: Transaction, call: Call, access: SpaceAccess) -> None:
         tx.run("UPDATE collections SET deleted_at = NULL WHERE id = :id", id=above)
         above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
     _emit(tx, "space_restored", space_id)
-    audit(tx, call, "space.restored", space.organization_id, ("space", space_id))
+    audit(tx, access.actor, "space.restored", space.organization_id, ("space", space_id))
 
 
-def give_up_space(tx: Transaction, call: Call, org: OrgAccess, space_id: str) -> bool:
+def give_up_space(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
     """Has a job remove a space in the trash for good; False when there is none such that could be restored."""
     given_up = tx.run(
         """UPDATE spaces SET deleted_at = :removed
@@ -76,13 +75,13 @@ def give_up_space(tx: Transaction, call: Call, org: OrgAccess, space_id: str) ->
         org=org.organization_id,
     )
     if given_up:
-        audit(tx, call, "space.given-up", org.organization_id, ("space", space_id))
+        audit(tx, org.actor, "space.given-up", org.organization_id, ("space", space_id))
         organization = org.organization_id
         jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces:{organization}")
     return given_up > 0
 
 
-def delete_collection(tx: Transaction, call: Call, collection: CollectionAccess) -> None:
+def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
     """Deletes a collection and those in it, and puts their spaces in the trash.
 
     Raises Forbidden when it holds something that the caller may not delete.
@@ -101,7 +100,14 @@ def delete_collection(tx: Transaction, call: Call, collection: CollectionAccess)
         _delete(tx, space_id)
     tx.run("UPDATE collections SET deleted_at = :at WHERE id IN :ids", at=now(), ids=ids)
     target = ("collection", collection_id)
-    audit(tx, call, "collection.deleted", collection.organization_id, target, before={"spaces": spaces})
+    audit(
+        tx,
+        collection.actor,
+        "collection.deleted",
+        collection.organization_id,
+        target,
+        before={"spaces": spaces},
+    )
 
 
 def _emit(tx: Transaction, event: str, space_id: str) -> None:

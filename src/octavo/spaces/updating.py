@@ -21,14 +21,13 @@ from ..access import (
 )
 from ..errors import Forbidden
 from ..kit.db import Transaction
-from ..kit.operation import Call
 from ..orgs import require_merge_rules
 from . import store
 from .store import CollectionRow, SpaceRow
 from .wire import UpdateCollection, UpdateSpace
 
 
-def update_space(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateSpace) -> None:
+def update_space(tx: Transaction, space: SpaceAccess, given: UpdateSpace) -> None:
     """Raises Forbidden for a default level above the caller's role, NotFound for merge rules that name others than
     members."""
     values = _given(given)
@@ -44,22 +43,20 @@ def update_space(tx: Transaction, call: Call, space: SpaceAccess, given: UpdateS
     before = store.get_space(tx, space.space_id)
     if values:
         target = ObjectAccess.of(space)
-        with _guard_default_level(tx, call, target, given.default_level):
+        with _guard_default_level(tx, target, given.default_level):
             store.update_space(tx, space.space_id, **values)
-        _audit(tx, call, target, before, values)
+        _audit(tx, target, before, values)
 
 
-def update_collection(
-    tx: Transaction, call: Call, collection: CollectionAccess, given: UpdateCollection
-) -> None:
+def update_collection(tx: Transaction, collection: CollectionAccess, given: UpdateCollection) -> None:
     """Raises Forbidden for a default level above the caller's role."""
     values = _given(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:
         target = ObjectAccess.of(collection)
-        with _guard_default_level(tx, call, target, given.default_level):
+        with _guard_default_level(tx, target, given.default_level):
             store.update_collection(tx, collection.collection_id, **values)
-        _audit(tx, call, target, before, values)
+        _audit(tx, target, before, values)
 
 
 def _given(body: UpdateSpace | UpdateCollection) -> dict[str, Any]:
@@ -69,9 +66,7 @@ def _given(body: UpdateSpace | UpdateCollection) -> dict[str, Any]:
 
 
 @contextmanager
-def _guard_default_level(
-    tx: Transaction, call: Call, target: ObjectAccess, level: Level | UnsetType
-) -> Iterator[None]:
+def _guard_default_level(tx: Transaction, target: ObjectAccess, level: Level | UnsetType) -> Iterator[None]:
     """Around a change of what members may do by default. Raises Forbidden for more than the caller has there.
 
     Whoever closes what they came in by keeps their role by a grant.
@@ -83,19 +78,18 @@ def _guard_default_level(
         raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{target.role}`.")
     with guard_roles(tx, target):
         yield
-        keep_own_role(tx, call, target)
+        keep_own_role(tx, target)
 
 
 def _audit(
     tx: Transaction,
-    call: Call,
     target: ObjectAccess,
     before: SpaceRow | CollectionRow,
     values: dict[str, Any],
 ) -> None:
     audit(
         tx,
-        call,
+        target.actor,
         f"{target.kind}.updated",
         target.organization_id,
         (target.kind, target.id),

@@ -8,12 +8,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from ..access import Level, permissions, scopes_of
+from ..access import WHOLE, Level, PermissionSource, permissions, reach_for
 from ..core.emoji import require_emoji
 from ..kit.clock import iso
-from ..kit.operation import Call, Visitor
+from ..kit.operation import Recipient, Visitor
 from ..kit.pagination import Order, PageQuery
-from ..orgs import MergeRule
+from .kinds import EditMode, SpaceMergeRules
 from .placing import Neighbour
 from .store import CollectionRow, SpaceRow
 
@@ -24,9 +24,8 @@ Language = Literal[
 ]  # fmt: skip
 LANGUAGES: tuple[str, ...] = get_args(Language)
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
-EditMode = Literal["live", "locked"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
-Title = Annotated[str, Meta(max_length=50)]
+Title = Annotated[str, Meta(min_length=1, max_length=50, pattern=r"\S")]
 UNTITLED = "Untitled"
 DEFAULT_EMOJI = "1f4d8"
 """The public description requires an emoji on every space; this one is used where nobody chose one."""
@@ -82,17 +81,6 @@ class CreateSpace(Struct, rename="camel"):
         require_emoji(self.emoji, "emoji")
 
 
-class SpaceMergeRules(Struct, omit_defaults=True):
-    """``rules`` belongs to the type `rules` alone."""
-
-    type: Literal["inherit", "none", "rules"]
-    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: expected with the type `rules`, and only there")
-
-
 class UpdateSpace(Struct, rename="camel"):
     """An emoji or an icon: one of them, or null for both to have neither."""
 
@@ -139,12 +127,23 @@ class Move(Struct):
 
 
 class MemberSpacesQuery(PageQuery):
+    """``closed``: also the spaces that they cannot see, with the permission null. For administrators."""
+
     order: Order = "desc"
+    closed: bool = False
 
 
 class MemberContentPermission(Struct):
+    """``source``: why, for administrators; Octavo's own."""
+
     permission: str | None
     space: Space
+    source: PermissionSource | UnsetType = UNSET
+
+
+class MemberCollectionPermission(Struct):
+    permission: str | None
+    collection: Collection
 
 
 class Transfer(Struct):
@@ -210,19 +209,19 @@ class CollectionsQuery(RankedQuery):
     nested: bool = True
 
 
-def _published(call: Call, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
+def _published(to: Recipient, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
     """Who reads a space, and where: as the site says that shows it."""
     if space.published is None:
         return ("in-collection" if space.collection_id else "private"), UNSET
     visibility, _, named = space.published.partition(" ")
     place = quote(named)
-    sites_url = call.settings.sites_url.rstrip("/")
+    sites_url = to.settings.sites_url.rstrip("/")
     url = f"{sites_url}{place}" if place.startswith("/") else f"{sites_url.partition('://')[0]}://{place}"
     return msgspec.convert(visibility, Visibility), url
 
 
-def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
-    visibility, published = _published(call, space)
+def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
+    visibility, published = _published(to, space)
     return Space(
         id=space.id,
         title=space.title,
@@ -233,8 +232,8 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         edit_mode=space.edit_mode,  # type: ignore[arg-type]
         merge_rules=Raw(space.merge_rules.encode()),
         urls=SpaceUrls(
-            location=call.url(f"/spaces/{space.id}"),
-            app=call.app.space(space.id),
+            location=to.url(f"/spaces/{space.id}"),
+            app=to.app.space(space.id),
             published=published,
             icon=space.icon or UNSET,
         ),
@@ -246,7 +245,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         change_requests_open=space.changes_open,
         change_requests_draft=space.changes_draft,
         rank=space.rank,
-        permissions=permissions("space", role, scopes_of(call)),
+        permissions=permissions("space", role, reach_for(to)),
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
         language=space.language or UNSET,
@@ -254,7 +253,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
 
 
 def present_space_to_visitor(
-    call: Call, space: SpaceRow, visitor: Visitor, place: str | None = None
+    to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
     """A space as a site shows it: nothing of how people work in it, nor of where else it is. ``place``: below the
     site's address, where that is known."""
@@ -269,8 +268,8 @@ def present_space_to_visitor(
         edit_mode="locked",
         merge_rules=Raw(b'{"type":"none"}'),
         urls=SpaceUrls(
-            location=call.url(f"/spaces/{space.id}"),
-            app=call.app.space(space.id),
+            location=to.url(f"/spaces/{space.id}"),
+            app=to.app.space(space.id),
             published=UNSET if place is None else f"{visitor.base}{quote(place)}",
             icon=space.icon or UNSET,
         ),
@@ -284,12 +283,12 @@ def present_space_to_visitor(
         change_requests_open=0,
         change_requests_draft=0,
         rank="",
-        permissions=dict.fromkeys(permissions("space", None, None), False),
+        permissions=dict.fromkeys(permissions("space", None, WHOLE), False),
         language=space.language or UNSET,
     )
 
 
-def present_collection(call: Call, collection: CollectionRow, role: str | None) -> Collection:
+def present_collection(to: Recipient, collection: CollectionRow, role: str | None) -> Collection:
     return Collection(
         id=collection.id,
         title=collection.title,
@@ -297,9 +296,9 @@ def present_collection(call: Call, collection: CollectionRow, role: str | None) 
         rank=collection.rank,
         default_level=collection.default_level,
         urls=CollectionUrls(
-            location=call.url(f"/collections/{collection.id}"), app=call.app.collection(collection.id)
+            location=to.url(f"/collections/{collection.id}"), app=to.app.collection(collection.id)
         ),
-        permissions=permissions("collection", role, scopes_of(call)),
+        permissions=permissions("collection", role, reach_for(to)),
         description=collection.description or UNSET,
         parent=collection.parent_id or UNSET,
     )

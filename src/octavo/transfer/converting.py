@@ -21,6 +21,7 @@ from ..core.paths import numbered_path
 from ..kit.files import FileStore, detect_type
 from ..uploads import UploadRow
 from .opening import open_source
+from .readers import read_source
 from .sources import Source, SourceError
 
 MAX_PAGE = 10 * 1024 * 1024
@@ -69,9 +70,15 @@ def _opening(place: Path) -> Callable[[], IO[bytes]]:
 
 
 def gather_uploads(
-    uploads: Iterable[UploadRow], files: FileStore, folder: Folder, stack: ExitStack, tick: Tick
+    uploads: Iterable[UploadRow],
+    files: FileStore,
+    folder: Folder,
+    stack: ExitStack,
+    tick: Tick,
+    kind: str | None = None,
 ) -> Source:
-    """The uploaded files as one source, each archive in a folder of its own where there are several files.
+    """The uploaded files as one source, each archive in a folder of its own where there are several files. ``kind``:
+    what they are, where that was told.
 
     Raises SourceError for an archive that cannot be read or looks like an attack.
     """
@@ -88,6 +95,10 @@ def gather_uploads(
             archive = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True))
             prefix = "" if len(uploads) == 1 else f"{stem}/"
             raw.problems += archive.problems
+            if all(path.lower().endswith(".zip") for path in archive.paths()):
+                # An export in parts: archives in an archive, once.
+                _add_parts(raw, archive, prefix, folder, stack, tick)
+                continue
             for path in archive.paths():
                 raw.add(prefix + path, archive.size(path), _entry_opening(archive, path, folder))
         elif ending.lower() in (*_HTML, *_MARKDOWN, ".docx"):
@@ -95,7 +106,29 @@ def gather_uploads(
         else:
             message = "left out: of files only Markdown, HTML, .docx and .zip are read"
             raw.problem(upload.name, "unknown_format", message)
-    return _Conversion(raw, folder, tick).convert()
+    return read_files(raw, folder, tick, kind)
+
+
+def read_files(raw: Source, folder: Folder, tick: Tick = lambda: None, kind: str | None = None) -> Source:
+    """Files of whatever kind as one source of our Markdown. Raises SourceError."""
+    return read_source(
+        raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind
+    )
+
+
+def _add_parts(
+    raw: Source, archive: Source, prefix: str, folder: Folder, stack: ExitStack, tick: Tick
+) -> None:
+    for path in archive.paths():
+        tick()
+        place = folder.new(".zip")
+        with place.open("wb") as out:
+            for piece in archive.pieces(path):
+                out.write(piece)
+        part = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))
+        raw.problems += part.problems
+        for name in part.paths():
+            raw.add(prefix + name, part.size(name), _entry_opening(part, name, folder))
 
 
 CONVERTED = (*_HTML, *_MARKDOWN, ".docx")

@@ -26,8 +26,7 @@ from ..content import (
     list_items,
     list_pages,
     main_state,
-    prepare_main,
-    revise_main,
+    new_revision,
     store_bodies,
     store_file,
 )
@@ -58,6 +57,8 @@ from .sampling import Sample
 from .sources import Source
 
 _BATCH = 100
+OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
+"""Problems that say something only of a source that its writers arranged for us."""
 
 Progress = Callable[[int, int], None]
 
@@ -83,6 +84,7 @@ class StagedFiles(Struct, frozen=True):
     problems: list[Problem]
     language: str | None = None
     """Which its texts are surely in."""
+    source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
         """The pages, parents first, with these ids by place; links to files lead to ``file_ids`` by path."""
@@ -94,16 +96,22 @@ class StagedFiles(Struct, frozen=True):
             found.append(page)
         return found
 
+    def original(self, page: Page) -> str | None:
+        """The file of the source that a page was made of."""
+        origins = self.source.origins if self.source is not None else {}
+        return origins.get(page.file_path or "", page.file_path or "") or None
+
     def failures(self) -> list[Problem]:
         """Blocks that our own code failed to read, known once a revision was made of the texts."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
-        return [
+        found = [
             Problem(path or "", line, "unreadable_block", "this block could not be read; its source is shown")
             for path, body in texts
             if body
             for line in failed_lines(body)
         ]
+        return [self.source.as_original(problem) for problem in found] if self.source is not None else found
 
 
 class _BodyWriter:
@@ -217,7 +225,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, kept_as_files, tick))
     bodies.flush()
-    return StagedFiles(plan, reads, items, source.problems + plan.problems, sample.language())
+    problems = source.problems + [
+        source.as_original(problem)
+        for problem in plan.problems
+        # Where the home page is, the reader of its kind knows.
+        if not (source.origins and problem.code in OURS_ALONE)
+    ]
+    return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 
 def _read_items(
@@ -326,21 +340,8 @@ def _commit(
     _keep_order(changes, old_pages, reads, page_ids)
     if not changes:
         return state, 0
-    with (
-        prepare_main(
-            context.db, state, changes, (), app_hosts(context.settings.url), context.settings.page_size
-        ) as prepared,
-        context.db.write() as tx,
-    ):
-        made = revise_main(
-            tx,
-            state,
-            changes,
-            prepared,
-            author=author,
-            message=message,
-            git=git,
-        )
+    with new_revision(context, state, changes) as revision:
+        made = revision.write(author=author, message=message, git=git)
     return made, len(changes.pages) + len(changes.items)
 
 

@@ -12,12 +12,14 @@ from .sources import AllowUrl, Source, SourceError, open_archive, open_folder
 
 
 @contextmanager
-def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iterator[Source]:
+def open_source(
+    where: str, *, allow_url: AllowUrl, local: bool = False, whole: bool = False
+) -> Iterator[Source]:
     """``where`` is ``https://host/repository.git``, if wanted with ``//subfolder`` and ``#ref`` (a branch, tag
     or commit); if ``local``, also ``file://`` with the same, or the path of a folder or ZIP archive.
 
     ``allow_url`` is asked before every connection, redirects included, and the connection goes to the
-    address it answers with. Raises ``SourceError``.
+    address it answers with. ``whole``: the one folder that an archive may hold is kept. Raises ``SourceError``.
     """
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
         raise SourceError("a source must be named without control characters")
@@ -38,7 +40,7 @@ def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iter
         elif os.path.isdir(where):
             yield open_folder(where)
         elif os.path.isfile(where):
-            yield open_archive(where, stack)
+            yield open_archive(where, stack, whole)
         else:
             raise SourceError(f"{where} does not exist")
 

@@ -27,6 +27,7 @@ from ..changes import (
     revise_change,
 )
 from ..content import State, get_body, get_page, list_items, list_pages, main_state
+from ..core.links import app_hosts
 from ..core.pages import Page, slugify
 from ..core.problems import Problem
 from ..errors import NotFound, OctavoError, Unavailable
@@ -43,6 +44,7 @@ from ..uploads import get_uploads
 from . import store, wire
 from .converting import Folder, gather_uploads
 from .importing import StagedFiles, stage_files
+from .previewing import plan_source
 from .sources import Source, SourceError
 from .store import RunRow
 
@@ -139,6 +141,12 @@ def _import(context: Context, run: RunRow) -> None:
     with ExitStack() as stack:
         path = stack.enter_context(TemporaryFolder("import"))
         source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
+        if source.kind:
+            with context.db.write() as tx:
+                store.set_kind(tx, run.id, source.kind)
+        if run.preview:
+            _preview(context, run, source, progress)
+            return
         staged = stage_files(context, source, progress=progress.tell)
     problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
     if not staged.plan.pages:
@@ -164,7 +172,23 @@ def _gather(
         return crawled.source, crawled.urls
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
-    return gather_uploads(uploads, context.files, folder, stack, progress.tick), None
+    kind = None if wanted.kind is msgspec.UNSET else wanted.kind
+    return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind), None
+
+
+def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
+    """Ends a run that brings nothing in, with what it would bring."""
+    hosts = app_hosts(context.settings.url)
+    plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
+    problems = [problem for problem in problems if problem.code not in _OWN_PROBLEMS]
+    with context.db.write() as tx:
+        if not plan.page_count:
+            ended = _fail(tx, run, "There is no page in it.", problems)
+        else:
+            ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
+        if not ended:
+            raise Cancelled
+        finish(tx)
 
 
 def _place(
@@ -204,7 +228,9 @@ def _place(
         space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
             wire.ImportedPage(
-                new.id, (urls or {}).get(old.file_path or "", msgspec.UNSET), old.file_path or msgspec.UNSET
+                new.id,
+                (urls or {}).get(old.file_path or "", msgspec.UNSET),
+                staged.original(old) or msgspec.UNSET,
             )
             for old, new in zip(pages, made, strict=True)
             if new.kind == "document"

@@ -37,12 +37,20 @@ class SourceError(ValueError):
 
 class Source:
     """The files of a source: ``paths()``, ``size(path)``, ``read(path)``, ``pieces(path)``; ``problems`` tells
-    what was left out. ``commit`` is the id of the commit read, for Git."""
+    what was left out. ``commit`` is the id of the commit read, for Git.
+
+    ``kind``: of which kind the original is that it was made of, empty where its files are as they came. ``origins`` and
+    ``lines`` then say of each page which file and lines of the original it was made of, ``addresses`` at which address
+    readers had which page."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.commit: str | None = None
         self.problems: list[Problem] = []
+        self.kind = ""
+        self.origins: dict[str, str] = {}
+        self.lines: dict[str, list[int]] = {}
+        self.addresses: dict[str, str] = {}
         self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}
         self._folders: set[str] = set()
         self.total = 0
@@ -85,6 +93,19 @@ class Source:
 
     def problem(self, path: str, code: str, message: str) -> None:
         self.problems.append(Problem(path, 0, code, message))
+
+    def take_facts(self, other: Source) -> None:
+        """Takes over what is known of a source whose files these are, changed or not."""
+        self.commit, self.problems, self.kind = other.commit, other.problems, other.kind
+        self.origins, self.lines, self.addresses = other.origins, other.lines, other.addresses
+
+    def as_original(self, problem: Problem) -> Problem:
+        """A problem of a page, naming the file and line of the original that it is about."""
+        if problem.path not in self.origins:
+            return problem
+        lines = self.lines[problem.path]
+        line = lines[min(problem.line, len(lines)) - 1] if problem.line and lines else 0
+        return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def count(self) -> None:
         """To be called for every entry looked at, whatever becomes of it."""
@@ -207,7 +228,7 @@ class _Measured:
         return True
 
 
-def open_archive(where: str, stack: ExitStack) -> Source:
+def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
     source = Source(os.path.splitext(os.path.basename(where))[0])
     try:
         file = stack.enter_context(open(where, "rb"))  # noqa: SIM115
@@ -235,7 +256,7 @@ def open_archive(where: str, stack: ExitStack) -> Source:
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
         raise SourceError(f"the archive would grow more than {MAX_RATIO}-fold; not unpacked")
     tops = {path.partition("/")[0] for path in source.paths()}
-    if len(tops) == 1 and all("/" in path for path in source.paths()):
+    if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):
         # Archives of repositories hold one folder that is named for the repository.
         source.descend(tops.pop())
     return source

@@ -20,7 +20,7 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
     """The source with the links of its Markdown files naming spaces by their ids here; all other bytes stay.
     ``hosts``: those whose addresses mean content."""
     made = Source(source.name)
-    made.commit, made.problems = source.commit, source.problems
+    made.take_facts(source)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None
         changed = SPACE_LINK.sub(lambda found: _renamed(found, ids, hosts), text) if text else text

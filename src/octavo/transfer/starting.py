@@ -39,6 +39,7 @@ def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
         page_id=page_id,
         user_id=org.user_id,
         source=given.source,
+        preview=given.preview,
     )
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run

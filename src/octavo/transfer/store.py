@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..access import SPACE, Can, OrgAccess, height, seen_spaces
 from ..core.problems import Problem
@@ -20,7 +21,7 @@ MAX_PROBLEMS = 1000
 
 
 class RunRow(Struct, frozen=True):
-    """An import run. ``source``, ``pages`` and ``problems`` are JSON."""
+    """An import run. ``source``, ``pages``, ``problems`` and ``plan`` are JSON. ``kind``: what the source is."""
 
     id: str
     organization_id: str
@@ -40,9 +41,17 @@ class RunRow(Struct, frozen=True):
     created_at: int
     started_at: int | None
     completed_at: int | None
+    kind: str | None
+    preview: bool
+    plan: str | None
 
 
 _RUN = ", ".join(RunRow.__struct_fields__)
+
+
+def _run(row: Any) -> RunRow:
+    run = RunRow(*row)
+    return replace(run, preview=bool(run.preview))
 
 
 def insert_run(
@@ -54,12 +63,13 @@ def insert_run(
     page_id: str | None,
     user_id: str,
     source: Any,
+    preview: bool = False,
 ) -> RunRow:
     run_id = ids.new_id()
     tx.run(
         """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :at)""",
+                                    preview, created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :at)""",
         id=run_id,
         org=organization_id,
         space=space_id,
@@ -67,6 +77,7 @@ def insert_run(
         page=page_id,
         user=user_id,
         source=msgspec.json.encode(source).decode(),
+        preview=int(preview),
         at=now(),
     )
     return get_run(tx, run_id)
@@ -74,7 +85,7 @@ def insert_run(
 
 def find_run(tx: Transaction, run_id: str) -> RunRow | None:
     row = tx.one(f"SELECT {_RUN} FROM import_runs WHERE id = :id", id=run_id)
-    return RunRow(*row) if row else None
+    return _run(row) if row else None
 
 
 def get_run(tx: Transaction, run_id: str) -> RunRow:
@@ -118,7 +129,7 @@ def list_runs(
         **given,
     )
     count = tx.value(f"{prefix} SELECT count(*) FROM import_runs WHERE {where}", **given)
-    return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
+    return slice_rows([_run(row) for row in rows], limit, count, lambda run: (run.id,))
 
 
 def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
@@ -145,6 +156,11 @@ def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
     )
 
 
+def set_kind(tx: Transaction, run_id: str, kind: str) -> None:
+    """Says what the source of a run is."""
+    tx.run("UPDATE import_runs SET kind = :kind WHERE id = :id", id=run_id, kind=kind)
+
+
 def end_run(
     tx: Transaction,
     run_id: str,
@@ -154,6 +170,7 @@ def end_run(
     pages: Sequence[Any] = (),
     error: str | None = None,
     revision: str | None = None,
+    plan: Any = None,
 ) -> bool:
     """Ends a run that is not over; False for one that is. Past ``MAX_PROBLEMS`` only their number is kept."""
     kept = list(problems[:MAX_PROBLEMS])
@@ -163,7 +180,7 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                 error = :error, revision = :revision,
+                 error = :error, revision = :revision, plan = :plan,
                  done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
                  total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",
@@ -175,5 +192,6 @@ def end_run(
             made=len(pages),
             error=error,
             revision=revision,
+            plan=None if plan is None else msgspec.json.encode(plan).decode(),
         )
     )

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from .previewing import ImportPlan
 from .store import RunRow
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
@@ -19,10 +20,17 @@ class WebsiteSource(Struct, tag="website"):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
 
 
+SourceKind = Literal[
+    "octavo", "markdown", "html", "docusaurus", "mkdocs", "mintlify", "vitepress", "starlight", "nextra", "hugo", "jekyll",
+    "github-wiki", "obsidian", "sphinx", "notion", "confluence",
+]  # fmt: skip
+
+
 class FileSource(Struct, tag="file"):
-    """Keys of uploaded files."""
+    """Keys of uploaded files. ``kind``: what they are; without it, it is found out."""
 
     files: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    kind: SourceKind | UnsetType = UNSET
 
 
 Source = WebsiteSource | FileSource
@@ -37,8 +45,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
+    """``preview``: nothing is brought in; the run says in its ``plan`` what would be."""
+
     source: Source
     target: ImportTarget
+    preview: bool = False
 
 
 class ImportedPage(Struct):
@@ -63,7 +74,8 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel"):
-    """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made."""
+    """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
+    ``kind``: what the source is. ``plan``: what a preview found."""
 
     id: str
     status: Status
@@ -80,6 +92,9 @@ class ImportRun(Struct, rename="camel"):
     completed_at: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    preview: bool = False
+    plan: ImportPlan | UnsetType = UNSET
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
@@ -90,11 +105,11 @@ class ImportRunsQuery(PageQuery, rename="camel"):
     status: Status | Literal["active"] | None = None
 
 
-def run_location(call: Call, run: RunRow) -> str:
-    return call.url(f"/org/{run.organization_id}/imports/{run.id}")
+def run_location(to: Recipient, run: RunRow) -> str:
+    return to.url(f"/org/{run.organization_id}/imports/{run.id}")
 
 
-def present_run(call: Call, run: RunRow) -> ImportRun:
+def present_run(to: Recipient, run: RunRow) -> ImportRun:
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
@@ -105,9 +120,12 @@ def present_run(call: Call, run: RunRow) -> ImportRun:
         problems=Raw(run.problems.encode()),
         created_by=run.user_id,
         created_at=iso(run.created_at),
-        urls=ImportRunUrls(run_location(call, run)),
+        urls=ImportRunUrls(run_location(to, run)),
         started_at=iso(run.started_at) if run.started_at else UNSET,
         completed_at=iso(run.completed_at) if run.completed_at and run.status == "completed" else UNSET,
         reason=run.error or UNSET,
         revision=run.revision or UNSET,
+        kind=run.kind or UNSET,
+        preview=run.preview,
+        plan=msgspec.json.decode(run.plan, type=ImportPlan) if run.plan else UNSET,
     )

@@ -12,7 +12,6 @@ from ..content import main_state
 from ..errors import BadRequest, NotFound
 from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue
-from ..kit.operation import Call
 from ..models import read_instructions
 from ..spaces import duplicate_space, get_space, prepare_copy, update_space
 from . import store
@@ -59,9 +58,7 @@ def _require_source(tx: Transaction, org: OrgAccess, given: CreateTranslation) -
     return source
 
 
-def create(
-    tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation, prepared: str | None
-) -> TranslationRow:
+def create(tx: Transaction, org: OrgAccess, given: CreateTranslation, prepared: str | None) -> TranslationRow:
     """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
     Raises NotFound and Forbidden for the source, BadRequest."""
     source = _require_source(tx, org, given)
@@ -69,7 +66,7 @@ def create(
     wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
     instructions = read_instructions(wanted)
     title = get_space(tx, source.space_id).title
-    made = duplicate_space(tx, call, source, prepared)
+    made = duplicate_space(tx, source, prepared)
     suffix = f" ({given.language})"
     update_space(
         tx,
@@ -91,7 +88,9 @@ def create(
         run_by=org.user_id,
     )
     target = ("translation", found.id)
-    audit(tx, call, "translation.created", org.organization_id, target, after={"source": source.space_id})
+    audit(
+        tx, org.actor, "translation.created", org.organization_id, target, after={"source": source.space_id}
+    )
     _start(tx, found, org.user_id)
     return store.get_translation(tx, found.id)
 
@@ -118,7 +117,7 @@ def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationR
     return store.get_translation(tx, found.id)
 
 
-def delete(tx: Transaction, call: Call, org: OrgAccess, translation_id: str) -> bool:
+def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
     """The space stays, and follows nothing any more. False when there is no such translation."""
     try:
         found, _ = get_translation(tx, org, translation_id, Can.EDIT)
@@ -126,5 +125,7 @@ def delete(tx: Transaction, call: Call, org: OrgAccess, translation_id: str) -> 
         return False
     store.delete_translation(tx, found.id)
     target = ("translation", found.id)
-    audit(tx, call, "translation.removed", org.organization_id, target, before={"source": found.source_id})
+    audit(
+        tx, org.actor, "translation.removed", org.organization_id, target, before={"source": found.source_id}
+    )
     return True

@@ -45,7 +45,7 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
     """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
     with managing.prepare(call.db, org, body) as prepared, call.db.write() as tx:
-        made = managing.create(tx, call, org, body, prepared)
+        made = managing.create(tx, org, body, prepared)
         return _present(call, *managing.get_translation(tx, org, made.id))
 
 
@@ -81,7 +81,7 @@ def update_translation(
 def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
     """Ends a translation. Its space stays as it is and follows nothing any more."""
     with call.db.write() as tx:
-        return managing.delete(tx, call, org, translation_id)
+        return managing.delete(tx, org, translation_id)
 
 
 @operation("runTranslation", "POST", f"{_TRANSLATION}/run", needs=Can.VIEW, status=204, errors=(403, 404))

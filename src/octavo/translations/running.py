@@ -36,7 +36,7 @@ from .managing import JOB
 from .merging import SHOWN, Made, Merging, merge_made
 from .segments import edited, segments
 from .store import PartRow, TranslationRow, Written
-from .translating import Translator, Wanted
+from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
 _TELL_EVERY = 0.5
@@ -212,7 +212,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     lines = _lines_of(part)
     document = _body_of(part, text)
     found, reasons = translator.translate(
-        [*_wanted(document), *(Wanted(line, _is_line) for line in lines.values())]
+        [*_wanted(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
     )
     if text is not None:
         translated = _written(text, part, found, lines)
@@ -262,10 +262,10 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
     return read(split_page(text)[2] if isinstance(part, Page) else text)
 
 
-def _wanted(document: Document) -> list[Wanted]:
+def _wanted(document: Document) -> list[TextToTranslate]:
     """The texts of a document, each with the question whether a translation fits. Asking changes the
     document, so it is read anew for what is written."""
-    return [Wanted(segment.text, segment.put) for segment in segments(document)]
+    return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
 def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:

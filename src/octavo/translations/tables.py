@@ -8,8 +8,8 @@ from ..errors import PreconditionFailed
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, person, row, text
 from ..spaces import on_purge, on_transfer
+from .kinds import Formality, TranslationStatus
 from .store import Written, list_languages, remove_of_space
-from .wire import Formality, TranslationStatus
 
 declare(
     Table(

@@ -38,7 +38,7 @@ _ADDRESS = {
 Accepts = Callable[[str], bool]
 
 
-class Wanted(Struct, frozen=True):
+class TextToTranslate(Struct, frozen=True):
     """A text to translate; ``accepts`` says whether a translation fits where the text is."""
 
     text: str
@@ -54,7 +54,7 @@ class Translator(Struct):
     model: Model | None
     failed: str | None = None
 
-    def translate(self, wanted: Sequence[Wanted]) -> tuple[dict[str, str], dict[str, str]]:
+    def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
         """The translations by text, and why other texts have none. What a model says is remembered at once, so that
         a run that is cut off begins where it was."""
         row = self.translation
@@ -62,7 +62,7 @@ class Translator(Struct):
             known = store.recall(
                 tx, row.organization_id, row.source_language, row.language, [each.text for each in wanted]
             )
-        found, rest = dict[str, str](), dict[str, Wanted]()
+        found, rest = dict[str, str](), dict[str, TextToTranslate]()
         for each in wanted:
             remembered = known.get(each.text)
             is_good = remembered is not None and (
@@ -110,7 +110,7 @@ class Translator(Struct):
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
-    def _ask_twice(self, batch: Sequence[Wanted], reasons: dict[str, str]) -> dict[str, str]:
+    def _ask_twice(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
         found = self._ask(batch, reasons)
         for each in batch:
             if each.text not in found and self.failed is None:
@@ -119,7 +119,7 @@ class Translator(Struct):
                     reasons.pop(each.text, None)
         return found
 
-    def _ask(self, batch: Sequence[Wanted], reasons: dict[str, str]) -> dict[str, str]:
+    def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
         """Those translations of a batch that fit; ``reasons`` gets why others do not."""
         if self.model is None or self.failed is not None:
             return {}
@@ -151,7 +151,7 @@ class Translator(Struct):
                 found[each.text] = translated
         return found
 
-    def _messages(self, names: Mapping[str, Wanted]) -> list[Message]:
+    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[Message]:
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
         terms = self._terms("\n".join(texts.values()))[:_TERMS]
@@ -174,8 +174,8 @@ class Translator(Struct):
         ]
 
 
-def _batches(wanted: Iterable[Wanted]) -> Iterable[list[Wanted]]:
-    batch: list[Wanted] = []
+def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate]]:
+    batch: list[TextToTranslate] = []
     size = 0
     for each in wanted:
         if batch and (len(batch) == _TEXTS or size + len(each.text) > _CHARACTERS):

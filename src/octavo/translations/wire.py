@@ -9,13 +9,10 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Recipient
 from ..spaces import Language
+from .kinds import Formality, TranslationStatus
 from .store import EntryRow, TranslationRow
-
-TranslationStatus = Literal["pending", "running", "completed"]
-Formality = Literal["default", "formal", "informal"]
-"""How readers are addressed, where a language makes a difference."""
 
 
 class TranslationSource(Struct):
@@ -91,7 +88,7 @@ class Translation(Struct, rename="camel", kw_only=True):
     urls: TranslationLocation
 
 
-def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Translation:
+def present_translation(to: Recipient, row: TranslationRow, may_edit: bool) -> Translation:
     return Translation(
         id=row.id,
         status=row.status,  # type: ignore[arg-type]
@@ -116,7 +113,7 @@ def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Tran
         notice=row.notice if row.notice is not None else UNSET,
         problems=Raw(row.problems.encode()),
         permissions=Permissions(True, may_edit),
-        urls=TranslationLocation(call.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
+        urls=TranslationLocation(to.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
     )
 
 
@@ -173,11 +170,11 @@ class GlossaryEntry(Struct, rename="camel", kw_only=True):
     urls: TranslationLocation
 
 
-def present_entry(call: Call, organization_id: str, row: EntryRow) -> GlossaryEntry:
+def present_entry(to: Recipient, organization_id: str, row: EntryRow) -> GlossaryEntry:
     return GlossaryEntry(
         id=row.id,
         translations=msgspec.json.decode(row.translations, type=dict[str, str]),
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
-        urls=TranslationLocation(call.url(f"/orgs/{organization_id}/translations-glossary/{row.id}")),
+        urls=TranslationLocation(to.url(f"/orgs/{organization_id}/translations-glossary/{row.id}")),
     )

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from ..access import OrgAccess, audit
 from ..errors import BadRequest, Conflict, NotFound
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
-from ..kit.operation import Call
 from . import store
 from .signing import new_secret
 from .store import OLD_SECRET, SECRET, WebhookRow
@@ -30,22 +30,22 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
     return found
 
 
-def check_url(call: Call, url: str) -> None:
+def check_url(context: Context, url: str) -> None:
     """Resolves a name, and so belongs outside of transactions. Raises BadRequest."""
     try:
-        Fetcher(call.settings.allow_private_fetch).check_url(url)
+        Fetcher(context.settings.allow_private_fetch).check_url(url)
     except FetchError as error:
         raise BadRequest(f"url: {error.message}") from None
 
 
-def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateWebhook) -> tuple[WebhookRow, str]:
+def create(tx: Transaction, context: Context, org: OrgAccess, given: CreateWebhook) -> tuple[WebhookRow, str]:
     """A webhook and its secret. Raises Conflict when the organization has as many as it may have."""
     if store.count_webhooks(tx, org.organization_id) >= MOST:
         raise Conflict(f"An organization has {MOST} webhooks at most.")
     secret = new_secret()
     webhook_id = store.insert_webhook(
         tx,
-        call.context.sealer,
+        context.sealer,
         org.organization_id,
         url=given.url,
         description=given.description,
@@ -54,11 +54,11 @@ def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateWebhook) ->
         secret=secret,
     )
     made = get_webhook(tx, org, webhook_id)
-    audit(tx, call, "webhook.created", org.organization_id, ("webhook", webhook_id), after=_state(made))
+    audit(tx, org.actor, "webhook.created", org.organization_id, ("webhook", webhook_id), after=_state(made))
     return made, secret
 
 
-def update(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, given: UpdateWebhook) -> WebhookRow:
+def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: UpdateWebhook) -> WebhookRow:
     before = get_webhook(tx, org, webhook_id, lock=True)
     values: dict[str, Any] = {}
     if given.url is not UNSET:
@@ -73,27 +73,29 @@ def update(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, given: 
         store.set_fields(tx, webhook_id, **values)
     after = get_webhook(tx, org, webhook_id)
     if _state(after) != _state(before):
-        audit(tx, call, "webhook.updated", org.organization_id, ("webhook", webhook_id),
+        audit(tx, org.actor, "webhook.updated", org.organization_id, ("webhook", webhook_id),
               before=_state(before), after=_state(after))  # fmt: skip
     return after
 
 
-def delete(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str) -> bool:
+def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
     """Removes a webhook and what waits for it; False when it is not there."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
     store.delete_webhook(tx, webhook_id)
-    audit(tx, call, "webhook.removed", org.organization_id, ("webhook", webhook_id), before=_state(found))
+    audit(
+        tx, org.actor, "webhook.removed", org.organization_id, ("webhook", webhook_id), before=_state(found)
+    )
     return True
 
 
 def rotate(
-    tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, overlap: int
+    tx: Transaction, context: Context, org: OrgAccess, webhook_id: str, overlap: int
 ) -> tuple[WebhookRow, str]:
     """Gives a webhook another secret; the one it had signs as well for ``overlap`` seconds."""
     before = get_webhook(tx, org, webhook_id, lock=True)
-    sealer, secret = call.context.sealer, new_secret()
+    sealer, secret = context.sealer, new_secret()
     old = SECRET.open(sealer, before.secret, webhook_id)
     store.set_fields(
         tx,
@@ -102,7 +104,7 @@ def rotate(
         old_secret=OLD_SECRET.seal(sealer, old, webhook_id) if overlap else None,
         overlap_until=now() + overlap * 1000 if overlap else None,
     )
-    audit(tx, call, "webhook.secret_rotated", org.organization_id, ("webhook", webhook_id),
+    audit(tx, org.actor, "webhook.secret_rotated", org.organization_id, ("webhook", webhook_id),
           after={"overlap": overlap})  # fmt: skip
     return get_webhook(tx, org, webhook_id), secret
 

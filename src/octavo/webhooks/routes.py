@@ -49,9 +49,9 @@ def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.
 def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire.WebhookWithSecret:
     """Has an address told what happens in the organization from now on. The secret that signs the messages is in this
     answer alone. 409 when there are fifty."""
-    changing.check_url(call, body.url)
+    changing.check_url(call.context, body.url)
     with call.db.write() as tx:
-        row, secret = changing.create(tx, call, org, body)
+        row, secret = changing.create(tx, call.context, org, body)
     call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/webhooks/{row.id}")
     return wire.present_with_secret(row, secret)
 
@@ -84,16 +84,16 @@ def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.Updat
     """Changes where messages go and what they are about. What waits for one that is switched off counts as failed when
     its turn comes, and can be sent again later."""
     if body.url is not UNSET:
-        changing.check_url(call, body.url)
+        changing.check_url(call.context, body.url)
     with call.db.write() as tx:
-        return wire.present_webhook(changing.update(tx, call, org, webhook_id, body))
+        return wire.present_webhook(changing.update(tx, org, webhook_id, body))
 
 
 @operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN, returns=Deletion, extension=True)
 def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
     """Removes a webhook with its log; what still waits is not sent."""
     with call.db.write() as tx:
-        return changing.delete(tx, call, org, webhook_id)
+        return changing.delete(tx, org, webhook_id)
 
 
 @operation(
@@ -111,7 +111,7 @@ def rotate_secret(
     """Another secret, shown this once. Messages are signed with the old one as well for as long as `overlap` says, a day
     unless told otherwise; 0 ends it at once."""
     with call.db.write() as tx:
-        return wire.present_with_secret(*changing.rotate(tx, call, org, webhook_id, body.overlap))
+        return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 
 
 @operation(
@@ -184,7 +184,7 @@ def replay_webhook_delivery(
     """Sends a message that failed for good, or was delivered, once more: with the same `webhook-id`, before what waits
     behind it. 409 while it waits for its next attempt."""
     with call.db.write() as tx:
-        sending.replay(tx, call, _find(tx, org, webhook_id, delivery_id))
+        sending.replay(tx, org.actor, _find(tx, org, webhook_id, delivery_id))
         return wire.present_delivery(_find(tx, org, webhook_id, delivery_id))
 
 

@@ -14,7 +14,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, Limits
-from ..kit.operation import Call
+from ..kit.operation import Actor
 from . import store
 from .events import EVENTS, TEST, describe, message
 from .signing import sign
@@ -63,12 +63,12 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
     return delivery_id
 
 
-def replay(tx: Transaction, call: Call, row: Delivery) -> None:
+def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
     """Raises Conflict for a message that waits."""
     if not deliver_again(tx, row):
         raise Conflict("This message waits for its next attempt anyway.")
     target = ("webhook", row.recipient.id)
-    audit(tx, call, "webhook.replayed", row.organization_id, target, after={"delivery": row.id})
+    audit(tx, actor, "webhook.replayed", row.organization_id, target, after={"delivery": row.id})
 
 
 @recipient("webhook")

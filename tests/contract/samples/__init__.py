@@ -84,6 +84,21 @@ TOLD_ELSEWHERE = {
         "takes a challenge that was signed a moment before",
         "access/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
     ),
+    "registerPasskey": Elsewhere(
+        400,
+        "takes what an authenticator made of a challenge",
+        "access/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+    ),
+    "updatePasskey": Elsewhere(
+        404,
+        "is about a passkey that an authenticator made",
+        "access/test_passkeys.py::test_a_passkey_is_named_and_removed",
+    ),
+    "signInWithPasskey": Elsewhere(
+        401,
+        "takes what an authenticator made of a challenge",
+        "access/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+    ),
     "requestSignInLink": Elsewhere(
         503, "needs a mail server", "access/test_sign_in.py::test_a_mailed_link_signs_in_once"
     ),
@@ -93,6 +108,14 @@ TOLD_ELSEWHERE = {
             404,
             "is about what one person alone was told",
             "notifications/test_notifications.py::test_a_notification_is_read_and_done",
+        ),
+    ),
+    **dict.fromkeys(
+        ("listAgentActs", "undoAgentActs"),
+        Elsewhere(
+            404,
+            "is about an agent that one person alone connected",
+            "agents/test_agents.py::test_a_story_of_an_agent",
         ),
     ),
     **dict.fromkeys(

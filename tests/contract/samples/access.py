@@ -75,6 +75,27 @@ SAMPLES = {
     ),
     "renewMfaRecoveryCodes": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
     "endMfa": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
+    "listPasskeys": Sample(),
+    "startPasskey": Sample(),
+    "registerPasskey": Sample(
+        body={
+            "challenge": "unknown",
+            "name": "Laptop",
+            "credential": {"id": "AAAA", "response": {"clientDataJSON": "e30", "attestationObject": "oA"}},
+        }
+    ),
+    "updatePasskey": Sample(path={"passkeyId": "personalTokenId"}, body={"name": "Phone"}),
+    "removePasskey": Sample(path={"passkeyId": "personalTokenId"}),
+    "startPasskeySignIn": Sample(body={}),
+    "signInWithPasskey": Sample(
+        body={
+            "challenge": "unknown",
+            "credential": {
+                "id": "AAAA",
+                "response": {"clientDataJSON": "e30", "authenticatorData": "AAAA", "signature": "AAAA"},
+            },
+        }
+    ),
     "listPersonalTokens": Sample(),
     "createPersonalToken": Sample(body={"name": "Desktop", "scopes": ["read"]}),
     "revokePersonalToken": Sample(path={"tokenId": "personalTokenId"}),

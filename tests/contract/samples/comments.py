@@ -32,4 +32,10 @@ def _samples(place, path):
     }
 
 
-SAMPLES = _samples("Space", {}) | _samples("ChangeRequest", _CHANGE)
+SAMPLES = {
+    **_samples("Space", {}),
+    **_samples("ChangeRequest", _CHANGE),
+    "settleSuggestionInChangeRequest": Sample(
+        path={"commentId": "suggestionCommentId"}, body={"status": "accepted"}
+    ),
+}

@@ -25,6 +25,7 @@ def _samples(name: str, at: str) -> dict[str, Sample]:
         f"listUserPermissionsIn{name}": Sample(before=shared),
         f"listTeamPermissionsIn{name}": Sample(before=shared),
         f"listPermissionsAggregateIn{name}": Sample(before=shared),
+        f"explainUserPermissionIn{name}": Sample(before=shared, path=user),
         f"updateUserPermissionIn{name}": Sample(before=shared, path=user, body={"role": "comment"}),
         f"updateTeamPermissionIn{name}": Sample(before=shared, body={"role": "comment"}),
         f"removeUserFrom{name}": Sample(before=shared, path=user),

@@ -36,6 +36,9 @@ SAMPLES = {
     "listSpacesInOrganizationById": Sample(),
     "listDeletedSpaces": Sample(),
     "listSpacesForOrganizationMember": Sample(path={"userId": "scimUserId"}, like=(ORGANIZATION, Can.ADMIN)),
+    "listCollectionsForOrganizationMember": Sample(
+        path={"userId": "scimUserId"}, like=(ORGANIZATION, Can.ADMIN)
+    ),
     "createSpace": Sample(body=lambda place: {"title": "Notes", "parent": place["collectionId"]}),
     "updateSpaceById": Sample(
         body=lambda place: {

@@ -320,13 +320,17 @@ const selectMore: Command = (state, dispatch, view) => {
   return selectAll(state, dispatch, view);
 };
 
-/** Where nothing is written yet, a word says what can be. */
+/** Where nothing is written yet, a word says what can be; and the block with the caret is marked. */
 function placeholders(): Plugin {
   return new Plugin({
     props: {
       decorations(state) {
         const { $head, empty } = state.selection;
         const found: Decoration[] = [];
+        if ($head.depth > 0) {
+          // The browser cannot put the caret into what it has not laid out yet, as a block is that was just made.
+          found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
+        }
         const mark = (position: number, node: Node, text: string): void => {
           found.push(
             Decoration.node(position, position + node.nodeSize, { class: "blank", "data-placeholder": text }),

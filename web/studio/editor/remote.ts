@@ -3,6 +3,7 @@ import type { Node } from "prosemirror-model";
 import type { EditorState, Transaction } from "prosemirror-state";
 import type { Mapping, Step, Transform } from "prosemirror-transform";
 import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
 import { longestRun } from "./differences.ts";
 
@@ -28,10 +29,16 @@ export function withRemote(doc: Node, remote: BlockJson[]): Node[] {
   const found = [...(behind.get(null) ?? [])];
   for (const block of remote) {
     const own = known.get(block.key ?? "");
-    found.push(own !== undefined && same(writeBlock(own), block) ? own : readTopBlock(block));
+    found.push(own !== undefined && isSaidBy(own, block) ? own : readTopBlock(block));
     found.push(...(behind.get(block.key ?? "") ?? []));
   }
   return found.length ? found : [doc.type.schema.nodes.paragraph!.create()];
+}
+
+/** Whether a block says what the server has of it, which has no blanks around words. */
+function isSaidBy(own: Node, block: BlockJson): boolean {
+  const written = writeBlock(own);
+  return same(written, block) || same(trimmed(written, block), block);
 }
 
 /** Changes the top level to these nodes, touching as little as it can, so that carets elsewhere stay. */

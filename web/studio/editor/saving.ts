@@ -4,6 +4,7 @@
  */
 import { ApiError } from "../../shared/client.ts";
 import { isWritten, same, writeBlock } from "../document/convert.ts";
+import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { Node } from "prosemirror-model";
 import type { SaveState } from "./base.ts";
@@ -117,8 +118,19 @@ export class Saver {
     return (this.options.now ?? Date.now)();
   }
 
+  /** The page as it is to be on the server: what was typed since has no blanks around it. */
+  #wanted(doc: Node): BlockJson[] {
+    const known = new Map(this.#blocks.map((block) => [block.key, block]));
+    return blocksOf(doc).flatMap((block) => {
+      const was = known.get(block.key);
+      if (was && same(was, block)) return [was];
+      const found = trimmed(block, was);
+      return found !== block && isBlank(found) ? [] : [found];
+    });
+  }
+
   #changes(doc: Node): Save {
-    const after = blocksOf(doc);
+    const after = this.#wanted(doc);
     const blocks = difference(this.#blocks, after);
     const fields: Partial<Fields> = {};
     for (const name of ["title", "description"] as const) {
@@ -158,6 +170,7 @@ export class Saver {
     await this.options.fresh?.();
     const doc = this.prepare();
     const fields = this.#now.fields;
+    const wanted = this.#wanted(doc);
     const save = this.#withoutRefused(this.#changes(doc));
     this.#dirty = false;
     this.#since = undefined;
@@ -171,7 +184,7 @@ export class Saver {
     try {
       const saved = await this.options.send(save);
       this.#failures = 0;
-      this.#blocks = this.#withRefused(blocksOf(doc));
+      this.#blocks = this.#withRefused(wanted);
       this.#fields = { ...fields, title: fields.title.trim() ? fields.title : this.#fields.title };
       this.revision = saved.revision;
       this.options.onsaved(saved);
@@ -314,6 +327,11 @@ export class Saver {
     clearTimeout(this.#retry);
     clearTimeout(this.#keeping);
   }
+}
+
+/** Whether it is a paragraph of nothing but blanks. */
+function isBlank(block: BlockJson): boolean {
+  return block.type === "paragraph" && !block.nodes?.length;
 }
 
 function isEmpty(save: Save): boolean {

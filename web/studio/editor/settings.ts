@@ -7,6 +7,8 @@ import { t } from "../../shared/words.ts";
 import { documentType } from "../document/schema.ts";
 import { type FieldType, table } from "../document/table.ts";
 import type { Data, Ref } from "../document/types.ts";
+import { senderOf, type Upload } from "./uploads.ts";
+import { words } from "./words.ts";
 import { h, place } from "./dom.ts";
 import { LANGUAGES } from "./languages.ts";
 
@@ -115,7 +117,9 @@ export function openSettings(view: EditorView, position: number | undefined, bes
   );
   const inputs = fields.map(([name, field]) => {
     const source = (field.meta ? node.attrs.meta : node.attrs.data) as Data | null;
-    return control(name, field, source?.[name], (value) => set(name, field, value));
+    const made = control(name, field, source?.[name], (value) => set(name, field, value));
+    const send = field.kind === "ref" && WITH_FILES.has(type) ? senderOf(view) : undefined;
+    return send ? withFile(made, type, send, (value) => set(name, field, value)) : made;
   });
   if (!inputs.length) return;
   const form = h("div", {
@@ -162,6 +166,38 @@ function control(
     if (read !== WRONG) change(read);
   });
   return h("label", { class: "field" }, h("span", {}, label), input);
+}
+
+const WITH_FILES = new Set(["image", "inline-image", "file", "drawing"]);
+
+/** A field for a file with a button that sends one. */
+function withFile(
+  label: HTMLElement,
+  type: string,
+  send: Upload,
+  change: (value: unknown) => void,
+): HTMLElement {
+  const files = h("input", {
+    type: "file",
+    class: "file-choice",
+    accept: type === "file" ? null : "image/*",
+    "aria-label": `${label.textContent}: ${words.chooseFile}`,
+  });
+  const name = h("span", {}, words.chooseFile);
+  const choice = h("label", { class: "file-row" }, name, files);
+  files.addEventListener("change", () => {
+    const file = files.files?.[0];
+    if (!file) return;
+    name.textContent = `${words.uploading} ${file.name}`;
+    send(file).then((sent) => {
+      change({ kind: "file", file: sent.file });
+      label.querySelector("input")!.value = file.name;
+      name.textContent = words.chooseFile;
+    }, (problem: Error) => {
+      name.textContent = problem.message;
+    });
+  });
+  return h("div", { class: "field-with-file" }, label, choice);
 }
 
 function chooser(field: FieldType, value: unknown): HTMLSelectElement {

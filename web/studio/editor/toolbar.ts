@@ -41,6 +41,8 @@ export function keyName(keys: string): string {
 export interface ToolbarOptions {
   /** Asks for a comment on what is chosen; without it there is no button. */
   comment?: (about: About) => void;
+  /** Asks for a note on the chosen words. */
+  note?: (view: EditorView) => void;
   /** Makes a reusable content of the block that is chosen. */
   reuse?: (view: EditorView) => void;
 }
@@ -70,8 +72,10 @@ class Toolbar {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #down = false;
   #stop = new AbortController();
+  #options: ToolbarOptions;
 
   constructor(private view: EditorView, options: ToolbarOptions) {
+    this.#options = options;
     this.#dom.append(this.#turn, h("span", { class: "bar" }));
     for (const { title, keys, icon, mark } of BUTTONS) {
       this.#add(
@@ -111,7 +115,7 @@ class Toolbar {
     }, { signal, capture: true });
     // The box that asks where a link leads needs the place.
     view.dom.addEventListener("focusout", (event) => {
-      if ((event.relatedTarget as Element | null)?.closest(".link-box")) this.#hide();
+      if ((event.relatedTarget as Element | null)?.closest(".link-box, .note-box")) this.#hide();
     }, { signal });
     document.addEventListener("scroll", () => !this.#dom.hidden && this.#place(), {
       signal,
@@ -243,6 +247,7 @@ class Toolbar {
       run: () => this.#run(toggleMark(marks[name]!)),
     });
     openMenu(this.view, button, words.more, [
+      ...(this.#options.note ? [{ label: words.note, run: () => this.#options.note!(this.view) }] : []),
       toggle("keyboard"),
       toggle("superscript"),
       toggle("subscript"),

@@ -14,6 +14,17 @@ export interface Uploaded {
 /** Gives a file to the server; rejects with the server's words. */
 export type Upload = (file: File) => Promise<Uploaded>;
 
+const senders = new WeakMap<EditorView, Upload>();
+
+/** How files get to the server from the forms of blocks; whoever writes a page says it. */
+export function sendWith(view: EditorView, upload: Upload): void {
+  senders.set(view, upload);
+}
+
+export function senderOf(view: EditorView): Upload | undefined {
+  return senders.get(view);
+}
+
 interface Meta {
   add?: { id: object; at: number; name: string };
   remove?: object;

@@ -948,8 +948,24 @@ export function nodeViews(around: Surroundings): Record<string, NodeViewConstruc
   return Object.fromEntries([...plain, ...Object.entries(VIEWS)].map(([name, View]) => [name, make(View)]));
 }
 
+/** The words of a note, for whoever points at what it is about. */
+function noteText(fragments: unknown): string {
+  const texts = (value: unknown): string =>
+    Array.isArray(value)
+      ? value.map(texts).join("")
+      : value === null || typeof value !== "object"
+      ? ""
+      : "text" in value
+      ? String(value.text)
+      : texts((value as Data).nodes ?? (value as Data).leaves);
+  return texts(fragments);
+}
+
 export function markViews(around: Surroundings): Record<string, MarkViewConstructor> {
   return {
+    annotation: (mark: Mark) => ({
+      dom: h("span", { class: "noted", title: noteText(mark.attrs.fragments) }),
+    }),
     link: (mark: Mark) => {
       const { ref, title } = mark.attrs.data as Data;
       const href = around.lookup.href(ref);

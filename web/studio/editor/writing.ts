@@ -4,9 +4,9 @@ import { redo, undo } from "prosemirror-history";
 import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
-import { isWritten, readDocument, readTopBlock, same } from "../document/convert.ts";
+import { isWritten, readDocument, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
-import type { DocumentJson } from "../document/types.ts";
+import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
@@ -21,6 +21,7 @@ import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
 import { makeReusable } from "./reusing.ts";
+import { type NoteWords, noting, openNote } from "./noting.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
@@ -30,7 +31,7 @@ import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
-import { askForFile, takeFiles, type Upload, uploads } from "./uploads.ts";
+import { askForFile, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 
 /** How often it is asked whether somebody else saved, where nobody tells it, and where it is told. */
 const LOOK = 20_000;
@@ -360,7 +361,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     if (saver.onlyHere) event.preventDefault();
   }, { signal });
 
-  const tools = options.oncomment ? { comment: options.oncomment } : {};
+  const noteWords: NoteWords = {
+    read: async (markdown) => (await convert(space, { markdown })).document.nodes.map(withoutKeyJson),
+    write: async (nodes) =>
+      (await convert(space, { document: { object: "document", nodes } as never })).markdown.trim(),
+  };
+  const tools = {
+    ...(options.oncomment ? { comment: options.oncomment } : {}),
+    note: (target: EditorView) => void openNote(target, noteWords),
+  };
   return {
     doc,
     ...fields,
@@ -388,6 +397,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       }),
       uploads(),
       finding(),
+      noting(noteWords),
       refusals(),
       toolbar(tools),
       blockHandle({
@@ -406,6 +416,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       view = attached;
       showFields = onfields;
       findWith(view, findPages);
+      sendWith(view, upload);
       tell({ kind: "saved" });
       if (draft !== undefined) {
         saver.changed(fields);
@@ -436,12 +447,24 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   };
 }
 
-/** Markdown as blocks of a page, read by the server as it reads files. */
+/** One text in both forms, as the server reads and writes files. */
+async function convert(
+  space: string,
+  body: Schemas["ConvertText"],
+): Promise<{ markdown: string; document: DocumentJson }> {
+  const found = await ask(
+    api.POST("/spaces/{spaceId}/content/convert", { params: { path: { spaceId: space } }, body }),
+  );
+  return found as unknown as { markdown: string; document: DocumentJson };
+}
+
+/** Markdown as blocks of a page. */
 async function readMarkdown(space: string, text: string): Promise<Node[]> {
-  const found = await ask(api.POST("/spaces/{spaceId}/content/convert", {
-    params: { path: { spaceId: space } },
-    body: { markdown: text },
-  }));
-  const document = found.document as unknown as DocumentJson;
+  const { document } = await convert(space, { markdown: text });
   return document.nodes.map((block) => withoutKeys(readTopBlock(block)));
+}
+
+/** A block as the server made it, for a place where it has no name yet. */
+function withoutKeyJson(block: BlockJson): BlockJson {
+  return writeBlock(withoutKeys(readTopBlock(block)));
 }

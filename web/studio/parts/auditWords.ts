@@ -3,6 +3,7 @@ import { t } from "../../shared/words.ts";
 
 const THINGS: Record<string, string> = {
   account: t("Account"),
+  agent: t("Agent"),
   collection: t("Collection"),
   font: t("Font"),
   integration: t("Integration"),
@@ -12,6 +13,7 @@ const THINGS: Record<string, string> = {
   member: t("Member"),
   openapi: t("API specification"),
   organization: t("Organization"),
+  passkey: t("Passkey"),
   password: t("Password"),
   permission: t("Role"),
   "saml-provider": t("SAML provider"),
@@ -29,14 +31,18 @@ const THINGS: Record<string, string> = {
   webhook: t("Webhook"),
 };
 const DONE: Record<string, string> = {
+  acted: t("changed something"),
   added: t("added"),
   agreed: t("agreed to what it may do"),
   begun: t("begun"),
+  allowed: t("allowed"),
   configured: t("configured"),
+  connected: t("connected"),
   created: t("created"),
   customized: t("look changed"),
   deleted: t("deleted"),
   disabled: t("switched off"),
+  disconnected: t("disconnected"),
   "domain-proved": t("domain proved"),
   enabled: t("switched on"),
   ended: t("ended"),
@@ -59,6 +65,7 @@ const DONE: Record<string, string> = {
   restored: t("restored"),
   revoked: t("taken back"),
   transferred: t("given away"),
+  undone: t("work of a time undone"),
   uninstalled: t("uninstalled"),
   unpublished: t("unpublished"),
   updated: t("changed"),

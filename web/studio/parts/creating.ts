@@ -56,5 +56,6 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
 
 /** Opens the dialog that makes a site, with these spaces chosen. */
 export function createSite(spaces: string[] = []): void {
-  if (session.organization) frame.site = spaces;
+  const organization = session.organization?.id;
+  if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
 }

@@ -2,6 +2,7 @@
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/PageBody.svelte";
+import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { readMarkdown, spotOf, type TreeEditor, type TreePage } from "../state/pages.svelte.ts";
 import { watchEntries } from "../state/watching.ts";
@@ -34,6 +35,13 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     const spot = () => spotOf(editor.pages, page.id) ?? { into: null, at: 0 };
     if (add && page.type !== "link") entries.push({ text: t("New page below"), icon: "plus", run: add });
     if (rename) entries.push({ text: t("Rename"), icon: "edit", keys: "f2", run: rename });
+    if (page.type === "document" || page.type === "group") {
+      entries.push({
+        text: t("Change the icon…"),
+        icon: "smile",
+        run: () => frame.open(() => import("./IconDialog.svelte"), { editor, page }),
+      });
+    }
     if (isDocument) {
       entries.push({
         text: t("Duplicate"),

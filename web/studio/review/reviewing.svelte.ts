@@ -158,18 +158,28 @@ export interface PagePair {
   rows: Row[];
 }
 
-/** A changed page before and after, block by block. */
+/** A changed page of a change request before and after, block by block. */
 export function pairOf(change: Schemas["ChangeRequest"], entry: Entry): Resource<PagePair> {
   const { space, number, revision } = change;
   const base = sinceOf(space, number) ?? change.revisionMergedAncestor ?? change.revisionInitial;
+  return pairBetween(space, base, revision, entry);
+}
+
+/** The same between any two revisions; without a first one the page is new. */
+export function pairBetween(
+  space: string,
+  base: string | undefined,
+  revision: string,
+  entry: Entry,
+): Resource<PagePair> {
   const has = (type: string): boolean => entry.changes.some((one) => one.type.endsWith(type));
-  return resource(`space/${space}/reviewed/${number}/${base}/${revision}/${entry.id}`, async () => {
+  return resource(`space/${space}/reviewed/${base}/${revision}/${entry.id}`, async () => {
     const read = async (revisionId: string) =>
       await ask<unknown>(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
         params: { path: { spaceId: space, revisionId, pageId: entry.id } },
       })) as Schemas["DocumentPage"];
     const [before, after] = await Promise.all([
-      has("_created") ? undefined : read(base),
+      has("_created") || !base ? undefined : read(base),
       has("_deleted") ? undefined : read(revision),
     ]);
     const document = (page?: Schemas["DocumentPage"]) =>
@@ -194,3 +204,17 @@ export const counted: Record<string, string> = $state({});
 
 /** Where in a review somebody is, of which the side shows the list. */
 export const place: { id?: string } = $state({});
+
+const SIDES = "octavo-side-by-side";
+
+/** Whether pages are compared side by side, as somebody likes it in this browser. */
+class Sides {
+  chosen = $state(localStorage.getItem(SIDES) === "on");
+
+  choose(wanted: boolean): void {
+    this.chosen = wanted;
+    localStorage.setItem(SIDES, wanted ? "on" : "off");
+  }
+}
+
+export const sides = new Sides();

@@ -107,6 +107,15 @@ export function pair(old: string[], now: string[]): number[] {
 
 /** Blanks alone between two differences are part of them: a run of new words is one. */
 function withoutLoneBlanks(now: Token[], pairs: number[]): void {
+  // One that is the same before and behind new words is the one behind them.
+  for (let at = now.length - 2; at > 0; at--) {
+    if (pairs[at]! < 0 || pairs[at - 1]! >= 0 || now[at]!.says.trim() !== "") continue;
+    let end = at;
+    while (end + 1 < now.length && pairs[end + 1]! < 0) end++;
+    if (end === at || now[end]!.says !== now[at]!.says) continue;
+    pairs[end] = pairs[at]!;
+    pairs[at] = -1;
+  }
   const kept = new Set(pairs);
   for (let at = 1; at < now.length - 1; at++) {
     if (pairs[at]! < 0 || now[at]!.says.trim() !== "") continue;
@@ -162,10 +171,86 @@ function mark(tokens: Token[], chosen: (at: number) => boolean, look: Look): Dec
 export const markAll = (block: Node, look: Look): Decoration[] =>
   mark(tokensOf(block).filter(({ kind }) => kind !== "line"), (at) => at >= 0, look);
 
+interface Line {
+  from: number;
+  tokens: Token[];
+}
+
+/** Each with the line that it begins. */
+function linesOf(tokens: Token[]): Line[] {
+  const found: Line[] = [];
+  tokens.forEach((token, at) => {
+    if (token.kind === "line" || !found.length) found.push({ from: at, tokens: [] });
+    found.at(-1)!.tokens.push(token);
+  });
+  return found;
+}
+
+const saysOf = ({ tokens }: Line): string => tokens.map(({ says }) => says).join("");
+
+/** Lines that have less than this in common are not one that was changed. */
+const LIKE = .5;
+/** Of more pairs of lines than this between two that stayed, none is looked for that was changed. */
+const LINES_MAX = 2500;
+
+/** The part of the words of two lines that both have, from 0 to 1. */
+function likeness(one: Line, other: Line): number {
+  const words = ({ tokens }: Line) =>
+    tokens.filter(({ kind, says }) => kind !== "line" && says.trim()).map(({ says }) => says);
+  const [old, now] = [words(one), words(other)];
+  const same = pair(old, now).filter((at) => at >= 0).length;
+  return old.length + now.length ? 2 * same / (old.length + now.length) : 1;
+}
+
+/** The pairs of lines, in their order, that have the most in common. */
+function likest(old: Line[], now: Line[]): [number, number][] {
+  if (old.length * now.length > LINES_MAX) return [];
+  const best = Array.from({ length: old.length + 1 }, () => new Array<number>(now.length + 1).fill(0));
+  const like = old.map((one) => now.map((other) => likeness(one, other)));
+  for (let a = old.length - 1; a >= 0; a--) {
+    for (let b = now.length - 1; b >= 0; b--) {
+      const both = like[a]![b]! >= LIKE ? like[a]![b]! + best[a + 1]![b + 1]! : 0;
+      best[a]![b] = Math.max(both, best[a + 1]![b]!, best[a]![b + 1]!);
+    }
+  }
+  const found: [number, number][] = [];
+  for (let a = 0, b = 0; a < old.length && b < now.length;) {
+    const value = best[a]![b]!;
+    if (value === best[a + 1]![b]) a++;
+    else if (value === best[a]![b + 1]) b++;
+    else found.push([a++, b++]);
+  }
+  return found;
+}
+
+/** The same for code, where a line is compared with the line that it was, and never with two. */
+function pairCode(old: Token[], now: Token[]): number[] {
+  const found = new Array<number>(now.length).fill(-1);
+  const [oldLines, nowLines] = [linesOf(old), linesOf(now)];
+  const same = pair(oldLines.map(saysOf), nowLines.map(saysOf));
+  const take = (from: Line, line: Line): void => {
+    const pairs = pair(from.tokens.map(({ says }) => says), line.tokens.map(({ says }) => says));
+    pairs.forEach((place, at) => {
+      if (place >= 0) found[line.from + at] = from.from + place;
+    });
+  };
+  let [oldFrom, nowFrom] = [0, 0];
+  for (let at = 0; at <= nowLines.length; at++) {
+    const place = at < nowLines.length ? same[at]! : oldLines.length;
+    if (place < 0) continue;
+    const [gone, fresh] = [oldLines.slice(oldFrom, place), nowLines.slice(nowFrom, at)];
+    for (const [a, b] of likest(gone, fresh)) take(gone[a]!, fresh[b]!);
+    if (at < nowLines.length) take(oldLines[place]!, nowLines[at]!);
+    [oldFrom, nowFrom] = [place + 1, at + 1];
+  }
+  return found;
+}
+
 export function compareWords(before: Node, after: Node): Compared {
   const old = tokensOf(before);
   const now = tokensOf(after);
-  const pairs = pair(old.map(({ says }) => says), now.map(({ says }) => says));
+  const isCode = after.type.name === "code_block" && before.type === after.type;
+  const pairs = isCode ? pairCode(old, now) : pair(old.map(({ says }) => says), now.map(({ says }) => says));
   withoutLoneBlanks(now, pairs);
   const kept = new Set(pairs);
   const isNew = (at: number): boolean => pairs[at] === -1;

@@ -23,7 +23,28 @@ export interface Source {
   type: string;
   url?: string;
   files?: string[];
+  kind?: Kind;
 }
+export type Kind = Exclude<Schemas["FileSource"]["kind"], undefined>;
+/** What a source can be: names that people know, and words of ours for the rest. */
+export const SOURCE_KINDS: Record<Kind, string> = {
+  markdown: t("A folder of Markdown"),
+  html: t("A folder of HTML"),
+  octavo: t("A repository with SUMMARY.md"),
+  confluence: "Confluence",
+  docusaurus: "Docusaurus",
+  "github-wiki": "GitHub Wiki",
+  hugo: "Hugo",
+  jekyll: "Jekyll",
+  mintlify: "Mintlify",
+  mkdocs: "MkDocs",
+  nextra: "Nextra",
+  notion: "Notion",
+  obsidian: "Obsidian",
+  sphinx: "Sphinx",
+  starlight: "Starlight",
+  vitepress: "VitePress",
+};
 export const sourceOf = (run: ImportRun) => run.source as unknown as Source;
 
 /** Sends one file; gives the key that imports name it by. `onprogress`: the part that was sent, 0 to 1. */
@@ -58,10 +79,11 @@ export const startImport = (
   organization: string,
   source: Schemas["StartImport"]["source"],
   target: Schemas["ImportTarget"],
+  preview = false,
 ) =>
   ask(api.POST("/org/{organizationId}/imports", {
     params: { path: { organizationId: organization } },
-    body: { source, target },
+    body: { source, target, preview },
   }));
 
 export const readImport = (organization: string, importRunId: string) =>

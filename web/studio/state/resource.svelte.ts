@@ -93,12 +93,21 @@ export class Resource<T> {
 
 const kept = new Map<string, Resource<unknown>>();
 
-/** The resource of this key, made when it is not there, and asked for if it is not fresh. What is derived from its value
- * is derived in a second step: what a derivation makes itself, it does not watch. */
+/** Makes something with state of its own so that a derivation in which this happens watches it: what a derivation makes
+ * itself, it does not watch. */
+function apart<T>(make: () => T): T {
+  let made: T;
+  $effect.root(() => {
+    made = make();
+  })();
+  return made!;
+}
+
+/** The resource of this key, made when it is not there, and asked for if it is not fresh. */
 export function resource<T>(key: string, load: () => Promise<T>): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);
-  else found = new Resource(key, load);
+  else found = apart(() => new Resource(key, load));
   kept.set(key, found as Resource<unknown>);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
   found.refresh().catch(() => {});

@@ -1,5 +1,6 @@
 /** Comments of a space or of a change request, in one way. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { BlockJson } from "../document/types.ts";
 import type { Base } from "../editor/base.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 
@@ -23,7 +24,12 @@ async function all<T>(
 
 /** The comments of a change request lie at an address of their own, and are the same otherwise. */
 export class Talk {
-  constructor(readonly space: string, readonly base: Base) {}
+  /** `changed`: after something was done to a thread, for what keeps threads itself. */
+  constructor(
+    readonly space: string,
+    readonly base: Base,
+    readonly changed?: (comment: string) => unknown,
+  ) {}
 
   get #below(): string {
     return this.base.kind === "change"
@@ -75,6 +81,36 @@ export class Talk {
     );
   }
 
+  /** Threads about the published pages, newest first, as the server pages them. */
+  async slice(
+    status: Status | "all",
+    page: string | undefined,
+  ): Promise<{ items: Comment[]; count: number; next?: { page: string } }> {
+    const { items, count, next } = await ask(api.GET("/spaces/{spaceId}/comments", {
+      params: {
+        path: { spaceId: this.space },
+        query: { limit: 50, format: "markdown", status, ...(page ? { page } : {}) },
+      },
+    }));
+    return { items, count: count ?? items.length, ...(next ? { next } : {}) };
+  }
+
+  /** The page that a thread is about, with its text as it was when the thread could last be found there. */
+  about({ target }: Comment): Resource<Schemas["DocumentPage"]> | undefined {
+    const { page, revision } = target;
+    if (!page) return undefined;
+    return resource(
+      `space/${this.space}/revisions/${revision}/page/${page.id}`,
+      async () =>
+        await ask<unknown>(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
+          params: {
+            path: { spaceId: this.space, revisionId: revision, pageId: page.id },
+            query: { format: "document" },
+          },
+        })) as Schemas["DocumentPage"],
+    );
+  }
+
   replies(comment: string): Resource<Schemas["CommentReply"][]> {
     return resource(
       `${this.key}/replies/${comment}`,
@@ -105,6 +141,31 @@ export class Talk {
     await refresh(this.key);
   }
 
+  /** Suggests other blocks in the place of one; none: that it is deleted. */
+  async suggest(said: string, page: string, node: string, blocks: BlockJson[]): Promise<void> {
+    await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/comments", {
+      params: { path: this.#ids },
+      body: {
+        body: { markdown: said },
+        page,
+        node,
+        suggestion: { document: blocks as Schemas["DocumentBlock"][] },
+      },
+    }));
+    await refresh(this.key);
+  }
+
+  /** Takes a suggested edit in, declines it, or opens it again. */
+  async settle(comment: string, status: Schemas["Suggestion"]["status"]): Promise<void> {
+    await ask(
+      api.PUT("/spaces/{spaceId}/change-requests/{changeRequestId}/comments/{commentId}/suggestion", {
+        params: { path: { ...this.#ids, commentId: comment } },
+        body: { status },
+      }),
+    );
+    await refresh(`space/${this.space}/`);
+  }
+
   async reply(comment: string, markdown: string): Promise<void> {
     await ask(
       api.POST(
@@ -116,6 +177,7 @@ export class Talk {
       ),
     );
     await refresh(this.key);
+    await this.changed?.(comment);
   }
 
   /** Adds a reaction of one's own, or takes it back. */
@@ -125,6 +187,7 @@ export class Talk {
       body: added ? { addedReactions: [emoji] } : { removedReactions: [emoji] },
     }));
     await refresh(this.key);
+    await this.changed?.(comment);
   }
 
   async resolve(comment: string, resolved: boolean): Promise<void> {
@@ -133,6 +196,7 @@ export class Talk {
       body: { resolved },
     }));
     await refresh(this.key);
+    await this.changed?.(comment);
   }
 }
 
@@ -142,3 +206,23 @@ export function readWords(markdown: string | undefined): { quote?: string; said:
   if (!found) return { said: markdown ?? "" };
   return { quote: found[1]!.replace(/\\([^\w\s])/g, "$1"), said: found[2]! };
 }
+
+interface Node {
+  key?: string;
+  nodes?: Node[];
+  leaves?: { text: string }[];
+}
+
+/** The text of a node of a document, which has this key; undefined where no node has it. */
+export function textOf(document: unknown, key: string): string | undefined {
+  const stack = [document as Node];
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    if (node.key === key) return says(node).trim();
+    stack.push(...node.nodes ?? []);
+  }
+  return undefined;
+}
+
+const says = (node: Node): string =>
+  node.leaves?.map(({ text }) => text).join("") ??
+    (node.nodes ?? []).map(says).join(node.nodes?.[0]?.leaves ? "" : " ");

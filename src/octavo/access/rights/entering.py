@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ...kit.operation import Call, enters
+from ...kit.operation import Actor, Call, enters
 from ..entering import CollectionAccess, OrgAccess, SpaceAccess, enter_collection, enter_space
 from ..evaluation import Kind
 from ..roles import Can
@@ -26,9 +26,13 @@ class ObjectAccess(Struct, frozen=True):
     kind: Kind
     id: str
     organization_id: str
-    user_id: str
+    actor: Actor
     role: str
     member_role: str | None
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
 
     @property
     def object(self) -> GrantObject:
@@ -38,7 +42,7 @@ class ObjectAccess(Struct, frozen=True):
     def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
         """The caller at something that was just given to their organization: with the role they have in it."""
         assert org.role is not None, "who may create content is no guest"
-        return cls(kind, id, org.organization_id, org.user_id, org.role, org.role)
+        return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
 
     @classmethod
     def of(cls, access: SpaceAccess | CollectionAccess) -> ObjectAccess:
@@ -47,7 +51,7 @@ class ObjectAccess(Struct, frozen=True):
             kind, id = "space", access.space_id
         else:
             kind, id = "collection", access.collection_id
-        return cls(kind, id, access.organization_id, access.user_id, access.role, access.member_role)
+        return cls(kind, id, access.organization_id, access.actor, access.role, access.member_role)
 
 
 @enters(ObjectAccess, "spaceId")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
+from ...kit.operation import Actor
 from ..auditing import audit
 from ..evaluation import Kind, list_standings, list_steps, role_along
 from ..members import require_members
@@ -43,17 +43,16 @@ def _roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
     return {user_id: standing.decision.role for user_id, standing in standings.items()}
 
 
-def keep_own_role(tx: Transaction, call: Call, target: ObjectAccess) -> None:
+def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
     """Grants the caller the role they had when a change of rights would take it from them: nobody who closes a
     door shuts themselves out."""
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):
-        _put(tx, call, target, Subject("user", target.user_id), target.role)
+        _put(tx, target, Subject("user", target.user_id), target.role)
 
 
 def invite(
     tx: Transaction,
-    call: Call,
     target: ObjectAccess,
     role: str | None,
     *,
@@ -69,15 +68,15 @@ def invite(
     require_teams(tx, target.organization_id, team_ids, "teams")
     with guard_roles(tx, target):
         for subject in [*(Subject("user", id) for id in user_ids), *(Subject("team", id) for id in team_ids)]:
-            _put(tx, call, target, subject, role)
+            _put(tx, target, subject, role)
 
 
-def change(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, role: str | None) -> None:
+def change(tx: Transaction, target: ObjectAccess, subject: Subject, role: str | None) -> None:
     """Changes a role that was granted at this very object. Raises NotFound when none was."""
     with guard_roles(tx, target):
         if store.find_grant(tx, target.kind, target.id, subject) is None:
             raise _not_granted(target, subject)
-        _put(tx, call, target, subject, role)
+        _put(tx, target, subject, role)
 
 
 def require_granted(tx: Transaction, target: ObjectAccess, subject: Subject) -> None:
@@ -86,7 +85,7 @@ def require_granted(tx: Transaction, target: ObjectAccess, subject: Subject) -> 
         raise _not_granted(target, subject)
 
 
-def revoke(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject) -> bool:
+def revoke(tx: Transaction, target: ObjectAccess, subject: Subject) -> bool:
     """Takes back what was granted at this very object; False when nothing was."""
     with guard_roles(tx, target):
         was = store.find_grant(tx, target.kind, target.id, subject)
@@ -94,13 +93,13 @@ def revoke(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject) 
             return False
         _require_own(target, was[0])
         store.delete_grant(tx, target.kind, target.id, subject)
-        _audit(tx, call, target.object, "removed", subject, was, None)
+        _audit(tx, target.actor, target.object, "removed", subject, was, None)
     return True
 
 
 def grant_by_link(
     tx: Transaction,
-    call: Call,
+    actor: Actor,
     kind: Kind,
     object_id: str,
     organization_id: str,
@@ -113,10 +112,10 @@ def grant_by_link(
         return
     store.put_grant(tx, kind, object_id, Subject("user", user_id), role)
     at = GrantObject(kind, object_id, organization_id)
-    _audit(tx, call, at, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
+    _audit(tx, actor, at, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
 
 
-def _put(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, role: str | None) -> None:
+def _put(tx: Transaction, target: ObjectAccess, subject: Subject, role: str | None) -> None:
     was = store.find_grant(tx, target.kind, target.id, subject)
     if was == (role,):
         return
@@ -124,7 +123,7 @@ def _put(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, ro
     if was is not None:
         _require_own(target, was[0])
     store.put_grant(tx, target.kind, target.id, subject, role)
-    _audit(tx, call, target.object, "granted" if was is None else "changed", subject, was, (role,))
+    _audit(tx, target.actor, target.object, "granted" if was is None else "changed", subject, was, (role,))
 
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
@@ -138,7 +137,7 @@ def _not_granted(target: ObjectAccess, subject: Subject) -> NotFound:
 
 def _audit(
     tx: Transaction,
-    call: Call,
+    actor: Actor,
     at: GrantObject,
     done: str,
     subject: Subject,
@@ -150,7 +149,7 @@ def _audit(
 
     audit(
         tx,
-        call,
+        actor,
         f"permission.{done}",
         at.organization_id,
         (at.kind, at.id),

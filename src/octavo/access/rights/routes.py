@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from ...errors import NotFound
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, decode_token, present_slice, slice_rows
 from ..accounts import list_users_by_id
-from ..evaluation import list_standings, list_steps
-from ..roles import Can
+from ..entering import role_of_member
+from ..evaluation import list_said, list_standings, list_steps, standing
+from ..roles import COLLECTION, Can, at_least
 from ..wire import present_team, present_user
 from . import granting, store
 from .entering import ObjectAccess
 from .store import Subject
-from .wire import AggregateQuery, Invite, TeamPermission, UpdatePermission, UserPermission, present_source
+from .wire import (
+    AggregateQuery,
+    ExplainedPermission,
+    Invite,
+    TeamPermission,
+    UpdatePermission,
+    UserPermission,
+    present_places,
+    present_source,
+)
 
 operation = Area("access").operation
 
@@ -31,7 +42,7 @@ def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
     users = [] if body.users is UNSET else body.users
     teams = [] if body.teams is UNSET else body.teams
     with call.db.write() as tx:
-        granting.invite(tx, call, target, body.role, users=users, teams=teams)
+        granting.invite(tx, target, body.role, users=users, teams=teams)
 
 
 @operation(
@@ -123,6 +134,53 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     )
 
 
+@operation(
+    "explainUserPermissionInSpace",
+    "GET",
+    _SPACE + "/users/{userId}",
+    needs=Can.ADMIN,
+    returns=ExplainedPermission,
+    errors=(404,),
+    extension=True,
+)
+@operation(
+    "explainUserPermissionInCollection",
+    "GET",
+    _COLLECTION + "/users/{userId}",
+    needs=Can.ADMIN,
+    returns=ExplainedPermission,
+    errors=(404,),
+    extension=True,
+)
+def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
+    """The role that a member has here, with every place that it could come from and the one that decides."""
+    with call.db.read() as tx:
+        member, role = role_of_member(tx, target.organization_id, user_id)
+        if not member:
+            raise NotFound(f"There is no member {user_id!r} in this organization.")
+        steps = list_steps(tx, target.kind, target.id)
+        said = list_said(tx, user_id, steps)
+        own = list_said(tx, target.user_id, steps)
+        user = list_users_by_id(tx, [user_id])[user_id]
+    along = [said[step.id] for step in steps]
+    # Whoever shares this sees what was granted here, and around it only where they share as well.
+    told = [
+        index == 0
+        or at_least(
+            standing(target.member_role, [own[one.id] for one in steps[index:]]).decision.role,
+            COLLECTION[Can.ADMIN],
+        )
+        for index in range(len(steps))
+    ]
+    found = standing(role, along)
+    return ExplainedPermission(
+        found.decision.role,
+        present_user(call, user),
+        present_source(found, steps, target.organization_id),
+        present_places(found, along, told, target.organization_id, role),
+    )
+
+
 @operation("updateUserPermissionInSpace", "PATCH", _SPACE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 @operation(
     "updateUserPermissionInCollection",
@@ -154,7 +212,7 @@ def _update(call: Call, target: ObjectAccess, subject: Subject, body: UpdatePerm
         if body.role is UNSET:
             granting.require_granted(tx, target, subject)
         else:
-            granting.change(tx, call, target, subject, body.role)
+            granting.change(tx, target, subject, body.role)
 
 
 @operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN, returns=Deletion)
@@ -164,7 +222,7 @@ def _update(call: Call, target: ObjectAccess, subject: Subject, body: UpdatePerm
 def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
     """Takes back what somebody was given at this very object; what they have otherwise then counts."""
     with call.db.write() as tx:
-        return granting.revoke(tx, call, target, Subject("user", user_id))
+        return granting.revoke(tx, target, Subject("user", user_id))
 
 
 @operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion)
@@ -174,4 +232,4 @@ def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
 def remove_team(call: Call, target: ObjectAccess, team_id: str) -> bool:
     """Takes back what a team was given at this very object."""
     with call.db.write() as tx:
-        return granting.revoke(tx, call, target, Subject("team", team_id))
+        return granting.revoke(tx, target, Subject("team", team_id))

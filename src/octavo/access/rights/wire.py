@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...kit.pagination import PageQuery
-from ..evaluation import Standing, Step
+from ..evaluation import Said, Standing, Step
 from ..roles import Role
 from ..wire import RoleOrGuest, Team, User
 
@@ -64,6 +65,57 @@ class UserPermission(Struct):
 class TeamPermission(Struct):
     permission: str | None
     team: Team
+
+
+class TeamGrant(Struct):
+    """What a team was granted."""
+
+    team: str
+    permission: str | None
+
+
+class PermissionPlace(Struct, rename="camel"):
+    """One place that could give somebody a role, and whether it is the one that does.
+
+    ``user``: the role that was granted to them there; left out when none was. ``teams``: what was granted there to
+    teams of theirs. ``defaultLevel``: what the place gives to every member, `inherit` for what is above it. Of a place
+    whose grants the caller may not list, none of these is there. ``role``: of the organization alone, theirs in it.
+    """
+
+    object: PermissionObject
+    decides: bool
+    user: str | None | UnsetType = UNSET
+    teams: list[TeamGrant] | UnsetType = UNSET
+    default_level: str | None | UnsetType = UNSET
+    role: str | None | UnsetType = UNSET
+
+
+class ExplainedPermission(Struct):
+    """The role that somebody has at an object, and every place where it could come from: the object, the collections
+    around it from the inside outwards, and the organization at the end. The first one that says anything decides."""
+
+    permission: str | None
+    user: User
+    source: PermissionSource
+    places: list[PermissionPlace]
+
+
+def present_places(
+    found: Standing, said: Sequence[Said], told: Sequence[bool], organization_id: str, role: str | None
+) -> list[PermissionPlace]:
+    """``told``: of each place, whether the caller may know what was granted there. ``role``: in the organization."""
+    places = []
+    for index, one in enumerate(said):
+        place = PermissionPlace(
+            PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
+        )
+        if told[index]:
+            place.user = one.user[0] if one.user else UNSET
+            place.teams = [TeamGrant(team, permission) for team, permission in one.teams.items()]
+            place.default_level = one.step.default_level
+        places.append(place)
+    at = PermissionObject("organization", organization_id)
+    return [*places, PermissionPlace(at, decides=found.decision.rung is None, role=role)]
 
 
 def present_source(standing: Standing, steps: list[Step], organization_id: str) -> PermissionSource:

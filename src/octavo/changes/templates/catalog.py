@@ -132,7 +132,7 @@ def _built_in_template(tx: Transaction, template_id: str) -> Template:
     return Template(template_id, about["title"], about["description"], about["icon"], refs)
 
 
-_slots: OwnCache[list[str]] = OwnCache(1024 * 1024)
+_slots: OwnCache[list[str]] = OwnCache("slots of templates", 1)
 
 
 def _template_of(tx: Transaction, space: SpaceRow) -> Template:

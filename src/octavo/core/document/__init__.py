@@ -72,11 +72,14 @@ from .places import (
     Conditions,
     Place,
     anchors,
+    cut_section,
     list_places,
     mark_places,
     place_ids,
+    places_by_id,
     slug,
 )
+from .portable import portable
 from .reader import (
     may_be_cut,
     read,
@@ -136,6 +139,7 @@ __all__ = [
     "carry_sources",
     "close_conditions",
     "contained",
+    "cut_section",
     "document_schemas",
     "evaluate_document",
     "find_unread",
@@ -153,6 +157,8 @@ __all__ = [
     "on_failure",
     "outline",
     "place_ids",
+    "places_by_id",
+    "portable",
     "plain_text",
     "read",
     "read_head",

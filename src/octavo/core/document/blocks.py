@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import accumulate, islice
+from itertools import accumulate, compress, count, islice
+from operator import attrgetter, not_
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ _LOOKS = 16
 """Keys that are looked for one by one, before all are put in order."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
+_digests_of = attrgetter("digests")
 _BLANK = "\ufeff \t\r\n"
 
 
@@ -79,18 +81,23 @@ def _definitions(gaps: Iterable[str]) -> str:
     return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
 
 
+def _that_say(digests: Set[str], entries: Sequence[Entry]) -> Iterator[int]:
+    """Where among the blocks of a page those are in which something says one of these."""
+    return compress(count(), map(not_, map(digests.isdisjoint, map(_digests_of, entries))))
+
+
 def _kept(entries: Sequence[Entry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
     """Adds to ``kept`` what is kept for the nodes with these digests (None: all)."""
     counts: dict[str, int] = {}
+    if among is not None:
+        entries = [entries[at] for at in _that_say(among, entries)]
     for entry in entries:
-        if among is not None and among.isdisjoint(entry.digests):
-            continue
         for digest, key in zip(entry.digests, entry.keys, strict=True):
             if among is not None and digest not in among:
                 continue
-            count = counts.get(digest, 0)
-            counts[digest] = count + 1
-            plain = f"{digest}-{count}" if count else digest
+            before = counts.get(digest, 0)
+            counts[digest] = before + 1
+            plain = f"{digest}-{before}" if before else digest
             if plain != key:
                 kept[plain] = key
     return kept
@@ -177,7 +184,7 @@ class BlockEdits:
 
     def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
         self._text, self._index, self._whole = text, index, whole
-        self._ends = list(accumulate(entry.gap + entry.size for entry in index.entries))
+        self._ends = list(accumulate([entry.gap + entry.size for entry in index.entries]))
         self._order: list[int | _Slot] = list(range(len(index.entries)))
         """The blocks: those that nothing was done with as their places in the index."""
         self._tail = text[self._ends[-1] :] if self._ends else text
@@ -617,9 +624,7 @@ class BlockEdits:
             for at in range(len(self._order)):
                 self._slot(at)
         self._carry_sources()
-        news = Document(
-            [slot.node for slot in self._order if isinstance(slot, _Slot) and not slot.is_untouched]
-        )
+        news = Document([slot.node for slot in self._slots() if not slot.is_untouched])
         carry_keys(Document(self._olds), news, self._is_untouched)
         return self._finish_local(news) if self._whole is None else self._finish_whole()
 
@@ -640,9 +645,8 @@ class BlockEdits:
         digests = Digests(Document(olds), Document(news))
         said = {digests.of(node) for node in news}
         copied = (
-            self._text[end - entry.size : end]
-            for entry, end in zip(self._index.entries, self._ends, strict=True)
-            if not said.isdisjoint(entry.digests)
+            self._text[self._ends[at] - self._index.entries[at].size : self._ends[at]]
+            for at in _that_say(said, self._index.entries)
         )
         self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import unescape
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING
 
-from latex2mathml.converter import convert_to_element
 from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 FORMULA_MAX = 4000
 _DEPTH_MAX = 100
@@ -78,6 +80,8 @@ def formula(written: str, block: bool = False) -> Element | None:
     converted."""
     if len(written) > FORMULA_MAX or _depth(written) > _DEPTH_MAX:
         return None
+    from latex2mathml.converter import convert_to_element
+
     try:
         root = convert_to_element(_ENVIRONMENT.sub(_known, written), display="block" if block else "inline")
     except Exception:  # noqa: BLE001 - the converter answers bad input with errors of every class

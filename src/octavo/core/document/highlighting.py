@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.token import STANDARD_TYPES
-from pygments.util import ClassNotFound
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 # pygments reads about 0.2 MB a second; longer listings are shown plain rather than holding a page up.
 HIGHLIGHT_MAX = 60_000
@@ -73,11 +73,16 @@ def language_name(syntax: str) -> str:
     return "" if syntax.lower() in _PLAIN else _NAMES.get(syntax.lower(), syntax)
 
 
+_HERE = re.compile(r"\A(.*<<'JSON'\n)(.*)(\nJSON)\Z", re.S)
+
 _making = threading.Lock()
 
 
 @lru_cache(maxsize=256)
 def _lexer(syntax: str) -> Lexer | None:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
     name = syntax.lower()
     try:
         # The first lexer of a language works its rules out, with counters that threads would share.
@@ -93,13 +98,21 @@ def highlight(code: str, syntax: str) -> list[Token] | None:
     """
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
+    document = _HERE.search(code) if syntax in ("bash", "sh") else None
+    if document is not None:
+        # What a command of the shell is given as a document of JSON is no text.
+        kinds = zip(document.groups(), ("bash", "json", "bash"), strict=True)
+        found = [highlight(part, kind) for part, kind in kinds]
+        return [token for tokens in found for token in tokens or ()] if all(found) else None
     lexer = _lexer(syntax)
     if lexer is None:
         return None
+    from pygments.token import STANDARD_TYPES
+
     parts = ((COLOURED.get(STANDARD_TYPES.get(kind, ""), ""), text) for kind, text in lexer.get_tokens(code))
-    found = [(hue, "".join(text for _, text in same)) for hue, same in groupby(parts, lambda part: part[0])]
+    merged = [(hue, "".join(text for _, text in same)) for hue, same in groupby(parts, lambda part: part[0])]
     # A lexer that changed the text (some normalise) cannot be laid over it.
-    return found if "".join(text for _, text in found) == code else None
+    return merged if "".join(text for _, text in merged) == code else None
 
 
 class Tokens:

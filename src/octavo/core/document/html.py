@@ -10,6 +10,7 @@ or scripts, and everything is readable without JavaScript.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -132,6 +133,12 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_fields: str = "{name} fields"
     api_and_more: str = "and {name} more"
     api_left_out: str = "What is in it is not shown here."
+    api_always: str = "always"
+    api_more: str = "More"
+    api_callbacks: str = "Callbacks"
+    api_next: str = "Where to go from here"
+    api_shapes: str = "{name} shapes"
+    api_told_apart: str = "told apart by"
     api_nothing_more: str = "Nothing more is said about it."
 
 
@@ -167,7 +174,8 @@ class Context(Struct, frozen=True, kw_only=True):
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
     ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
-    tried; ``integration(data)`` the address of what an integration has its block show; ``code_block(syntax)`` the block
+    tried; ``authentication(spec)`` that of the page which says how to authenticate with an API (None: no such page);
+    ``integration(data)`` the address of what an integration has its block show; ``code_block(syntax)`` the block
     that draws listings in that language; ``highlight(code, syntax)`` the
     coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves. ``direction``: that of the page, ``ltr`` or
@@ -179,6 +187,7 @@ class Context(Struct, frozen=True, kw_only=True):
     icon: Callable[[str], Markup | None] = lambda name: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
     try_it: Callable[[Data], str | None] = lambda data: None
+    authentication: Callable[[str], str | None] = lambda spec: None
     integration: Callable[[Data], str | None] = lambda data: None
     code_block: Callable[[str], CodeBlock | None] = lambda syntax: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
@@ -200,12 +209,13 @@ class Heading(Struct, frozen=True):
 
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
-    some listings are diagrams, which a script can draw."""
+    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API."""
 
     body: Markup
     outline: tuple[Heading, ...]
     updates: bool = False
     diagrams: bool = False
+    operations: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -219,7 +229,7 @@ def render(document: Document, context: Context | None = None) -> Html:
     renderer.draw(document.nodes)
     renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
-    return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams)
+    return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams, renderer.operations)
 
 
 def _escape(text: str) -> str:
@@ -320,6 +330,7 @@ _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _FEW_VALUES = 8
+_FEW_LANGUAGES = 4
 """Possible values of a field that are shown at once."""
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
@@ -382,6 +393,7 @@ class _Renderer:
         self.outline: list[Heading] = []
         self.updates = False
         self.diagrams = False
+        self.operations = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -883,7 +895,8 @@ class _Renderer:
             )  # fmt: skip
         strip = _wrap("div", buttons, role="tablist", aria_label=self.labels.tabs)
         wide = block.data.get("fullWidth") is True and "wide"
-        return _wrap("div", [*strip, *self._set_aside(panels)], class_=_classes("tabs", wide))
+        shapes = block.data.get("shapes") is True and "shapes"
+        return _wrap("div", [*strip, *self._set_aside(panels)], class_=_classes("tabs", wide, shapes))
 
     def stepper(self, block: Block) -> Pieces:
         return _wrap("ol", block.nodes, class_="stepper")
@@ -987,6 +1000,7 @@ class _Renderer:
 
     def openapi_head(self, block: Block) -> Pieces:
         """The method and the address of an operation, and beside them what can be done with it."""
+        self.operations = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
         icon = [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")]
@@ -1044,6 +1058,7 @@ class _Renderer:
 
     def _rows(self, rows: Sequence[tuple[str, str, Pieces, str | None]]) -> Pieces:
         """A method, a path, the link and an id each. The beginning that most paths share is said once, above."""
+        self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
         for method, path, link, id in rows:
@@ -1066,9 +1081,46 @@ class _Renderer:
         """What is said of an operation, and beside it what is sent and answered."""
         return _wrap("div", block.nodes, class_="openapi-columns")
 
+    def openapi_sample(self, block: Block) -> Pieces:
+        """A request as code: the first sample, and the languages and libraries that a script shows it in."""
+        data = block.data
+        own = [each[0] for each in data.get("own") or ()]
+        libraries: dict[str, list[str]] = {}
+        for language, library in data.get("libraries") or ():
+            libraries.setdefault(language, []).append(library)
+
+        def button(language: str, library: str, *words: Piece) -> list[Piece]:
+            return _wrap("button", words, type="button", data_language=language, data_library=library)
+
+        named = [
+            *((label, "", label) for label in own),
+            *((each, found[0], each) for each, found in libraries.items()),
+        ]
+        strip = [
+            piece
+            for language, library, label in named[:_FEW_LANGUAGES]
+            for piece in button(language, library, label)
+        ]
+        listed: list[Piece] = []
+        for language, library, label in named[_FEW_LANGUAGES:]:
+            listed += _wrap(
+                "li", button(language, library, *_wrap("span", [label]), *_wrap("small", [library]))
+            )
+        chevron = Markup('<span class="i i-chevron"></span>')
+        more = _wrap("summary", [self.labels.api_more, chevron])
+        menu = _wrap("details", [*more, *_wrap("ul", listed)], class_="picker end") if listed else []
+        others = json.dumps([[each, *found] for each, found in libraries.items() if len(found) > 1])
+        bar = _wrap(
+            "div", [*strip, *menu], class_="sample-bar scripted", role="group", aria_label=self.labels.tabs
+        )
+        return _wrap(
+            "div", [*bar, *block.nodes], class_="openapi-sample", data_call=text_of(data, "call"),
+            data_own=json.dumps(data.get("own")) if own else None, data_libraries=others,
+        )  # fmt: skip
+
     def openapi_part(self, block: Block) -> Pieces:
         """What a part of an operation is called, such as its query."""
-        return _wrap("p", block.nodes, class_="openapi-part")
+        return _wrap("p", block.nodes, class_="openapi-part", data_part=text_of(block.data, "part"))
 
     def openapi_limits(self, block: Block) -> Pieces:
         """What a value has to be besides its type."""
@@ -1086,6 +1138,13 @@ class _Renderer:
             open=block.data.get("open") is True,
         )  # fmt: skip
 
+    def openapi_scheme(self, node: Inline) -> Pieces:
+        """What to authenticate with, as a link to where that is told about."""
+        page = self.context.authentication(text_of(node.data, "spec") or "")
+        if page is None:
+            return node.nodes
+        return _wrap("a", node.nodes, href=f"{page}#{quote(text_of(node.data, 'anchor') or '')}")
+
     def openapi_word(self, node: Inline) -> Pieces:
         """A word that nobody wrote: in the page's language."""
         label = getattr(self.labels, f"api_{text_of(node.data, 'word')}", None)
@@ -1100,6 +1159,7 @@ class _Renderer:
 
     def openapi_fields(self, block: Block) -> Pieces:
         """A list of parameters or properties."""
+        self.operations = True
         return _wrap("ul", block.nodes, class_="openapi-fields")
 
     def openapi_field(self, block: Block) -> Pieces:
@@ -1514,6 +1574,7 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-head": _Renderer.openapi_head,
     "openapi-facts": _Renderer.openapi_facts,
     "openapi-columns": _Renderer.openapi_columns,
+    "openapi-sample": _Renderer.openapi_sample,
     "openapi-part": _Renderer.openapi_part,
     "openapi-limits": _Renderer.openapi_limits,
     "openapi-fold": _Renderer.openapi_fold,
@@ -1539,6 +1600,7 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
     "inline-image": _Renderer.inline_image,
     "annotation": _Renderer.annotation,
     "openapi-word": _Renderer.openapi_word,
+    "openapi-scheme": _Renderer.openapi_scheme,
     "mention": _Renderer.mention,
     "button": _Renderer.button,
 }
@@ -1553,7 +1615,7 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
         return None
     if isinstance(nodes[-1], Block):
         return None
-    call = _CALL.fullmatch(plain_text(nodes[-1]))
+    call = _CALL.fullmatch(plain_text(nodes[-1]).strip())
     return (call[1], call[2], nodes[0]) if call is not None else None
 
 

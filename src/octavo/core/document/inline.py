@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 from markdown_it.token import Token
-from rich.emoji import Emoji, NoEmoji
 
 from .markdown import safe_url
 from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
@@ -216,6 +215,8 @@ def length(value: str) -> Any:
 @lru_cache(maxsize=4096)
 def emoji_code(name: str) -> str | None:
     """The code points of a short name, hyphenated hexadecimal, or None for no emoji."""
+    from rich.emoji import Emoji, NoEmoji
+
     try:
         found = str(Emoji(name))
     except NoEmoji:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -223,36 +223,87 @@ def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, s
 def mark_places(document: Document) -> list[str]:
     """Writes the id of every place into its node, for those who draw the document, and gives all ids. Such a
     document is not to be written as Markdown again: a heading's id would become one that its writer fixed."""
+    found = places_by_id(document)
+    for name, node in found.items():
+        node.data["id"] = name
+    return list(found)
+
+
+def places_by_id(document: Document) -> dict[str, Block | Inline]:
+    """The nodes that links can name, each by its id on the page."""
     found = [(node, place) for node, place in list_places(document) if place.include is None]
     names = name_places([place for _, place in found])
-    for (node, _), name in zip(found, names, strict=True):
-        node.data["id"] = name
-    return names
+    return {name: node for (node, _), name in zip(found, names, strict=True)}
+
+
+def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
+    """What is at one place of a document: a heading with what stands below it, down to the next one that is as high, or
+    the block that the place is. ``places``: those of the whole page, by their ids; ``wanted``: as links spell it. None
+    where there is no such place any more."""
+    ids = {id(node): name for name, node in places.items()}
+    inside: list[Any] = [document]
+    there: dict[str, tuple[list[Any], int]] = {}
+    while inside:
+        here = inside.pop()
+        for at, node in enumerate(here.nodes):
+            if type(node) is Block and id(node) in ids:
+                there[ids[id(node)]] = here.nodes, at
+        inside += [child for child in children(here) if type(child) is not Text]
+    found = Anchors(there).find(wanted)
+    if not found:
+        return None
+    beside, start = there[found]
+    top = beside[start]
+    end = start + 1
+    if top.type.startswith("heading-"):
+        while end < len(beside) and not _ends(beside[end], top):
+            end += 1
+    return Document(beside[start:end])
+
+
+def _ends(node: Block, heading: Block) -> bool:
+    """Whether a block is a heading as high as another one, or higher."""
+    return node.type.startswith("heading-") and _level(node) <= _level(heading)
+
+
+def _level(heading: Block) -> int:
+    given = heading.data.get("level")
+    return given if type(given) is int else int(heading.type[-1]) + 1
 
 
 class Anchors:
-    """The ids of a page, found by however a link spells one."""
+    """The ids of a page, found by however a link spells one. ``title``: that of the page, which is its own first
+    heading elsewhere and has no id here."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
+        self._title = _loose(title)
         self._loose: dict[str, str] = {}
         for name in self._names:
             self._loose.setdefault(_loose(name), name)
 
     def find(self, wanted: str) -> str | None:
-        """The id that a link means; None when there is none like it."""
+        """The id that a link means, ``""`` for the start of the page; None when there is none like it."""
         if wanted in self._names:
             return wanted
-        return self._loose.get(_loose(wanted)) if wanted else None
+        loose = _loose(wanted) if wanted else None
+        return (
+            ""
+            if loose and loose == self._title and loose not in self._loose
+            else self._loose.get(loose or "")
+        )
 
 
-def anchors(places: Sequence[Place], holds: Callable[[str], bool] | None = None) -> Anchors:
-    """The ids of these places; with ``holds``, of those whose conditions hold."""
+def anchors(places: Sequence[Place], holds: Callable[[str], bool] | None = None, title: str = "") -> Anchors:
+    """The ids of these places; with ``holds``, of those whose conditions hold. ``title``: of their page."""
     names = name_places(places)
     return Anchors(
-        name
-        for name, place in zip(names, places, strict=True)
-        if holds is None or all(map(holds, place.conditions))
+        (
+            name
+            for name, place in zip(names, places, strict=True)
+            if holds is None or all(map(holds, place.conditions))
+        ),
+        title,
     )
 
 

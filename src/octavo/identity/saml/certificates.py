@@ -6,9 +6,6 @@ import base64
 import binascii
 import re
 
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-
 from ...errors import BadRequest
 
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----", re.S)
@@ -19,6 +16,9 @@ def parse_certificates(text: str) -> list[str]:
     """The certificates in ``text`` as base64 without line breaks: PEM blocks (several while keys are changed), or
     the bare base64 that identity providers show. Raises BadRequest naming ``certificate``.
     """
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
     blocks = _PEM.findall(text) or ([text] if text.strip() else [])
     found = []
     for block in blocks:

@@ -4,6 +4,8 @@ python3-saml checks schema, signatures and conditions. It is lenient where ident
 is what the known attacks live on; so what it accepts must also have the one plain shape asked for here: one
 assertion in its place, each signature a child of what it signs and over nothing else, strong algorithms, and
 every condition present, not only right where present. What is read afterwards is read from that assertion.
+
+The libraries are loaded once somebody signs in this way: they take long, and most installations never need them.
 """
 
 from __future__ import annotations
@@ -11,22 +13,19 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import xmlsec
-from lxml import etree
 from msgspec import Struct
-from onelogin.saml2.authn_request import OneLogin_Saml2_Authn_Request
-from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
-from onelogin.saml2.response import OneLogin_Saml2_Response
-from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
 from ...core.addresses import own_address
 from ...errors import Unauthorized
 from ...kit.clock import parse_iso
 from .certificates import parse_certificates
+from .service import Service
 from .store import ProviderRow
-from .wire import Service
+
+if TYPE_CHECKING:
+    from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
 MAX_BYTES = 512 * 1024
 _SKEW = 60_000
@@ -77,7 +76,7 @@ _SURNAMES = (
 )  # fmt: skip
 
 
-class Refused(Unauthorized):
+class RefusedResponse(Unauthorized):
     """A response that proves nothing; the message says which rule it breaks."""
 
 
@@ -93,6 +92,8 @@ class Assertion(Struct, frozen=True):
 
 
 def _settings(provider: ProviderRow, service: Service) -> OneLogin_Saml2_Settings:
+    from onelogin.saml2.settings import OneLogin_Saml2_Settings
+
     return OneLogin_Saml2_Settings(
         {
             "strict": True,
@@ -125,12 +126,16 @@ class Request(Struct, frozen=True):
 
 
 def make_request(provider: ProviderRow, service: Service) -> Request:
+    from onelogin.saml2.authn_request import OneLogin_Saml2_Authn_Request
+
     made = OneLogin_Saml2_Authn_Request(_settings(provider, service))
     return Request(made.get_id(), made.get_request())
 
 
 def service_metadata(service: Service) -> bytes:
     """What identity providers read to know us; the same before and after the provider is set up."""
+    from onelogin.saml2.settings import OneLogin_Saml2_Settings
+
     sp = {
         "entityId": service.entity_id,
         "assertionConsumerService": {"url": service.acs_url, "binding": _POST},
@@ -143,10 +148,15 @@ def service_metadata(service: Service) -> bytes:
 
 
 def read_response(encoded: str, provider: ProviderRow, service: Service, moment: int) -> Assertion:
-    """What a SAMLResponse (base64, as posted) proves at ``moment``. Raises Refused.
+    """What a SAMLResponse (base64, as posted) proves at ``moment``. Raises RefusedResponse.
 
     Does not know what was asked or taken before: the caller checks ``in_response_to`` and that ``id`` is new.
     """
+    import xmlsec
+    from lxml import etree
+    from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
+    from onelogin.saml2.response import OneLogin_Saml2_Response
+
     xml = _decode(encoded)
     try:
         # Without comments, DTD or instructions in it, this and python3-saml's own parser see the same elements.
@@ -162,7 +172,7 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
         xmlsec.Error,
         ValueError,
     ) as error:
-        raise Refused(f"SAML response: {error}") from None
+        raise RefusedResponse(f"SAML response: {error}") from None
     return _read(root, assertion, provider, service, moment)
 
 
@@ -170,59 +180,59 @@ def _decode(encoded: str) -> bytes:
     try:
         xml = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise Refused("SAML response: not base64") from None
+        raise RefusedResponse("SAML response: not base64") from None
     if len(xml) > MAX_BYTES:
-        raise Refused("SAML response: too large")
+        raise RefusedResponse("SAML response: too large")
     declaration = _DECLARATION.match(xml)
     body = xml[declaration.end() :] if declaration else xml
     encoding = _ENCODING.search(declaration[0]) if declaration else None
     if b"\0" in xml or (encoding and encoding[1].lower() not in (b"utf-8", b"us-ascii")):
-        raise Refused("SAML response: expected UTF-8")
+        raise RefusedResponse("SAML response: expected UTF-8")
     # No DTD, no entities, no CDATA, no comments that cut a name in two, no processing instructions.
     if b"<!" in body or b"<?" in body or not body.lstrip().startswith(b"<"):
-        raise Refused("SAML response: expected plain elements, without DTD, comments or CDATA")
+        raise RefusedResponse("SAML response: expected plain elements, without DTD, comments or CDATA")
     return xml
 
 
 def _only_assertion(root: Any) -> Any:
     """The one assertion of a response, in its place."""
     if root.tag != f"{_P}Response":
-        raise Refused("SAML response: expected a Response")
+        raise RefusedResponse("SAML response: expected a Response")
     assertions = list(root.iter(f"{_A}Assertion", f"{_A}EncryptedAssertion"))
     if len(assertions) != 1 or assertions[0].getparent() is not root or assertions[0].tag != f"{_A}Assertion":
-        raise Refused(
+        raise RefusedResponse(
             "SAML response: expected exactly one assertion, not encrypted, directly in the Response"
         )
     if len(list(root.iter(f"{_P}Response"))) != 1:
-        raise Refused("SAML response: expected exactly one Response")
+        raise RefusedResponse("SAML response: expected exactly one Response")
     ids = [element.get(name) for element in root.iter() for name in ("ID", "Id", "id") if element.get(name)]
     if len(ids) != len(set(ids)):
-        raise Refused("SAML response: two elements with one ID")
+        raise RefusedResponse("SAML response: two elements with one ID")
     return assertions[0]
 
 
 def _require_sound_signatures(root: Any, assertion: Any) -> None:
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
-        raise Refused("SAML response: not signed")
+        raise RefusedResponse("SAML response: not signed")
     if len(signatures) > 2 or len({id(s.getparent()) for s in signatures}) != len(signatures):
-        raise Refused("SAML response: too many signatures")
+        raise RefusedResponse("SAML response: too many signatures")
     for signature in signatures:
         signed = signature.getparent()
         if signed is not root and signed is not assertion:
-            raise Refused("SAML response: a signature in the wrong place")
+            raise RefusedResponse("SAML response: a signature in the wrong place")
         if [child.tag for child in signature][:2] != [f"{_DS}SignedInfo", f"{_DS}SignatureValue"] or any(
             child.tag not in (f"{_DS}SignedInfo", f"{_DS}SignatureValue", f"{_DS}KeyInfo")
             for child in signature
         ):
-            raise Refused("SAML response: a signature with something in it")
+            raise RefusedResponse("SAML response: a signature with something in it")
         info = signature[0]
         if [child.tag for child in info] != [
             f"{_DS}CanonicalizationMethod",
             f"{_DS}SignatureMethod",
             f"{_DS}Reference",
         ]:
-            raise Refused("SAML response: a signature over more or less than one element")
+            raise RefusedResponse("SAML response: a signature over more or less than one element")
         canonical, method, reference = info
         transforms = [t.get("Algorithm") for t in reference.iter(f"{_DS}Transform")]
         digest = reference.find(f"{_DS}DigestMethod")
@@ -232,11 +242,11 @@ def _require_sound_signatures(root: Any, assertion: Any) -> None:
             or digest is None
             or digest.get("Algorithm") not in _DIGESTS
         ):
-            raise Refused("SAML response: signed with an algorithm that is not taken")
+            raise RefusedResponse("SAML response: signed with an algorithm that is not taken")
         if transforms[:1] != [_ENVELOPED] or len(transforms) > 2 or not set(transforms[1:]) <= _CANONICAL:
-            raise Refused("SAML response: signed through a transform that is not taken")
+            raise RefusedResponse("SAML response: signed through a transform that is not taken")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
-            raise Refused("SAML response: a signature over another element than its own")
+            raise RefusedResponse("SAML response: a signature over another element than its own")
 
 
 def _request_data(acs_url: str) -> dict[str, str]:
@@ -251,16 +261,16 @@ def _request_data(acs_url: str) -> dict[str, str]:
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:
     issuers = [root.find(f"{_A}Issuer"), assertion.find(f"{_A}Issuer")]
     if issuers[1] is None or any(i is not None and _text(i) != provider.entity_id for i in issuers):
-        raise Refused("SAML response: from another issuer")
+        raise RefusedResponse("SAML response: from another issuer")
     if root.get("Destination") not in (None, service.acs_url):
-        raise Refused("SAML response: for another destination")
+        raise RefusedResponse("SAML response: for another destination")
     conditions = assertion.find(f"{_A}Conditions")
     restrictions = [] if conditions is None else conditions.findall(f"{_A}AudienceRestriction")
     if not restrictions or any(
         service.entity_id not in [_text(a) for a in restriction.findall(f"{_A}Audience")]
         for restriction in restrictions
     ):
-        raise Refused("SAML response: for another audience")
+        raise RefusedResponse("SAML response: for another audience")
     _require_time(conditions, moment)
     confirmed = [
         data
@@ -270,22 +280,22 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
         and data.get("Recipient") == service.acs_url
     ]
     if len(confirmed) != 1:
-        raise Refused("SAML response: for another recipient")
+        raise RefusedResponse("SAML response: for another recipient")
     expires_at = _require_time(confirmed[0], moment, needs_end=True)
     asked = {
         found for found in (root.get("InResponseTo"), confirmed[0].get("InResponseTo")) if found is not None
     }
     if len(asked) > 1 or (asked and confirmed[0].get("InResponseTo") is None):
-        raise Refused("SAML response: answers another request")
+        raise RefusedResponse("SAML response: answers another request")
     name_ids = assertion.findall(f"{_A}Subject/{_A}NameID")
     if len(name_ids) != 1:
-        raise Refused("SAML response: names nobody")
+        raise RefusedResponse("SAML response: names nobody")
     name_id = _text(name_ids[0])
     email = _attribute(assertion, _EMAIL_NAMES) or (name_id if "@" in name_id else None)
     transient = name_ids[0].get("Format") == _TRANSIENT
     subject = f"email:{(email or '').lower()}" if transient else name_id
     if not name_id or len(subject) > 512 or (transient and email is None):
-        raise Refused("SAML response: names nobody")
+        raise RefusedResponse("SAML response: names nobody")
     return Assertion(
         id=assertion.get("ID"),
         expires_at=expires_at + _SKEW,
@@ -299,14 +309,14 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
 
 
 def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
-    """Raises Refused outside NotBefore and NotOnOrAfter of ``element``; the latter, or a day from now."""
+    """Raises RefusedResponse outside NotBefore and NotOnOrAfter of ``element``; the latter, or a day from now."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
-        raise Refused("SAML response: does not say when it ends")
+        raise RefusedResponse("SAML response: does not say when it ends")
     if (begins is not None and moment < begins - _SKEW) or (ends is not None and moment >= ends + _SKEW):
-        raise Refused("SAML response: expired, or not valid yet")
+        raise RefusedResponse("SAML response: expired, or not valid yet")
     if ends is not None and ends - moment > _MAX_LIFETIME:
-        raise Refused("SAML response: valid for longer than a day")
+        raise RefusedResponse("SAML response: valid for longer than a day")
     return ends if ends is not None else moment + _MAX_LIFETIME
 
 
@@ -316,7 +326,7 @@ def _time(text: str | None) -> int | None:
     try:
         return parse_iso(text)
     except ValueError:
-        raise Refused("SAML response: a time that is none") from None
+        raise RefusedResponse("SAML response: a time that is none") from None
 
 
 def _text(element: Any) -> str:

@@ -8,16 +8,27 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from ...access import Can, OrgAccess, SignedIn, audit, cookie_header, find_team, require_same_origin
+from ...access import (
+    Can,
+    OrgAccess,
+    SignedIn,
+    actor_or_stranger,
+    audit,
+    cookie,
+    cookie_header,
+    find_team,
+    require_same_origin,
+)
 from ...core.addresses import read_address
 from ...errors import BadRequest, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
 from ...kit.pagination import Listing, PageQuery, present_slice
-from ..routes import session_cookie
+from ..routes import browser_of, session_cookie
 from . import signing_in, store, wire
 from .certificates import parse_certificates
 from .responses import MAX_BYTES, service_metadata
+from .service import service
 
 operation = Area("access").operation
 
@@ -93,7 +104,7 @@ def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) 
         provider_id = store.insert_provider(tx, org.organization_id, _checked(tx, org, body))
         made = store.get_provider(tx, org.organization_id, provider_id)
         target = ("saml-provider", provider_id)
-        audit(tx, call, "saml-provider.created", org.organization_id, target, after=_state(made))
+        audit(tx, call.actor, "saml-provider.created", org.organization_id, target, after=_state(made))
         return _present(call, tx, made)
 
 
@@ -130,7 +141,7 @@ def update_saml_provider(
         if changed:
             audit(
                 tx,
-                call,
+                call.actor,
                 "saml-provider.updated",
                 org.organization_id,
                 ("saml-provider", saml_provider_id),
@@ -147,7 +158,7 @@ def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> b
         if not store.delete_provider(tx, org.organization_id, saml_provider_id):
             return False
         target = ("saml-provider", saml_provider_id)
-        audit(tx, call, "saml-provider.removed", org.organization_id, target)
+        audit(tx, call.actor, "saml-provider.removed", org.organization_id, target)
     return True
 
 
@@ -157,6 +168,7 @@ def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> b
     "/orgs/{organizationId}/sso",
     needs=Can.VIEW,
     returns=wire.ProviderLogins,
+    scripts=True,
 )
 def list_sso_logins(call: Call, org: OrgAccess) -> wire.ProviderLogins:
     """The active providers that one signs in to the organization through, and where each starts."""
@@ -187,14 +199,21 @@ class FinishQuery(Struct):
 )
 def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
     """Sends a browser to the identity provider; `next` is the path to come back to."""
-    return _send_on(call, signing_in.start(call, saml_provider_id, query.next))
+    return _send_on(call, signing_in.start(call.context, saml_provider_id, query.next))
+
+
+def _returning(call: Call) -> signing_in.Returning:
+    binding = cookie(call, signing_in.cookie_name(call.context)) or ""
+    return signing_in.Returning(browser_of(call), binding, actor_or_stranger(call))
 
 
 def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
     headers = {"location": leaving.url, "cache-control": "no-store"}
     if leaving.binding is not None:
         seconds = signing_in.LIFETIME // 1000
-        headers["set-cookie"] = cookie_header(call, leaving.binding, seconds, signing_in.cookie_name(call))
+        headers["set-cookie"] = cookie_header(
+            call.context, leaving.binding, seconds, signing_in.cookie_name(call.context)
+        )
     return Reply(status=303, headers=headers)
 
 
@@ -212,7 +231,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
             raise NotFound("There is no sign-in provider at this address.")
-    metadata = service_metadata(wire.service(call, saml_provider_id))
+    metadata = service_metadata(service(call.context, saml_provider_id))
     return Reply(metadata, headers={"content-type": "application/samlmetadata+xml"})
 
 
@@ -239,7 +258,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     if len(responses) != 1:
         raise BadRequest("SAMLResponse: expected exactly one")
     relay_state = form.get("RelayState", [None])[0]
-    return _send_on(call, signing_in.receive(call, saml_provider_id, responses[0], relay_state))
+    return _send_on(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 
 
 @operation(
@@ -254,7 +273,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
 )
 def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:
     """Begins a session in the browser that began the sign-in, and goes on to the app; or to the page that asks."""
-    finished = signing_in.finish(call, saml_provider_id, query.answer)
+    finished = signing_in.finish(call.context, _returning(call), saml_provider_id, query.answer)
     if isinstance(finished, str):
         return _send_on(call, signing_in.Leaving(finished, None))
     return Reply(
@@ -288,7 +307,7 @@ def _begun(call: Call, finished: signing_in.Finished) -> Reply:
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     """What an identity provider's answer says, and what it waits for: `confirm` for a press of a button, `connect`
     for the owner of the account with that address. For the browser that the answer was given to."""
-    waiting = signing_in.look(call, body.answer)
+    waiting = signing_in.look(call.context, _returning(call).binding, body.answer)
     shown = wire.SamlAnswer(waiting.step, waiting.organization, waiting.provider, waiting.email)
     return Reply(shown, headers={"cache-control": "no-store"})
 
@@ -309,7 +328,7 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     From our own page only. 409 when the account's owner must connect it first.
     """
     require_same_origin(call)
-    return _begun(call, signing_in.confirm(call, body.answer))
+    return _begun(call, signing_in.confirm(call.context, _returning(call), body.answer))
 
 
 @operation(
@@ -326,4 +345,4 @@ def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
     """Lets an organization's identity provider vouch for the caller from now on, for that organization alone; the
     caller is a member of it afterwards. Begins a session through the provider."""
     require_same_origin(call)
-    return _begun(call, signing_in.connect(call, body.answer, caller.user_id))
+    return _begun(call, signing_in.connect(call.context, _returning(call), caller.actor, body.answer))

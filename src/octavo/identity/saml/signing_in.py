@@ -13,16 +13,17 @@ address it finds only those who accepted to be members, and accounts that the or
 from __future__ import annotations
 
 import secrets
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
 from ...access import (
+    Actor,
+    Stranger,
     UserRow,
     accept_membership,
     audit,
-    cookie,
     find_membership,
     find_user,
     find_user_by_email,
@@ -37,13 +38,13 @@ from ...access import (
 )
 from ...errors import Conflict, Forbidden, Unauthorized
 from ...kit.clock import now
+from ...kit.context import Context
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from .. import linked_accounts, one_time, sessions
 from ..redirects import local_path
 from . import store
-from .responses import Assertion, Refused, make_request, read_response
-from .wire import service
+from .responses import Assertion, RefusedResponse, make_request, read_response
+from .service import service
 
 LIFETIME = 10 * 60_000
 """Of the way to the provider, and of an answer that waits. Milliseconds."""
@@ -93,19 +94,28 @@ class Waiting(Struct, frozen=True):
     email: str | None
 
 
-def cookie_name(call: Call) -> str:
-    return "__Host-octavo-saml" if call.settings.url.startswith("https://") else "octavo-saml"
+class Returning(NamedTuple):
+    """Who comes back from a provider. ``binding``: what their browser was given when it was sent there, "" for one that
+    brings nothing; ``person``: who is signed in there already."""
+
+    browser: sessions.Browser
+    binding: str
+    person: Actor | Stranger
 
 
-def start(call: Call, provider_id: str, wanted: str | None) -> Leaving:
+def cookie_name(context: Context) -> str:
+    return "__Host-octavo-saml" if context.settings.url.startswith("https://") else "octavo-saml"
+
+
+def start(context: Context, provider_id: str, wanted: str | None) -> Leaving:
     """On to the identity provider, with the question who the browser's user is. Raises NotFound."""
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
-    request = make_request(provider, service(call, provider_id))
+    request = make_request(provider, service(context, provider_id))
     binding = secrets.token_urlsafe(32)
     asked = _Asked(local_path(wanted), hash_token(binding))
-    with call.db.write() as tx:
-        one_time.issue(tx, call.context.sealer, _asked(provider_id), asked, LIFETIME, secret=request.id)
+    with context.db.write() as tx:
+        one_time.issue(tx, context.sealer, _asked(provider_id), asked, LIFETIME, secret=request.id)
     glue = "&" if "?" in provider.sso_url else "?"
     return Leaving(f"{provider.sso_url}{glue}{urlencode({'SAMLRequest': request.encoded})}", binding)
 
@@ -114,35 +124,31 @@ def _asked(provider_id: str) -> str:
     return f"saml {provider_id}"
 
 
-def receive(call: Call, provider_id: str, encoded: str, relay_state: str | None) -> Leaving:
+def receive(context: Context, provider_id: str, encoded: str, relay_state: str | None) -> Leaving:
     """On to what becomes of a response. Raises NotFound, Unauthorized, Forbidden."""
-    with call.db.read() as tx:
+    with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
-    assertion = read_response(encoded, provider, service(call, provider_id), now())
+    assertion = read_response(encoded, provider, service(context, provider_id), now())
     binding = None
-    with call.db.write() as tx:
+    with context.db.write() as tx:
         if not store.remember_assertion(tx, provider_id, assertion.id, assertion.expires_at):
-            raise Refused("SAML response: used before")
+            raise RefusedResponse("SAML response: used before")
         if assertion.in_response_to is not None:
-            asked = one_time.take(
-                tx, call.context.sealer, _asked(provider_id), assertion.in_response_to, _Asked
-            )
+            asked = one_time.take(tx, context.sealer, _asked(provider_id), assertion.in_response_to, _Asked)
             if asked is None:
-                raise Refused("SAML response: answers a request that is not open")
+                raise RefusedResponse("SAML response: answers a request that is not open")
         elif provider.idp_initiated:
             binding = secrets.token_urlsafe(32)
             asked = _Asked(local_path(relay_state), hash_token(binding))
         else:
-            raise Refused(
+            raise RefusedResponse(
                 "SAML response: nobody asked for it here. Start at Octavo's sign-in page, or have the provider set to"
                 " begin sign-ins itself (`idpInitiated`)."
             )
-        secret = one_time.issue(
-            tx, call.context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME
-        )
+        secret = one_time.issue(tx, context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME)
     if binding is None:
-        return Leaving(call.url(f"/saml/{provider_id}/finish?answer={secret}"), None)
-    return Leaving(_page(call, secret), binding)
+        return Leaving(context.url(f"/saml/{provider_id}/finish?answer={secret}"), None)
+    return Leaving(_page(context, secret), binding)
 
 
 def _answer(provider_id: str, assertion: Assertion, asked: _Asked) -> _Answer:
@@ -157,74 +163,77 @@ def _answer(provider_id: str, assertion: Assertion, asked: _Asked) -> _Answer:
     )
 
 
-def _page(call: Call, secret: str) -> str:
-    return f"{call.settings.url}{PAGE}?answer={quote(secret)}"
+def _page(context: Context, secret: str) -> str:
+    return f"{context.settings.url}{PAGE}?answer={quote(secret)}"
 
 
 # --- what becomes of an answer ------------------------------------------------------------------------
 
 
-def _get_answer(tx: Transaction, call: Call, secret: str) -> tuple[_Answer, store.ProviderRow]:
+def _get_answer(
+    tx: Transaction, context: Context, binding: str, secret: str
+) -> tuple[_Answer, store.ProviderRow]:
     """An answer, for the browser it was given to. Raises Unauthorized, NotFound."""
-    answer = one_time.look(tx, call.context.sealer, _ANSWER, secret, _Answer)
-    binding = cookie(call, cookie_name(call)) or ""
+    answer = one_time.look(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
-        raise Unauthorized("answer: unknown, used, expired, or of another browser. Start the sign-in again.")
+        raise Unauthorized(
+            "answer: unknown, used, expired, or of another by.browser. Start the sign-in again."
+        )
     return answer, store.get_active_provider(tx, answer.provider_id)
 
 
-def look(call: Call, secret: str) -> Waiting:
+def look(context: Context, binding: str, secret: str) -> Waiting:
     """What an answer says and waits for. Raises Unauthorized, Forbidden, NotFound."""
-    with call.db.read() as tx:
-        answer, provider = _get_answer(tx, call, secret)
+    with context.db.read() as tx:
+        answer, provider = _get_answer(tx, context, binding, secret)
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=provider.organization_id)
         known = _find_person(tx, provider, answer)
         step: Step = "connect" if known is not None and not known.vouched else "confirm"
         return Waiting(step, title, provider.label, answer.email)
 
 
-def finish(call: Call, provider_id: str, secret: str) -> Finished | str:
+def finish(context: Context, by: Returning, provider_id: str, secret: str) -> Finished | str:
     """A session for whom an answer names that this browser has asked for; else the page that asks the person.
 
     Raises Unauthorized, Forbidden, NotFound.
     """
-    with call.db.write() as tx:
-        answer, provider = _get_answer(tx, call, secret)
+    with context.db.write() as tx:
+        answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
             raise Unauthorized("answer: of another provider")
         known = _find_person(tx, provider, answer)
         if not answer.asked or (known is not None and not known.vouched):
-            return _page(call, secret)
-        return _sign_in(tx, call, provider, answer, secret, known)
+            return _page(context, secret)
+        return _sign_in(tx, context, by, provider, answer, secret, known)
 
 
-def confirm(call: Call, secret: str) -> Finished:
+def confirm(context: Context, by: Returning, secret: str) -> Finished:
     """A session for whom an answer names, when the person in front of the browser wants it.
 
     Raises Conflict for an account that its owner must connect first, Unauthorized, Forbidden, NotFound.
     """
-    with call.db.write() as tx:
-        answer, provider = _get_answer(tx, call, secret)
+    with context.db.write() as tx:
+        answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
         if known is not None and not known.vouched:
             raise Conflict("There is an account with this address: sign in to it, then connect it.")
-        return _sign_in(tx, call, provider, answer, secret, known)
+        return _sign_in(tx, context, by, provider, answer, secret, known)
 
 
-def connect(call: Call, secret: str, owner_id: str) -> Finished:
+def connect(context: Context, by: Returning, actor: Actor, secret: str) -> Finished:
     """Lets the provider vouch for the account whose owner asks for it, and makes them a member of the organization.
 
     Raises Forbidden for anybody but the owner, Unauthorized, NotFound.
     """
-    with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
-        answer, provider = _get_answer(tx, call, secret)
+    with context.db.write() as tx:
+        sessions.require_still_in(tx, actor)
+        answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
-        if known is None or known.user_id != owner_id:
+        if known is None or known.user_id != actor.user_id:
             raise Forbidden(
                 "The identity provider speaks of somebody else than the account that you are signed in to."
             )
-        return _sign_in(tx, call, provider, answer, secret, known)
+        return _sign_in(tx, context, by, provider, answer, secret, known)
 
 
 class _Known(Struct, frozen=True):
@@ -261,24 +270,25 @@ def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) 
 
 def _sign_in(
     tx: Transaction,
-    call: Call,
+    context: Context,
+    by: Returning,
     provider: store.ProviderRow,
     answer: _Answer,
     secret: str,
     known: _Known | None,
 ) -> Finished:
-    if one_time.take(tx, call.context.sealer, _ANSWER, secret, _Answer) is None:
+    if one_time.take(tx, context.sealer, _ANSWER, secret, _Answer) is None:
         raise Unauthorized("answer: used just now. Start the sign-in again.")
     user_id = known.user_id if known else _make_account(tx, provider, answer)
     if linked_accounts.find_user_id(tx, provider.id, answer.subject) is None:
         linked_accounts.link(tx, provider.id, answer.subject, user_id)
-    _become_member(tx, call, provider, user_id, member=known is not None and known.member)
+    _become_member(tx, by, provider, user_id, member=known is not None and known.member)
     session = sessions.begin(
         tx,
         user_id,
         "saml",
-        client=call.client,
-        agent=sessions.agent_of(call),
+        client=by.browser.client,
+        agent=by.browser.agent,
         organization_id=provider.organization_id,
     )
     return Finished(session, answer.next)
@@ -294,13 +304,14 @@ def _make_account(tx: Transaction, provider: store.ProviderRow, answer: _Answer)
 
 
 def _become_member(
-    tx: Transaction, call: Call, provider: store.ProviderRow, user_id: str, *, member: bool
+    tx: Transaction, by: Returning, provider: store.ProviderRow, user_id: str, *, member: bool
 ) -> None:
     organization_id = provider.organization_id
     if not member:
         upsert_member(tx, organization_id, user_id, provider.default_role)
         state = {"role": provider.default_role, "team": provider.default_team, "by": "saml"}
-        audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
+        target = ("user", user_id)
+        audit(tx, by.person, "member.joined", organization_id, target, after=state)
         if provider.default_team is not None:
             put_team_member(tx, provider.default_team, user_id)
         joined(tx, organization_id, user_id, vouched=True)

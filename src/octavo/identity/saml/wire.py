@@ -8,24 +8,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...access import Role, Team, TeamRow, present_team
 from ...kit.clock import iso
-from ...kit.operation import Call
+from ...kit.operation import Recipient
+from .service import _NAMES, Service, service
 from .store import ProviderRow
 
 Label = Annotated[str, Meta(min_length=1, max_length=30, pattern=r"\S")]
 EntityId = Annotated[str, Meta(max_length=1024)]
 Certificate = Annotated[str, Meta(max_length=10_000)]
 Url = Annotated[str, Meta(max_length=2048)]
-
-_NAMES = {
-    "sso_url": "ssoURL",
-    "entity_id": "entityID",
-    "acs_url": "acsURL",
-    "start_url": "startURL",
-    "default_team": "defaultTeam",
-    "default_role": "defaultRole",
-    "idp_initiated": "idpInitiated",
-    "created_at": "createdAt",
-}
 
 
 class CreateProvider(Struct, rename=_NAMES):
@@ -50,14 +40,6 @@ class UpdateProvider(Struct, rename=_NAMES):
     default_team: str | None | UnsetType = UNSET
     default_role: Role | None | UnsetType = UNSET
     idp_initiated: bool | UnsetType = UNSET
-
-
-class Service(Struct, rename=_NAMES):
-    """What the identity provider must be told: POST answers to ``acsURL``, for the audience ``entityID``."""
-
-    acs_url: str
-    start_url: str
-    entity_id: str
 
 
 class ProviderUrls(Struct):
@@ -111,12 +93,7 @@ class SamlSignedIn(Struct):
     next: str
 
 
-def service(call: Call, provider_id: str) -> Service:
-    base = call.url(f"/saml/{provider_id}")
-    return Service(acs_url=f"{base}/acs", start_url=f"{base}/start", entity_id=f"{base}/metadata")
-
-
-def present_provider(call: Call, row: ProviderRow, team: TeamRow | None) -> Provider:
+def present_provider(to: Recipient, row: ProviderRow, team: TeamRow | None) -> Provider:
     return Provider(
         id=row.id,
         label=row.label,
@@ -127,12 +104,12 @@ def present_provider(call: Call, row: ProviderRow, team: TeamRow | None) -> Prov
         idp_initiated=row.idp_initiated,
         created_at=iso(row.created_at),
         status="active" if row.active else "pending",
-        service=service(call, row.id),
-        urls=ProviderUrls(call.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
+        service=service(to.context, row.id),
+        urls=ProviderUrls(to.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
         # Whoever sees a provider administers the organization, and so its teams.
         default_team=present_team(team, admin=True) if team else UNSET,
     )
 
 
-def present_login(call: Call, row: ProviderRow) -> ProviderLogin:
-    return ProviderLogin(row.id, row.label, service(call, row.id).start_url)
+def present_login(to: Recipient, row: ProviderRow) -> ProviderLogin:
+    return ProviderLogin(row.id, row.label, service(to.context, row.id).start_url)

@@ -7,11 +7,10 @@ from ...errors import PreconditionFailed
 from ...identity import list_active_providers, require_another_admin
 from ...identity import remove_member as end_membership
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from . import store
 
 
-def set_role(tx: Transaction, call: Call, org: OrgAccess, user_id: str, role: str | None) -> None:
+def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) -> None:
     """None makes them a guest. Raises Conflict for the last administrator."""
     before = store.get_member(tx, org.organization_id, user_id)
     if role == before.role:
@@ -21,21 +20,21 @@ def set_role(tx: Transaction, call: Call, org: OrgAccess, user_id: str, role: st
     set_member_role(tx, org.organization_id, user_id, role)
     was, is_now = {"role": before.role}, {"role": role}
     target = ("user", user_id)
-    audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)
+    audit(tx, org.actor, "member.updated", org.organization_id, target, before=was, after=is_now)
 
 
-def remove_member(tx: Transaction, call: Call, org: OrgAccess, user_id: str) -> bool:
+def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
     """Ends a membership; False when there is none. Raises Conflict for the last administrator."""
     before = store.find_member(tx, org.organization_id, user_id)
     if before is None:
         return False
     end_membership(tx, org.organization_id, user_id)
     state = {"role": before.role, "email": before.user.email}
-    audit(tx, call, "member.removed", org.organization_id, ("user", user_id), before=state)
+    audit(tx, org.actor, "member.removed", org.organization_id, ("user", user_id), before=state)
     return True
 
 
-def mark_sso(tx: Transaction, call: Call, org: OrgAccess, user_id: str) -> None:
+def mark_sso(tx: Transaction, org: OrgAccess, user_id: str) -> None:
     """Says that a member comes in through the identity provider. Raises PreconditionFailed without a provider."""
     store.get_member(tx, org.organization_id, user_id)
     if not list_active_providers(tx, org.organization_id):
@@ -43,4 +42,4 @@ def mark_sso(tx: Transaction, call: Call, org: OrgAccess, user_id: str) -> None:
     if set_sso(tx, org.organization_id, user_id):
         was, is_now = {"sso": False}, {"sso": True}
         target = ("user", user_id)
-        audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)
+        audit(tx, org.actor, "member.updated", org.organization_id, target, before=was, after=is_now)

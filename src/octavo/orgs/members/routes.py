@@ -17,7 +17,14 @@ _MEMBERS = "/orgs/{organizationId}/members"
 _MEMBER = _MEMBERS + "/{userId}"
 
 
-@operation("listMembersInOrganizationById", "GET", _MEMBERS, needs=Can.LIST_MEMBERS, returns=Listing[Member])
+@operation(
+    "listMembersInOrganizationById",
+    "GET",
+    _MEMBERS,
+    needs=Can.LIST_MEMBERS,
+    returns=Listing[Member],
+    agents="docs:read",
+)
 def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Member]:
     """The people in an organization. `search` looks in names and addresses; `role` may be `guest`."""
     with call.db.read() as tx:
@@ -53,7 +60,7 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
     """Changes a member's role; null makes them a guest. 409 for the last administrator."""
     with call.db.write() as tx:
         if body.role is not UNSET:
-            editing.set_role(tx, call, org, user_id, body.role)
+            editing.set_role(tx, org, user_id, body.role)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
@@ -71,7 +78,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
         raise Forbidden("Others are removed by administrators; with your own id you leave.")
     with call.db.write() as tx:
-        return editing.remove_member(tx, call, org, user_id)
+        return editing.remove_member(tx, org, user_id)
 
 
 @operation(
@@ -85,7 +92,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
     """Marks a member as one who comes in through the organization's identity provider. 412 without a provider."""
     with call.db.write() as tx:
-        editing.mark_sso(tx, call, org, user_id)
+        editing.mark_sso(tx, org, user_id)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 

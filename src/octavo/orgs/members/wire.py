@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...access import Role, RoleOrGuest, User, present_user
 from ...kit.clock import iso
-from ...kit.operation import Call
+from ...kit.operation import Recipient
 from ...kit.pagination import Order, PageQuery
 from .store import MemberRow, Sort
 
@@ -41,11 +41,11 @@ class Ping(Struct):
     """Nothing: there are no visitor claims to hand on."""
 
 
-def present_member(call: Call, member: MemberRow) -> Member:
+def present_member(to: Recipient, member: MemberRow) -> Member:
     return Member(
         id=member.user.id,
         role=member.role,
-        user=present_user(call, member.user),
+        user=present_user(to, member.user),
         disabled=member.disabled,
         joined_at=iso(member.joined_at),
         sso=member.sso,

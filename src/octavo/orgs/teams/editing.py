@@ -18,7 +18,6 @@ from ...access import delete_team as remove_team
 from ...access import rename_team as save_title
 from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from . import store
 
 
@@ -29,29 +28,29 @@ def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
     return found
 
 
-def create_team(tx: Transaction, call: Call, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
+def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
     """A team of these members, named by id or address. Raises NotFound for who is none."""
     user_ids = _find_members(tx, org, members, "members")
     team_id = insert_team(tx, org.organization_id, title)
     for user_id in user_ids:
         put_team_member(tx, team_id, user_id, "member")
     state = {"title": title, "members": user_ids}
-    audit(tx, call, "team.created", org.organization_id, ("team", team_id), after=state)
+    audit(tx, org.actor, "team.created", org.organization_id, ("team", team_id), after=state)
     return get_team(tx, org, team_id)
 
 
-def rename_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str, title: str) -> TeamRow:
+def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> TeamRow:
     """Raises Forbidden for who does not manage it."""
     _require_manager(tx, org, team_id)
     before = get_team(tx, org, team_id)
     save_title(tx, team_id, title)
     after = get_team(tx, org, team_id)
     was, is_now = {"title": before.title}, {"title": after.title}
-    audit(tx, call, "team.updated", org.organization_id, ("team", team_id), before=was, after=is_now)
+    audit(tx, org.actor, "team.updated", org.organization_id, ("team", team_id), before=was, after=is_now)
     return after
 
 
-def delete_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str) -> bool:
+def delete_team(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
     """Removes a team with what was granted to it; False when it is not there. Raises Forbidden for who does not
     manage it."""
     before = find_team(tx, org.organization_id, team_id)
@@ -60,13 +59,12 @@ def delete_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str) -> bo
     _require_manager(tx, org, team_id)
     remove_team(tx, org.organization_id, team_id)
     state = {"title": before.title}
-    audit(tx, call, "team.removed", org.organization_id, ("team", team_id), before=state)
+    audit(tx, org.actor, "team.removed", org.organization_id, ("team", team_id), before=state)
     return True
 
 
 def update_members(
     tx: Transaction,
-    call: Call,
     org: OrgAccess,
     team_id: str,
     *,
@@ -90,25 +88,23 @@ def update_members(
         put_team_member(tx, team_id, user_id, wanted)
     remove_team_members(tx, team_id, removed)
     if roles or removed:
-        _audit_members(tx, call, org, team_id, {"added": roles, "removed": removed})
+        _audit_members(tx, org, team_id, {"added": roles, "removed": removed})
 
 
-def put_member(
-    tx: Transaction, call: Call, org: OrgAccess, team_id: str, name: str, role: TeamRole | None
-) -> None:
+def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
     """Adds a member, or changes their role (None: as it is, or `member`). Raises as ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
     put_team_member(tx, team_id, user_id, role)
-    _audit_members(tx, call, org, team_id, {"added": {user_id: role}})
+    _audit_members(tx, org, team_id, {"added": {user_id: role}})
 
 
-def remove_member(tx: Transaction, call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
+def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -> bool:
     """Takes somebody out; False when they were not in it. Raises Forbidden."""
     _require_manager(tx, org, team_id)
     if not remove_team_members(tx, team_id, [user_id]):
         return False
-    _audit_members(tx, call, org, team_id, {"removed": [user_id]})
+    _audit_members(tx, org, team_id, {"removed": [user_id]})
     return True
 
 
@@ -127,7 +123,5 @@ def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: 
     return list(dict.fromkeys(found[name] for name in named))
 
 
-def _audit_members(
-    tx: Transaction, call: Call, org: OrgAccess, team_id: str, state: Mapping[str, object]
-) -> None:
-    audit(tx, call, "team.members-updated", org.organization_id, ("team", team_id), after=state)
+def _audit_members(tx: Transaction, org: OrgAccess, team_id: str, state: Mapping[str, object]) -> None:
+    audit(tx, org.actor, "team.members-updated", org.organization_id, ("team", team_id), after=state)

@@ -47,7 +47,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
     """A new team with these members, all of them of this organization."""
     with call.db.write() as tx:
-        return present_team(editing.create_team(tx, call, org, body.title.strip(), body.members), admin=True)
+        return present_team(editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
 
 
 @operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
@@ -63,14 +63,14 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
     """Renames a team. For its owners and for administrators."""
     with call.db.write() as tx:
-        return present_team(editing.rename_team(tx, call, org, team_id, body.title.strip()), admin=True)
+        return present_team(editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
 
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS, returns=Deletion)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     """Removes a team, and what was granted to it with it. For its owners and for administrators."""
     with call.db.write() as tx:
-        return editing.delete_team(tx, call, org, team_id)
+        return editing.delete_team(tx, org, team_id)
 
 
 @operation(
@@ -103,7 +103,7 @@ def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTe
     """
     roles = {name: membership.role for name, membership in body.memberships.items()}
     with call.db.write() as tx:
-        editing.update_members(tx, call, org, team_id, add=body.add, memberships=roles, remove=body.remove)
+        editing.update_members(tx, org, team_id, add=body.add, memberships=roles, remove=body.remove)
 
 
 @operation("addMemberToOrganizationTeamById", "PUT", _TEAM + "/members/{userId}", needs=Can.LIST_TEAMS)
@@ -113,7 +113,7 @@ def add_team_member(
     """Adds a member to a team, or changes their role in it. For the team's owners and for administrators."""
     role = None if body is None or body.role is UNSET else body.role
     with call.db.write() as tx:
-        editing.put_member(tx, call, org, team_id, user_id, role)
+        editing.put_member(tx, org, team_id, user_id, role)
 
 
 @operation(
@@ -126,7 +126,7 @@ def add_team_member(
 def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
     """Takes somebody out of a team. For the team's owners and for administrators."""
     with call.db.write() as tx:
-        return editing.remove_member(tx, call, org, team_id, user_id)
+        return editing.remove_member(tx, org, team_id, user_id)
 
 
 @operation(

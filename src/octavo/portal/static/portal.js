@@ -82,6 +82,25 @@ async function introduce() {
   find("about").textContent = `To join ${shown.organization.title}, by the invitation of ${shown.invitedBy}.`;
 }
 
+// Passkeys: only where the address is safe, and the browser reads what the server writes.
+const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+
+async function usePasskey(challenge) {
+  const begun = await call("POST", "/sign-in/passkey/start", challenge ? { challenge } : {});
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options);
+  let used;
+  try {
+    used = (await navigator.credentials.get({ publicKey })).toJSON();
+  } catch (error) {
+    throw error.name === "NotAllowedError" ? new Error("The browser gave no passkey. Try again.") : error;
+  }
+  const { clientDataJSON, authenticatorData, signature, userHandle = null } = used.response;
+  const response = { clientDataJSON, authenticatorData, signature, userHandle };
+  return await call("POST", "/sign-in/passkey", {
+    challenge: begun.challenge, credential: { id: used.id, response }, cookie: true,
+  });
+}
+
 function signIn() {
   let challenge = null;
   introduce().catch(() => { /* the page that it leads to says what is wrong with the invitation */ });
@@ -94,7 +113,8 @@ function signIn() {
     device.keep(address, answer.device);
     if (answer.status === "code-needed") {
       challenge = answer.challenge;
-      for (const id of ["link", "password", "ways"]) show(id, false);
+      for (const id of ["link", "password"]) show(id, false);
+      for (const way of find("ways").children) way.hidden = way.id !== "passkey" || !hasPasskeys || !answer.passkeys;
       show("code");
       find("code").elements.code.focus();
       say("Your account has a second factor.");
@@ -118,6 +138,8 @@ function signIn() {
   });
   on("code", "submit", async ({ code }) =>
     finish(await call("POST", "/sign-in/code", { challenge, code, cookie: true })));
+  show("passkey", hasPasskeys && !link);
+  on("passkey", "click", async () => finish(await usePasskey(challenge)));
   on("mail", "click", async () => {
     const { email } = find("password").elements;
     if (!email.reportValidity()) return say("");
@@ -251,4 +273,28 @@ async function sso() {
   }
 }
 
-({ "sign-in": signIn, invitation, sso: () => sso().catch((error) => say(error.message, true)) })[document.body.dataset.page]();
+// A program asks to act for somebody: what they agree to becomes a code in an address of the program's own.
+async function connect() {
+  const asked = JSON.parse(document.body.dataset.asked);
+  find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
+  const user = await whoIsIn();
+  if (!user) {
+    show("sign-in");
+    return;
+  }
+  const { title } = await call("GET", `/orgs/${encodeURIComponent(asked.organization)}`);
+  find("who").textContent = `You are signed in as ${user.displayName}. It will work in ${title} and nowhere else.`;
+  show("connect");
+  on("connect", "submit", async ({ days }) => {
+    const scopes = [...document.querySelectorAll("[name=scope]:checked")].map((box) => box.value);
+    try {
+      const made = await call("POST", "/user/agents", { ...asked, scopes, days: +days });
+      location.assign(made.url);
+    } catch (error) {
+      show("sign-in");  // a sign-in of a while ago proves too little
+      throw error;
+    }
+  });
+}
+
+({ connect: () => connect().catch((error) => say(error.message, true)), "sign-in": signIn, invitation, sso: () => sso().catch((error) => say(error.message, true)) })[document.body.dataset.page]();

@@ -260,6 +260,7 @@
       return [asks(link, query)];
     };
     const show = (nodes, said = "", start = 0) => {
+      if (!input.value.trim()) chips.replaceChildren();
       found.replaceChildren(...nodes);
       rows().forEach((link, i) => { link.id = "found-" + i; });
       input.setAttribute("aria-expanded", rows().length > 0);
@@ -271,11 +272,39 @@
       const words = recent();
       show(words.length ? [make("p", {}, finder.dataset.recent), ...words.map(wordRow)] : []);
     };
+    // Of an API: operations, fields and models, a few of each until one kind is chosen
+    let kind = "";
+    const kinds = () => JSON.parse(finder.dataset.kinds);
+    const chips = make("div", { class: "kinds", role: "group", "aria-label": finder.ariaLabel });
+    found.before(chips);
+    const apiRow = (hit) => {
+      const link = row(hit.href, hit.title, null, hit.path || hit.about ? [{ text: hit.path || hit.about }] : null);
+      link.classList.add("api");
+      if (hit.method) {
+        link.prepend(make("em", { class: "method " + hit.method }, hit.method === "delete" ? "DEL" : hit.method.toUpperCase()));
+        link.dataset.try = hit.href.replace(/#.*/, "") + "#try";
+      }
+      return link;
+    };
+    const apiNodes = (answer, pages) => {
+      const groups = ["operations", "fields", "models"].map((name) => [name, (answer[name] || []).map(apiRow)]).concat([["pages", pages]]);
+      const full = groups.filter(([, rows]) => rows.length);
+      chips.replaceChildren();
+      if (full.length < 2 && (!full[0] || full[0][0] === "pages")) return pages;
+      if (!full.some(([name]) => name === kind)) kind = "";
+      chips.append(...[["", []], ...full].map(([name, rows]) => {
+        const chip = make("button", { type: "button", "aria-pressed": name === kind }, kinds()[name || "all"], ...(name ? [" ", make("small", {}, name === "pages" ? answer.hits.length : rows.length)] : []));
+        chip.addEventListener("click", () => { kind = name; draw(answer); input.focus(); });
+        return chip;
+      }));
+      return [...full.filter(([name]) => !kind || name === kind).flatMap(([name, rows]) => [make("p", {}, kinds()[name]), ...(kind || name === "pages" ? rows : rows.slice(0, 3))])];
+    };
     const draw = (answer) => {
-      const nodes = answer.hits.flatMap((hit) => [
+      const pages = answer.hits.flatMap((hit) => [
         row(hit.href, hit.title, (hit.crumbs || []).join(" › "), hit.excerpt),
         ...(hit.sections || []).map((s) => row(s.href, s.title, null, s.excerpt, true)),
       ]);
+      const nodes = apiNodes(answer, pages);
       const first = askRow(answer.query), start = /[?？؟]$/.test(answer.query) ? 0 : first.length;
       if (nodes.length) return show([...first, ...nodes], finder.dataset.count.replace("{count}", answer.hits.length), start);
       const none = finder.dataset.none.replace("{query}", answer.query);
@@ -315,7 +344,8 @@
       } else if (event.key === "Enter" && at >= 0) {
         event.preventDefault();
         remember();
-        rows()[at].click();
+        if (event.altKey && rows()[at].dataset.try) location.href = rows()[at].dataset.try;
+        else rows()[at].click();
       }
     });
     found.addEventListener("click", (event) => {

@@ -7,7 +7,6 @@ import msgspec
 from ...access import SiteAccess, audit
 from ...kit.clock import now
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from ..publishing import require_opening_if_published
 from .schema import EMPTY, VisitorSchema
 
@@ -28,7 +27,7 @@ def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
     return found[0] if found is not None else EMPTY
 
 
-def set_schema(tx: Transaction, call: Call, site: SiteAccess, schema: VisitorSchema) -> None:
+def set_schema(tx: Transaction, site: SiteAccess, schema: VisitorSchema) -> None:
     """Raises Forbidden for a published site of spaces that the caller may not publish: what conditions ask changes."""
     require_opening_if_published(tx, site)
     before = find_schema(tx, site.site_id)
@@ -40,7 +39,7 @@ def set_schema(tx: Transaction, call: Call, site: SiteAccess, schema: VisitorSch
     )
     audit(
         tx,
-        call,
+        site.actor,
         "site.visitorSchemaUpdated",
         site.organization_id,
         ("site", site.site_id),

@@ -14,9 +14,9 @@ from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ...orgs import get_organization
 from ..previewing import preview_url
+from ..published import published_url
 from ..publishing import may_open, require_opening
 from ..store import get_site
-from ..wire import published_url
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
 
@@ -61,7 +61,7 @@ def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.S
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
     """A new address with a key; it opens the site as soon as this is published for share links."""
     with call.db.write() as tx:
-        link = share_links.create_link(tx, call, site, body.name)
+        link = share_links.create_link(tx, call.context, site, body.name)
         path = f"/orgs/{site.organization_id}/sites/{site.site_id}/share-links/{link.id}"
         call.response_headers["location"] = call.url(path)
         return wire.present_link(call, _base(tx, call, site), link)
@@ -76,7 +76,7 @@ def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.Upd
     if body.active is not UNSET:
         values["active"] = int(body.active)
     with call.db.write() as tx:
-        link = share_links.update_link(tx, call, site, share_link_id, values)
+        link = share_links.update_link(tx, site, share_link_id, values)
         return wire.present_link(call, _base(tx, call, site), link)
 
 
@@ -84,7 +84,7 @@ def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.Upd
 def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
     """Closes a share link for good."""
     with call.db.write() as tx:
-        return share_links.delete_link(tx, call, site, share_link_id)
+        return share_links.delete_link(tx, site, share_link_id)
 
 
 # --- signed visitors ----------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -
     """Sets where visitors without a token are sent: to an address of the owner's that signs them in (`custom`), or to
     an integration on the site, and to the address where there is none (`integration`)."""
     with call.db.write() as tx:
-        visitor_auth.update_auth(tx, call, site, body.backend, body.fallback_url)
+        visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)
         return _present_auth(tx, call, site)
 
 
@@ -146,7 +146,7 @@ def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -
 def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Makes a new key. Tokens that were signed with the old one open nothing any more."""
     with call.db.write() as tx:
-        visitor_auth.renew_key(tx, call, site)
+        visitor_auth.renew_key(tx, site)
         return _present_auth(tx, call, site)
 
 
@@ -166,7 +166,9 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     `changeRequest` as it will look once that is merged.
     """
     with call.db.read() as tx:
-        return wire.Preview(preview_url(tx, call, site, query.site_space, query.claims, query.change_request))
+        return wire.Preview(
+            preview_url(tx, call.context, site, query.site_space, query.claims, query.change_request)
+        )
 
 
 # --- the schema of visitors ---------------------------------------------------------------------------
@@ -205,7 +207,7 @@ def get_schema(call: Call, site: SiteAccess) -> wire.AdaptiveSchema:
 def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema) -> wire.AdaptiveSchema:
     """Sets the schema: the subset of JSON Schema with booleans, strings, numbers, arrays and closed objects."""
     with call.db.write() as tx:
-        adaptive.set_schema(tx, call, site, body.json_schema)
+        adaptive.set_schema(tx, site, body.json_schema)
         return _schema(tx, site)
 
 

@@ -13,8 +13,8 @@ from ...access import SiteAccess, audit, hash_token
 from ...errors import Conflict, NotFound
 from ...kit import ids
 from ...kit.clock import now
+from ...kit.context import Context
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from ...kit.pagination import Slice, decode_token, slice_rows
 from ...kit.signing import Signer
 from ..publishing import require_opening
@@ -73,7 +73,7 @@ def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> S
     return slice_rows([ShareLinkRow(*row) for row in rows], limit, count, lambda link: (link.id,))
 
 
-def create_link(tx: Transaction, call: Call, site: SiteAccess, name: str) -> ShareLinkRow:
+def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:
     """A link that is open at once. Raises Conflict for a site that has too many, Forbidden for who may not publish
     what it shows."""
     require_opening(tx, site)
@@ -87,12 +87,12 @@ def create_link(tx: Transaction, call: Call, site: SiteAccess, name: str) -> Sha
         id=link_id,
         site=site.site_id,
         name=name,
-        hash=hash_token(share_key(call.context.signer, link_id)),
+        hash=hash_token(share_key(context.signer, link_id)),
         at=now(),
     )
     audit(
         tx,
-        call,
+        site.actor,
         "shareLink.created",
         site.organization_id,
         ("shareLink", link_id),
@@ -101,9 +101,7 @@ def create_link(tx: Transaction, call: Call, site: SiteAccess, name: str) -> Sha
     return get_link(tx, site.site_id, link_id)
 
 
-def update_link(
-    tx: Transaction, call: Call, site: SiteAccess, link_id: str, values: dict[str, Any]
-) -> ShareLinkRow:
+def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, Any]) -> ShareLinkRow:
     """Renames a link, closes it or opens it again; a closed one opens nothing from that moment on. Raises Forbidden
     for who may not publish what an open one shows."""
     before = get_link(tx, site.site_id, link_id)
@@ -113,17 +111,23 @@ def update_link(
     tx.run(f"UPDATE share_links SET {columns} WHERE id = :id", id=link_id, **values)
     was = {name: getattr(before, name) for name in values}
     audit(
-        tx, call, "shareLink.updated", site.organization_id, ("shareLink", link_id), before=was, after=values
+        tx,
+        site.actor,
+        "shareLink.updated",
+        site.organization_id,
+        ("shareLink", link_id),
+        before=was,
+        after=values,
     )
     return get_link(tx, site.site_id, link_id)
 
 
-def delete_link(tx: Transaction, call: Call, site: SiteAccess, link_id: str) -> bool:
+def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
     """False when it is not there."""
     found = find_link(tx, site.site_id, link_id)
     if found is None:
         return False
     tx.run("DELETE FROM share_links WHERE id = :id", id=link_id)
     state = {"site": site.site_id, "name": found.name}
-    audit(tx, call, "shareLink.removed", site.organization_id, ("shareLink", link_id), before=state)
+    audit(tx, site.actor, "shareLink.removed", site.organization_id, ("shareLink", link_id), before=state)
     return True

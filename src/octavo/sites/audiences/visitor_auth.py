@@ -19,7 +19,6 @@ from ...kit import ids
 from ...kit.clock import now
 from ...kit.context import Context
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from ...kit.signing import Signer
 from .. import store
 from ..store import SiteRow, VisitorAuth
@@ -68,7 +67,7 @@ def signing_key(signer: Signer, site: SiteRow) -> str:
 
 
 def update_auth(
-    tx: Transaction, call: Call, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
+    tx: Transaction, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
 ) -> None:
     """Sets where visitors without a token are sent."""
     before = store.get_site(tx, site.site_id)
@@ -79,19 +78,19 @@ def update_auth(
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
     target = ("site", site.site_id)
     said, says = ({"backend": backend_of(each), "fallbackURL": each.login_url} for each in (was, auth))
-    audit(tx, call, "site.visitorAuthUpdated", site.organization_id, target, before=said, after=says)
+    audit(tx, site.actor, "site.visitorAuthUpdated", site.organization_id, target, before=said, after=says)
 
 
 def backend_of(auth: VisitorAuth) -> Backend:
     return "integration" if auth.by_integration else "custom"
 
 
-def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> None:
+def renew_key(tx: Transaction, site: SiteAccess) -> None:
     """Makes a new key; tokens of the old one are good for nothing from that moment on."""
     before = store.get_site(tx, site.site_id)
     auth = replace(before.settings.visitor_auth, key_version=ids.new_id())
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
-    audit(tx, call, "site.visitorKeyRenewed", site.organization_id, ("site", site.site_id))
+    audit(tx, site.actor, "site.visitorKeyRenewed", site.organization_id, ("site", site.site_id))
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> Signed | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ...kit.clock import iso
-from ...kit.operation import Call
+from ...kit.operation import Recipient
 from .schema import Condition, VisitorSchema
 from .share_links import ShareLinkRow, share_key
 
@@ -88,9 +88,9 @@ class TemplateConditions(Struct):
     items: list[Condition]
 
 
-def present_link(call: Call, base: str | None, link: ShareLinkRow) -> ShareLink:
+def present_link(to: Recipient, base: str | None, link: ShareLinkRow) -> ShareLink:
     """``base``: where the site is published, None while it is not."""
-    url = f"{base}{share_key(call.context.signer, link.id)}/" if base is not None else UNSET
+    url = f"{base}{share_key(to.context.signer, link.id)}/" if base is not None else UNSET
     return ShareLink(
         id=link.id,
         created_at=iso(link.created_at),

@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ...core.colour import Theme, theme
-from .wire import Styling, ThemedColor
+from .looks import Styling, ThemedColor
 
 _Color = tuple[str, str]
 

@@ -12,10 +12,9 @@ from ...errors import NotFound
 from ...fonts import find_fonts
 from ...kit.clock import now
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from ..structure.changing import get_site_space, lock
 from ..structure.store import load_structure
-from .wire import (
+from .looks import (
     ContentRef,
     Customization,
     FontDefinition,
@@ -46,7 +45,7 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
     return _read(kept).customization
 
 
-def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
+def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
     """Raises NotFound for a link into a space that the site does not show, or a font that its organization has not."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
@@ -55,7 +54,7 @@ def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: PutCu
         customization=_write(after),
         site=site.site_id,
     )
-    _note(tx, call, site, ("site", site.site_id), before.customization, after.customization)
+    _note(tx, site, ("site", site.site_id), before.customization, after.customization)
     return after.customization
 
 
@@ -173,9 +172,7 @@ def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
     return msgspec.convert(_overlaid(msgspec.to_builtins(whole), override), Customization)
 
 
-def override(
-    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str, body: Override
-) -> Customization:
+def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
     """Sets what a site space has otherwise; null takes an override back. Raises NotFound."""
     lock(tx, site.site_id)
     _require_seen(tx, site, site_space_id)
@@ -187,11 +184,11 @@ def override(
         customization=msgspec.json.encode(after).decode() if after else None,
         id=site_space_id,
     )
-    _note(tx, call, site, ("siteSpace", site_space_id), before, after)
+    _note(tx, site, ("siteSpace", site_space_id), before, after)
     return _merged(get_customization(tx, site.site_id), after)
 
 
-def delete_override(tx: Transaction, call: Call, site: SiteAccess, site_space_id: str) -> bool:
+def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
     """Lets a site space look as its site does. False when it does, or is not there."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
@@ -200,7 +197,7 @@ def delete_override(tx: Transaction, call: Call, site: SiteAccess, site_space_id
     if not before:
         return False
     tx.run("UPDATE site_spaces SET customization = NULL WHERE id = :id", id=site_space_id)
-    _note(tx, call, site, ("siteSpace", site_space_id), before, None)
+    _note(tx, site, ("siteSpace", site_space_id), before, None)
     return True
 
 
@@ -258,7 +255,5 @@ def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     return found
 
 
-def _note(
-    tx: Transaction, call: Call, site: SiteAccess, target: tuple[str, str], before: Any, after: Any
-) -> None:
-    audit(tx, call, f"{target[0]}.customized", site.organization_id, target, before=before, after=after)
+def _note(tx: Transaction, site: SiteAccess, target: tuple[str, str], before: Any, after: Any) -> None:
+    audit(tx, site.actor, f"{target[0]}.customized", site.organization_id, target, before=before, after=after)

@@ -7,7 +7,8 @@ from ...kit.operation import Area, Call, Deletion
 from ..audiences.wire import Preview
 from ..previewing import framed_preview_url
 from . import editing
-from .wire import Customization, CustomizationQuery, Override, PutCustomization, TryCustomization
+from .looks import Customization, Override, PutCustomization
+from .wire import CustomizationQuery, TryCustomization
 
 operation = Area("sites").operation
 
@@ -41,7 +42,7 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
 def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
     """Sets how a site looks; what the body leaves out is as it was made. An answer that is put back changes nothing."""
     with call.db.write() as tx:
-        return editing.put_customization(tx, call, site, body)
+        return editing.put_customization(tx, site, body)
 
 
 @operation(
@@ -59,7 +60,7 @@ def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) 
     the app alone, and shows what the caller tried last."""
     with call.db.write() as tx:
         editing.try_customization(tx, site, body.customization)
-        return Preview(framed_preview_url(tx, call, site, body.site_space, body.theme))
+        return Preview(framed_preview_url(tx, call.context, site, body.site_space, body.theme))
 
 
 @operation(
@@ -90,7 +91,7 @@ def get_site_space_customization(
 def override_customization(call: Call, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
     """Overrides settings for one site space; null takes an override back."""
     with call.db.write() as tx:
-        return editing.override(tx, call, site, site_space_id, body)
+        return editing.override(tx, site, site_space_id, body)
 
 
 @operation(
@@ -104,4 +105,4 @@ def override_customization(call: Call, site: SiteAccess, site_space_id: str, bod
 def delete_override(call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Takes back all that a site space overrides."""
     with call.db.write() as tx:
-        return editing.delete_override(tx, call, site, site_space_id)
+        return editing.delete_override(tx, site, site_space_id)

@@ -10,7 +10,7 @@ from ...core.expressions import Shown
 from ...kit.db import Transaction
 from ...kit.operation import Visitor
 from ...references import load_view
-from .wire import ContentLink, ContentRef, Customization, HeaderItem, Links
+from .looks import ContentLink, ContentRef, Customization, HeaderItem, Links
 
 
 def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customization:

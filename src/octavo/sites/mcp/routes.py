@@ -35,7 +35,7 @@ def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpS
 def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpServer:
     """A record of an MCP server, with the headers that go along with requests to it."""
     with call.db.write() as tx:
-        server = editing.create_server(tx, call, site, body.name, body.url, body.headers)
+        server = editing.create_server(tx, call.context, site, body.name, body.url, body.headers)
         return present_server(call, site, server)
 
 
@@ -45,7 +45,7 @@ def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpSer
 def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServer:
     """One MCP server."""
     with call.db.read() as tx:
-        return present_server(call, site, editing.get_server(tx, call, site, site_mcp_server_id))
+        return present_server(call, site, editing.get_server(tx, call.context, site, site_mcp_server_id))
 
 
 @operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN, returns=McpServer)
@@ -54,11 +54,13 @@ def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: U
     given = {"name": body.name, "url": body.url, "headers": body.headers}
     values = {name: value for name, value in given.items() if value is not UNSET}
     with call.db.write() as tx:
-        return present_server(call, site, editing.update_server(tx, call, site, site_mcp_server_id, values))
+        return present_server(
+            call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, values)
+        )
 
 
 @operation("deleteSiteMcpServerById", "DELETE", _SERVER, needs=Can.ADMIN, returns=Deletion)
 def delete_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> bool:
     """Removes an MCP server."""
     with call.db.write() as tx:
-        return editing.delete_server(tx, call, site, site_mcp_server_id)
+        return editing.delete_server(tx, call.context, site, site_mcp_server_id)

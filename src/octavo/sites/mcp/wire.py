@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...access import SiteAccess
-from ...kit.operation import Call
+from ...kit.operation import Recipient
 from .store import McpServerRow
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
@@ -43,6 +43,6 @@ class UpdateMcpServer(Struct):
     headers: Headers | UnsetType = UNSET
 
 
-def present_server(call: Call, site: SiteAccess, server: McpServerRow) -> McpServer:
+def present_server(to: Recipient, site: SiteAccess, server: McpServerRow) -> McpServer:
     path = f"/orgs/{site.organization_id}/sites/{site.site_id}/mcp-servers/{server.id}"
-    return McpServer(server.id, server.name, server.url, server.headers, Urls(call.url(path)))
+    return McpServer(server.id, server.name, server.url, server.headers, Urls(to.url(path)))

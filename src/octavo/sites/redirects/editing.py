@@ -10,8 +10,9 @@ from ...access import Can as Ability
 from ...access import SiteAccess, audit, find_space_access
 from ...content import find_page, list_ancestors, main_state
 from ...errors import BadRequest, Conflict, NotFound
+from ...kit.context import Context
 from ...kit.db import Transaction
-from ...kit.operation import Actor, Call
+from ...kit.operation import Actor
 from ..store import get_site
 from ..structure.changing import get_section, get_site_space, lock
 from ..structure.store import Structure, load_structure
@@ -28,7 +29,9 @@ def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow
     return found
 
 
-def _require_destination(tx: Transaction, call: Call, site: SiteAccess, destination: Destination) -> None:
+def _require_destination(
+    tx: Transaction, context: Context, site: SiteAccess, destination: Destination
+) -> None:
     """Raises NotFound for what is not in the site, BadRequest for an address of the sites themselves."""
     structure = load_structure(tx, site.site_id)
     match destination:
@@ -46,22 +49,29 @@ def _require_destination(tx: Transaction, call: Call, site: SiteAccess, destinat
         case ToUrl():
             # Else a redirect might lead to itself. Places of a site are named, and then follow it.
             row = get_site(tx, site.site_id)
-            if not is_elsewhere(destination.url, row, call.settings.sites_url):
+            if not is_elsewhere(destination.url, row, context.settings.sites_url):
                 raise BadRequest("destination.url: expected an address outside of the sites of this server")
 
 
 def create_redirect(
-    tx: Transaction, call: Call, site: SiteAccess, source: str, destination: Destination
+    tx: Transaction, context: Context, site: SiteAccess, source: str, destination: Destination
 ) -> RedirectRow:
     """Raises Conflict when the site has a redirect from there already, or too many."""
     lock(tx, site.site_id)
-    _require_destination(tx, call, site, destination)
+    _require_destination(tx, context, site, destination)
     if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
         raise Conflict(f"A site has at most {store.MAX_REDIRECTS} redirects.")
     _require_free(tx, site.site_id, source)
     redirect_id = store.insert_redirect(tx, site.site_id, source, columns_of(destination))
     state = {"source": source, **columns_of(destination)}
-    audit(tx, call, "siteRedirect.created", site.organization_id, ("siteRedirect", redirect_id), after=state)
+    audit(
+        tx,
+        site.actor,
+        "siteRedirect.created",
+        site.organization_id,
+        ("siteRedirect", redirect_id),
+        after=state,
+    )
     return get_redirect(tx, site.site_id, redirect_id)
 
 
@@ -72,7 +82,7 @@ def _require_free(tx: Transaction, site_id: str, source: str) -> None:
 
 def update_redirect(
     tx: Transaction,
-    call: Call,
+    context: Context,
     site: SiteAccess,
     redirect_id: str,
     source: str | UnsetType,
@@ -87,24 +97,26 @@ def update_redirect(
             _require_free(tx, site.site_id, source)
         values |= {"source": source, "source_key": store.source_key(source)}
     if destination is not UNSET:
-        _require_destination(tx, call, site, destination)
+        _require_destination(tx, context, site, destination)
         values |= columns_of(destination)
     if values:
         store.update_redirect(tx, redirect_id, values)
         was = {name: getattr(before, name) for name in values if hasattr(before, name)}
         target = ("siteRedirect", redirect_id)
-        audit(tx, call, "siteRedirect.updated", site.organization_id, target, before=was, after=values)
+        audit(tx, site.actor, "siteRedirect.updated", site.organization_id, target, before=was, after=values)
     return get_redirect(tx, site.site_id, redirect_id)
 
 
-def delete_redirect(tx: Transaction, call: Call, site: SiteAccess, redirect_id: str) -> bool:
+def delete_redirect(tx: Transaction, site: SiteAccess, redirect_id: str) -> bool:
     """False when it is not there."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False
     store.delete_redirect(tx, redirect_id)
     target = ("siteRedirect", redirect_id)
-    audit(tx, call, "siteRedirect.removed", site.organization_id, target, before={"source": found.source})
+    audit(
+        tx, site.actor, "siteRedirect.removed", site.organization_id, target, before={"source": found.source}
+    )
     return True
 
 

@@ -18,12 +18,12 @@ from ...content import main_state
 from ...core.addresses import escape_address
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
+from ...kit.operation import Recipient
 from ...orgs import get_organization
 from ...pages import Reader
+from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
-from ..wire import published_url
 from . import editing, store
 from .wire import SOURCE_PATTERN, Destination, Imported, ToPage, ToSiteSpace, ToUrl, WrongRow, destination_of
 
@@ -64,12 +64,12 @@ def _rows(table: str) -> Iterator[_Row]:
             yield _Row(reader.line_num, source, destination, intent.lower())
 
 
-def import_redirects(tx: Transaction, call: Call, site: SiteAccess, table: str) -> Imported:
+def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: str) -> Imported:
     """Does what the rows say; what became of them. Raises BadRequest for what is no such table."""
     rows = read_rows(table)
     done = Imported()
     base = published_url(
-        call.settings.sites_url, get_organization(tx, site.organization_id), get_site(tx, site.site_id)
+        to.settings.sites_url, get_organization(tx, site.organization_id), get_site(tx, site.site_id)
     )
     structure = load_structure(tx, site.site_id)
     seen: set[str] = set()
@@ -83,7 +83,7 @@ def import_redirects(tx: Transaction, call: Call, site: SiteAccess, table: str) 
             if key in seen:
                 raise Conflict("source: an earlier row has the same source")
             seen.add(key)
-            _set(tx, call, site, structure, base, row, done)
+            _set(tx, to, site, structure, base, row, done)
         except (BadRequest, NotFound, Conflict) as error:
             done.errors.append(WrongRow(row.number, row.source, error.message))
     return done
@@ -91,7 +91,7 @@ def import_redirects(tx: Transaction, call: Call, site: SiteAccess, table: str) 
 
 def _set(
     tx: Transaction,
-    call: Call,
+    to: Recipient,
     site: SiteAccess,
     structure: Structure,
     base: str,
@@ -101,22 +101,22 @@ def _set(
     found = store.find_by_key(tx, site.site_id, store.source_key(row.source))
     if not row.destination:
         if found is not None:
-            editing.delete_redirect(tx, call, site, found.id)
+            editing.delete_redirect(tx, site, found.id)
             done.removed += 1
         return
-    destination = _destination(tx, call, site, structure, base, row.destination)
+    destination = _destination(tx, to, site, structure, base, row.destination)
     if found is None:
-        editing.create_redirect(tx, call, site, row.source, destination)
+        editing.create_redirect(tx, to.context, site, row.source, destination)
         done.created += 1
     elif destination_of(found) != destination:
-        editing.update_redirect(tx, call, site, found.id, row.source, destination)
+        editing.update_redirect(tx, to.context, site, found.id, row.source, destination)
         done.updated += 1
     else:
         done.unchanged += 1
 
 
 def _destination(
-    tx: Transaction, call: Call, site: SiteAccess, structure: Structure, base: str, text: str
+    tx: Transaction, to: Recipient, site: SiteAccess, structure: Structure, base: str, text: str
 ) -> Destination:
     """What an address or a path of the site means. Raises NotFound for a path at which nothing is."""
     if (address := escape_address(text)).startswith(base):
@@ -132,7 +132,7 @@ def _destination(
         raise missing
     if not path:
         return ToSiteSpace(shown.id)
-    page = Reader(call, tx, main_state(tx, shown.space_id)).found_at(path)
+    page = Reader(to, tx, main_state(tx, shown.space_id)).found_at(path)
     if page is None:
         raise missing
     return ToPage(shown.id, page.id)

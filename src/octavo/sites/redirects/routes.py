@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import assert_never
 from urllib.parse import unquote
 
-from ...access import Can, SiteAccess
+from ...access import Can, SiteAccess, VisitedSite
 from ...errors import NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Area, Call, Deletion, Visitor
+from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
 from ...orgs import get_organization
 from ..audiences.share_links import find_link_by_key
+from ..published import published_url
 from ..store import get_site
 from ..structure.outline import Outline
 from ..structure.store import load_structure
-from ..wire import published_url
 from . import editing, importing, store, wire
 from .leading import find_lead
 
@@ -37,7 +38,9 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
     """A redirect for visitors who come to a path at which nothing is; `/old/*` is everything below `/old`."""
     with call.db.write() as tx:
-        return wire.present_redirect(editing.create_redirect(tx, call, site, body.source, body.destination))
+        return wire.present_redirect(
+            editing.create_redirect(tx, call.context, site, body.source, body.destination)
+        )
 
 
 @operation(
@@ -63,7 +66,7 @@ def update_redirect(
     """Changes where a redirect comes from or leads to."""
     with call.db.write() as tx:
         return wire.present_redirect(
-            editing.update_redirect(tx, call, site, site_redirect_id, body.source, body.destination)
+            editing.update_redirect(tx, call.context, site, site_redirect_id, body.source, body.destination)
         )
 
 
@@ -71,7 +74,7 @@ def update_redirect(
 def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
     """Removes a redirect."""
     with call.db.write() as tx:
-        return editing.delete_redirect(tx, call, site, site_redirect_id)
+        return editing.delete_redirect(tx, site, site_redirect_id)
 
 
 @operation(
@@ -81,18 +84,24 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
     needs=Can.VIEW,
     returns=wire.FoundRedirect,
     errors=(404,),
+    visitors=True,
 )
-def get_redirect_by_source(call: Call, site: SiteAccess, query: wire.SourceQuery) -> wire.FoundRedirect:
+def get_redirect_by_source(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
+) -> wire.FoundRedirect:
     """The redirect from a path, and the address that it leads to. Upper and lower case are the same. With a token of
     `POST /urls/published` also where the files of a space redirect from, and addresses that sections and variants left:
     then `redirect` has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
             raise NotFound("shareKey: there is no share link with this key.")
-        visitor = site.actor.visitor
-        found = (
-            _lead_member(tx, call, site, query) if visitor is None else _lead(tx, call, site, visitor, query)
-        )
+        match site:
+            case VisitedSite():
+                found = _lead(tx, call, site, query)
+            case SiteAccess():
+                found = _lead_member(tx, call, site, query)
+            case _:
+                assert_never(site)
         if found is None:
             raise NotFound(f"There is no redirect from {query.source!r} in this site.")
         return found
@@ -117,8 +126,9 @@ def _lead_member(
 
 
 def _lead(
-    tx: Transaction, call: Call, site: SiteAccess, visitor: Visitor, query: wire.SourceQuery
+    tx: Transaction, call: Call, site: VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
+    visitor = site.visitor
     structure, drafted = load_structure(tx, site.site_id), visitor.drafted
     outline = Outline(structure, visitor.claims, preview=bool(visitor.preview), drafted=drafted)
     path = unquote(query.source).strip("/")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, assert_never
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ...kit.pagination import PageQuery
 from .store import RedirectRow
 
-Kind = Literal["site-section", "site-space", "site-page", "url"]
 _SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 Source = Annotated[str, Meta(max_length=512, pattern=rf"^/{_SEGMENT}(?:/{_SEGMENT})*\Z")]
 SOURCE_PATTERN = rf"^/{_SEGMENT}(?:/{_SEGMENT})*(?:/\*)?\Z"

@@ -16,7 +16,6 @@ from ...core.free_names import free_name
 from ...core.pages import rank_between, slugify
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from ...spaces import get_space
 from ..publishing import require_opening_if_published
 from ..store import touch_site
@@ -90,7 +89,6 @@ def _opened(before: Structure, after: Structure) -> set[str]:
 
 def note(
     tx: Transaction,
-    call: Call,
     site: SiteAccess,
     action: str,
     target: tuple[str, str],
@@ -98,7 +96,7 @@ def note(
     after: Any = None,
 ) -> None:
     """Puts a change of a site into the audit log of its organization."""
-    audit(tx, call, action, site.organization_id, target, before=before, after=after)
+    audit(tx, site.actor, action, site.organization_id, target, before=before, after=after)
 
 
 # --- looking up ---------------------------------------------------------------------------------------
@@ -147,7 +145,6 @@ def _section_title(title: str) -> str:
 
 def add_section(
     tx: Transaction,
-    call: Call,
     site: SiteAccess,
     space_id: str,
     *,
@@ -191,13 +188,12 @@ def add_section(
         )
         filled = store.load_structure(tx, site.site_id, trashed=True)
         _insert_site_space(tx, filled, site.site_id, space_id, section_id)
-    note(tx, call, site, "siteSection.created", ("siteSection", section_id), after={"title": name})
+    note(tx, site, "siteSection.created", ("siteSection", section_id), after={"title": name})
     return section_id
 
 
 def update_section(
     tx: Transaction,
-    call: Call,
     site: SiteAccess,
     section_id: str,
     default_site_space: str | None,
@@ -215,7 +211,7 @@ def update_section(
                 raise BadRequest(f"defaultSiteSpace: {default_site_space!r} is not in this section")
             _set_default_site_space(tx, structure, chosen)
     was = {name: getattr(section, name) for name in values}
-    note(tx, call, site, "siteSection.updated", ("siteSection", section_id), was, values)
+    note(tx, site, "siteSection.updated", ("siteSection", section_id), was, values)
 
 
 def _require_free_path(structure: Structure, section: SectionRow, path: str) -> None:
@@ -224,7 +220,7 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
             raise BadRequest(f"path: another section of the site has the path {path!r}")
 
 
-def delete_section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> bool:
+def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
     """Takes a section with its site spaces out of the site; their content stays. False when it is not there."""
     with change_structure(tx, site.site_id, site) as structure:
         section = structure.sections.get(section_id)
@@ -237,7 +233,7 @@ def delete_section(tx: Transaction, call: Call, site: SiteAccess, section_id: st
             rest = [n for n in structure.ordered() if isinstance(n, SectionRow) and n.id != section_id]
             if rest:
                 store.update_row(tx, rest[0], is_default=1)
-    note(tx, call, site, "siteSection.removed", ("siteSection", section_id), before={"title": section.title})
+    note(tx, site, "siteSection.removed", ("siteSection", section_id), before={"title": section.title})
     return True
 
 
@@ -253,7 +249,6 @@ def set_default_section(tx: Transaction, structure: Structure, section: SectionR
 
 def add_group(
     tx: Transaction,
-    call: Call,
     site: SiteAccess,
     *,
     title: str,
@@ -280,21 +275,19 @@ def add_group(
         for section in sections:
             inside = rank_between(inside, None)
             store.update_row(tx, section, group_id=group_id, rank=inside)
-    note(tx, call, site, "siteSectionGroup.created", ("siteSectionGroup", group_id), after={"title": title})
+    note(tx, site, "siteSectionGroup.created", ("siteSectionGroup", group_id), after={"title": title})
     return group_id
 
 
-def update_group(
-    tx: Transaction, call: Call, site: SiteAccess, group_id: str, values: dict[str, Any]
-) -> None:
+def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: dict[str, Any]) -> None:
     with change_structure(tx, site.site_id, site) as structure:
         group = get_group(structure, group_id)
         store.update_row(tx, group, **values)
     was = {name: getattr(group, name) for name in values}
-    note(tx, call, site, "siteSectionGroup.updated", ("siteSectionGroup", group_id), was, values)
+    note(tx, site, "siteSectionGroup.updated", ("siteSectionGroup", group_id), was, values)
 
 
-def delete_group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> bool:
+def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
     """Dissolves a group: what lies in it moves up to its place. False when it is not there."""
     with change_structure(tx, site.site_id, site) as structure:
         group = structure.groups.get(group_id)
@@ -309,13 +302,11 @@ def delete_group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -
             column = "group_id" if isinstance(child, SectionRow) else "parent_id"
             store.update_row(tx, child, **{column: group.parent_id, "rank": low})
         store.delete_row(tx, group)
-    note(tx, call, site, "siteSectionGroup.removed", ("siteSectionGroup", group_id), {"title": group.title})
+    note(tx, site, "siteSectionGroup.removed", ("siteSectionGroup", group_id), {"title": group.title})
     return True
 
 
-def add_section_to_group(
-    tx: Transaction, call: Call, site: SiteAccess, group_id: str, section_id: str
-) -> None:
+def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
     """Puts a section at the end of a group. Raises NotFound; Conflict when it lies there already."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
@@ -324,12 +315,10 @@ def add_section_to_group(
             raise Conflict("sectionId: the section lies in this group already.")
         store.update_row(tx, section, group_id=group_id, rank=_rank_at_end(structure.children(group_id)))
     state = {"group": group_id}
-    note(tx, call, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
+    note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
 
 
-def remove_section_from_group(
-    tx: Transaction, call: Call, site: SiteAccess, group_id: str, section_id: str
-) -> bool:
+def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> bool:
     """Puts a section of a group behind everything at the top. False when it does not lie in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
@@ -337,9 +326,7 @@ def remove_section_from_group(
         if section is None or section.group_id != group_id:
             return False
         store.update_row(tx, section, group_id=None, rank=_rank_at_end(structure.children(None)))
-    note(
-        tx, call, site, "siteSection.moved", ("siteSection", section_id), {"group": group_id}, {"group": None}
-    )
+    note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": group_id}, {"group": None})
     return True
 
 
@@ -365,9 +352,7 @@ def _insert_site_space(
     )
 
 
-def add_site_space(
-    tx: Transaction, call: Call, site: SiteAccess, space_id: str, section_id: str | None
-) -> str:
+def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id: str | None) -> str:
     """Shows a space as one more variant, of the default section unless one is named. Raises NotFound, Conflict.
 
     Whether the caller may publish the space was checked.
@@ -381,7 +366,7 @@ def add_site_space(
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
             raise Conflict("spaceId: the space is shown there already.")
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
-    note(tx, call, site, "siteSpace.created", ("siteSpace", site_space_id), after={"space": space_id})
+    note(tx, site, "siteSpace.created", ("siteSpace", site_space_id), after={"space": space_id})
     return site_space_id
 
 
@@ -390,9 +375,7 @@ def _require_room(structure: Structure) -> None:
         raise Conflict(f"A site shows at most {store.MAX_SITE_SPACES} spaces.")
 
 
-def update_site_space(
-    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str, values: dict[str, Any]
-) -> None:
+def update_site_space(tx: Transaction, site: SiteAccess, site_space_id: str, values: dict[str, Any]) -> None:
     """Sets columns of a site space. Raises NotFound, BadRequest for a path that is taken, Conflict."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
@@ -403,10 +386,10 @@ def update_site_space(
             raise Conflict("spaceId: the space is shown there already.")
         store.update_row(tx, shown, **values)
     was = {name: getattr(shown, name) for name in values}
-    note(tx, call, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)
+    note(tx, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)
 
 
-def delete_site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: str) -> bool:
+def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
     """Takes a space out of the site; its content stays. False when it is not there."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = structure.site_spaces.get(site_space_id)
@@ -416,7 +399,7 @@ def delete_site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_
         rest = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
         if shown.is_default and rest:
             store.update_row(tx, rest[0], is_default=1)
-    note(tx, call, site, "siteSpace.removed", ("siteSpace", site_space_id), {"space": shown.space_id})
+    note(tx, site, "siteSpace.removed", ("siteSpace", site_space_id), {"space": shown.space_id})
     return True
 
 

@@ -8,21 +8,21 @@ made of those of the spaces.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, assert_never
 from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
 
-from ...access import Can, SiteAccess, find_kept_space_access
+from ...access import Can, SiteAccess, VisitedSite, Visitor, find_kept_space_access
 from ...errors import NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call
+from ...kit.operation import Recipient
 from ...kit.pagination import Listing, Next, decode_token, encode_token
 from ...orgs import get_organization
 from ...spaces import SpaceRow, get_space, list_spaces_by_id, present_space, present_space_to_visitor
 from ..audiences.share_links import find_link_by_key
+from ..published import published_url
 from ..store import get_site
-from ..wire import published_url
 from . import wire
 from .outline import Outline
 from .store import GroupRow, Node, SectionRow, SiteSpaceRow, load_structure
@@ -35,31 +35,34 @@ class ShownStructure:
     """Presents a site's structure, to a visitor no more than they see of it. ``share_key``: addresses hold it. Raises
     NotFound for a key that opens nothing."""
 
-    def __init__(self, tx: Transaction, call: Call, site: SiteAccess, share_key: str | None = None) -> None:
-        self._call, self._tx, self._actor = call, tx, site.actor
+    def __init__(
+        self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
+    ) -> None:
+        self._to, self._tx = to, tx
         self.site = get_site(tx, site.site_id)
         self.organization = get_organization(tx, site.organization_id)
         self.structure = load_structure(tx, site.site_id)
         self._kept = load_structure(tx, site.site_id, trashed=True)
         ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
-        self._visitor = site.actor.visitor
-        self._outline = (
-            Outline(self.structure, self._visitor.claims, preview=bool(self._visitor.preview))
-            if self._visitor is not None
-            else None
-        )
+        self._visitor: Visitor | None = None
+        self._outline: Outline | None = None
         self._spaces: dict[str, tuple[SpaceRow, str | None]] = {}
-        if self._visitor is None:
-            self._spaces = list_spaces_by_id(tx, site.organization, ids)
-        else:
-            self._spaces = {id: (get_space(tx, id), None) for id in self._visitor.spaces}
+        match site:
+            case VisitedSite(visitor=visitor):
+                self._visitor = visitor
+                self._outline = Outline(self.structure, visitor.claims, preview=bool(visitor.preview))
+                self._spaces = {id: (get_space(tx, id), None) for id in visitor.spaces}
+            case SiteAccess():
+                self._spaces = list_spaces_by_id(tx, site.organization, ids)
+            case _:
+                assert_never(site)
         self._base: str | None = None
         if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
             raise NotFound("shareKey: there is no share link with this key.")
         if self._visitor is not None:
             self._base = self._visitor.base
         elif self.site.published:
-            self._base = published_url(call.settings.sites_url, self.organization, self.site)
+            self._base = published_url(to.settings.sites_url, self.organization, self.site)
             if share_key is not None:
                 self._base += f"{share_key}/"
 
@@ -75,9 +78,9 @@ class ShownStructure:
         space, role = self._spaces[shown.space_id]
         urls = self._urls(self.structure.base(shown))
         if self._visitor is None:
-            presented = present_space(self._call, space, role)
+            presented = present_space(self._to, space, role)
         else:
-            presented = present_space_to_visitor(self._call, space, self._visitor)
+            presented = present_space_to_visitor(self._to, space, self._visitor)
         if urls.published is not UNSET:
             presented.urls.published = urls.published
         return wire.SiteSpace(
@@ -123,7 +126,7 @@ class ShownStructure:
         return [shown for shown in site_spaces if shown.space_id in self._spaces]
 
     def _sees_kept(self, space_id: str) -> bool:
-        return find_kept_space_access(self._tx, self._actor, Can.VIEW, space_id) is not None
+        return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
 
     def require_seen(self, node: Node) -> None:
         """Raises NotFound for a section or group that is left out."""

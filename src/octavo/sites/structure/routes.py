@@ -68,7 +68,7 @@ def sort_structure(
     """Moves a section, group or site space before or behind another one, into the group that this one lies in."""
     with call.db.write() as tx:
         item = Item(body.item.type, body.item.id, "item")
-        sorting.move(tx, call, site, item, **wire.neighbours(body.position))
+        sorting.move(tx, site, item, **wire.neighbours(body.position))
         return ShownStructure(tx, call, site).find(body.item.id)
 
 
@@ -99,7 +99,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_section(
-            tx, call, site, body.space_id, title=body.title, icon=body.icon, draft=body.draft
+            tx, site, body.space_id, title=body.title, icon=body.icon, draft=body.draft
         )
         _locate(call, site, f"sections/{made}")
         return _section(tx, call, site, made)
@@ -121,7 +121,7 @@ def update_section(
     )
     chosen = body.default_site_space if body.default_site_space is not UNSET else None
     with call.db.write() as tx:
-        changing.update_section(tx, call, site, site_section_id, chosen, values)
+        changing.update_section(tx, site, site_section_id, chosen, values)
         return _section(tx, call, site, site_section_id)
 
 
@@ -129,7 +129,7 @@ def update_section(
 def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
     """Takes a section out of the site. The content of its spaces stays where it is."""
     with call.db.write() as tx:
-        return changing.delete_section(tx, call, site, site_section_id)
+        return changing.delete_section(tx, site, site_section_id)
 
 
 @operation(
@@ -146,7 +146,7 @@ def move_section(
 ) -> wire.SiteSection:
     """Moves a section before or behind another one."""
     with call.db.write() as tx:
-        sorting.move(tx, call, site, Item("site-section", site_section_id), **wire.neighbours(body.position))
+        sorting.move(tx, site, Item("site-section", site_section_id), **wire.neighbours(body.position))
         return _section(tx, call, site, site_section_id)
 
 
@@ -178,7 +178,6 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
     with call.db.write() as tx:
         made = changing.add_group(
             tx,
-            call,
             site,
             title=body.title,
             icon=body.icon,
@@ -196,7 +195,7 @@ def update_group(
     """Changes title or icon of a group."""
     with call.db.write() as tx:
         values = _given(title=body.title, icon=body.icon)
-        changing.update_group(tx, call, site, site_section_group_id, values)
+        changing.update_group(tx, site, site_section_group_id, values)
         return _group(tx, call, site, site_section_group_id)
 
 
@@ -204,7 +203,7 @@ def update_group(
 def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
     """Dissolves a group: its sections and groups take its place."""
     with call.db.write() as tx:
-        return changing.delete_group(tx, call, site, site_section_group_id)
+        return changing.delete_group(tx, site, site_section_group_id)
 
 
 @operation(
@@ -222,7 +221,7 @@ def move_group(
     """Moves a group before or behind a section or another group."""
     with call.db.write() as tx:
         item = Item("site-section-group", site_section_group_id)
-        sorting.move(tx, call, site, item, **wire.neighbours(body.position))
+        sorting.move(tx, site, item, **wire.neighbours(body.position))
         return _group(tx, call, site, site_section_group_id)
 
 
@@ -239,7 +238,7 @@ def add_section_to_group(
 ) -> wire.SiteSectionGroup:
     """Puts a section at the end of a group."""
     with call.db.write() as tx:
-        changing.add_section_to_group(tx, call, site, site_section_group_id, body.section_id)
+        changing.add_section_to_group(tx, site, site_section_group_id, body.section_id)
         _locate(call, site, f"section-groups/{site_section_group_id}")
         return _group(tx, call, site, site_section_group_id)
 
@@ -256,7 +255,7 @@ def remove_section_from_group(
 ) -> bool:
     """Takes a section out of a group, to the end of the site."""
     with call.db.write() as tx:
-        return changing.remove_section_from_group(tx, call, site, site_section_group_id, site_section_id)
+        return changing.remove_section_from_group(tx, site, site_section_group_id, site_section_id)
 
 
 # --- site spaces --------------------------------------------------------------------------------------
@@ -285,7 +284,7 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
     """Shows a space that the caller administers, as a variant of a section or of the site."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
-        made = changing.add_site_space(tx, call, site, body.space_id, body.section_id)
+        made = changing.add_site_space(tx, site, body.space_id, body.section_id)
         _locate(call, site, f"site-spaces/{made}")
         return _site_space(tx, call, site, made)
 
@@ -300,7 +299,7 @@ def update_site_space(
     with call.db.write() as tx:
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
-        changing.update_site_space(tx, call, site, site_space_id, values)
+        changing.update_site_space(tx, site, site_space_id, values)
         return _site_space(tx, call, site, site_space_id)
 
 
@@ -308,7 +307,7 @@ def update_site_space(
 def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Takes a space out of the site. Its content stays where it is."""
     with call.db.write() as tx:
-        return changing.delete_site_space(tx, call, site, site_space_id)
+        return changing.delete_site_space(tx, site, site_space_id)
 
 
 @operation(
@@ -325,5 +324,5 @@ def move_site_space(
 ) -> wire.SiteSpace:
     """Moves a site space before or behind another one of its section."""
     with call.db.write() as tx:
-        sorting.move(tx, call, site, Item("site-space", site_space_id), **wire.neighbours(body.position))
+        sorting.move(tx, site, Item("site-space", site_space_id), **wire.neighbours(body.position))
         return _site_space(tx, call, site, site_space_id)

@@ -8,7 +8,6 @@ from ...access import SiteAccess
 from ...core.pages import rank_between, ranks
 from ...errors import BadRequest
 from ...kit.db import Transaction
-from ...kit.operation import Call
 from . import store
 from .changing import change_structure, get_group, get_section, get_site_space, note
 from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
@@ -35,7 +34,6 @@ def _get(structure: Structure, item: Item) -> Row:
 
 def move(
     tx: Transaction,
-    call: Call,
     site: SiteAccess,
     moved: Item,
     *,
@@ -68,7 +66,7 @@ def move(
             _require_outside(structure, row, parent)
             store.update_row(tx, row, rank=rank, parent_id=parent)
     kind = {"site-space": "siteSpace", "site-section": "siteSection"}.get(moved.kind, "siteSectionGroup")
-    note(tx, call, site, f"{kind}.moved", (kind, moved.id))
+    note(tx, site, f"{kind}.moved", (kind, moved.id))
 
 
 def _parent(structure: Structure, row: Row) -> str | None:

@@ -8,6 +8,69 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
+  broken_link: {
+    title: t("Links that lead nowhere in the source"),
+    then: t("They lead nowhere here either. Mend them on the page."),
+  },
+  unknown_component: {
+    title: t("Components that mean nothing here"),
+    then: t("What is in them is shown. Look whether the page reads well."),
+  },
+  unknown_shortcode: {
+    title: t("Shortcodes that mean nothing here"),
+    then: t("What is in them is shown. Look whether the page reads well."),
+  },
+  unknown_directive: {
+    title: t("Directives that mean nothing here"),
+    then: t("What is in them is shown. Look whether the page reads well."),
+  },
+  unknown_container: {
+    title: t("Containers that mean nothing here"),
+    then: t("What is in them is shown. Look whether the page reads well."),
+  },
+  expression_left_out: {
+    title: t("Values that are only known when the site is built"),
+    then: t("They stay as they are written."),
+  },
+  variable: {
+    title: t("Values that are only known when the site is built"),
+    then: t("They stay as they are written."),
+  },
+  script_left_out: { title: t("Scripts"), then: t("What they do is not done here.") },
+  code_reference: {
+    title: t("Documentation that is made of code"),
+    then: t("It is left out, as the source does not hold it."),
+  },
+  format_left_out: {
+    title: t("Pages in formats that are not read"),
+    then: t("They are left out. Import what they are built to, as HTML."),
+  },
+  circular_include: {
+    title: t("Files that include themselves"),
+    then: t("Readers see nothing in their place."),
+  },
+  navigation_unread: {
+    title: t("Navigation that only a program knows"),
+    then: t("The tree is that of the folders."),
+  },
+  redirect_left_out: { title: t("Redirects that lead to no page"), then: t("They are left out.") },
+  versions_left_out: {
+    title: t("Other versions"),
+    then: t("They are left out. Import their folder by itself."),
+  },
+  translations_left_out: {
+    title: t("Translations"),
+    then: t("They are left out. Import their folder by itself."),
+  },
+  blog_left_out: { title: t("A blog"), then: t("They are left out. Import their folder by itself.") },
+  pages_left_out: {
+    title: t("Pages made of components"),
+    then: t("They are left out. Import their folder by itself."),
+  },
+  api_left_out: {
+    title: t("Pages of an API description"),
+    then: t("They are left out. Add the API description to the organization."),
+  },
   not_listed: {
     title: t("Not listed in SUMMARY.md"),
     then: t("Kept as files; link them, or add pages for them."),

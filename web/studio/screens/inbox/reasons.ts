@@ -17,7 +17,13 @@ export function didOf(notification: Notification): string {
     case "reviewRequested":
       return t("asks for your review");
     case "reviewed":
-      return notification.status === "approved" ? t("approved") : t("wants changes");
+      return notification.status === "accepted"
+        ? t("accepted your suggestion")
+        : notification.status === "declined"
+        ? t("declined your suggestion")
+        : notification.status === "approved"
+        ? t("approved")
+        : t("wants changes");
     case "merged":
       return t("merged");
     case "edited":
@@ -54,9 +60,9 @@ export const REASONS: [Reason, string][] = [
   ["replied", t("Somebody replies where I spoke")],
   ["commented", t("Somebody comments on what I write or watch")],
   ["reviewRequested", t("My review is asked for")],
-  ["reviewed", t("My change request is reviewed")],
+  ["reviewed", t("My change request is reviewed, or an edit I suggested is settled")],
   ["merged", t("What I wrote or watch is merged")],
   ["statusChanged", t("A change request of mine is opened or closed by somebody")],
   ["edited", t("What I watch is edited")],
-  ["failed", t("An import or translation of mine fails")],
+  ["failed", t("An import, translation or Git sync of mine fails")],
 ];

@@ -1,0 +1,13 @@
+"""What Hatch runs when it builds a wheel: one without the app would be installed by people who then have none."""
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class AppIsThere(BuildHookInterface):  # type: ignore[type-arg]
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        built = Path(self.root, "src", "octavo", "studio", "dist", "index.html")
+        if version != "editable" and not built.exists():
+            raise SystemExit("The app has not been built. Run `make setup` first, and see what it says.")

@@ -1,0 +1,283 @@
+"""Programs, the agents that people connected, and what those did: rows in, frozen records out."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ..access import hash_token
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+DAY = 24 * 3_600_000
+_UNUSED = 7 * DAY
+"""Milliseconds after which a program that nobody connected is forgotten."""
+
+
+class ClientRow(Struct, frozen=True):
+    id: str
+    name: str
+    redirects: tuple[str, ...]
+
+
+def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow:
+    """A program that asked to be known. Those that nobody connected for a week are forgotten on the way."""
+    tx.run(
+        """DELETE FROM agent_clients WHERE created_at < :old
+           AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id)""",
+        old=now() - _UNUSED,
+    )
+    client = ClientRow(ids.new_id(), name, tuple(redirects))
+    tx.run(
+        "INSERT INTO agent_clients (id, name, redirects, created_at) VALUES (:id, :name, :redirects, :at)",
+        id=client.id,
+        name=name,
+        redirects=msgspec.json.encode(redirects).decode(),
+        at=now(),
+    )
+    return client
+
+
+def find_client(tx: Transaction, client_id: str) -> ClientRow | None:
+    row = tx.one("SELECT id, name, redirects FROM agent_clients WHERE id = :id", id=client_id)
+    return ClientRow(row[0], row[1], msgspec.json.decode(row[2], type=tuple[str, ...])) if row else None
+
+
+# --- codes ------------------------------------------------------------------------------------------------
+
+
+class CodeRow(Struct, frozen=True):
+    user_id: str
+    organization_id: str
+    client_id: str
+    name: str
+    redirect: str
+    challenge: str
+    scopes: str
+    agent_until: int
+    expires_at: int
+    agent_id: str | None
+
+
+_CODE = ", ".join(CodeRow.__struct_fields__)
+
+
+def insert_code(tx: Transaction, secret: str, code: CodeRow) -> None:
+    tx.run("DELETE FROM agent_codes WHERE expires_at < :old", old=now() - DAY)
+    tx.run(
+        f"""INSERT INTO agent_codes (hash, {_CODE}) VALUES (:hash, :user_id, :organization_id, :client_id, :name,
+            :redirect, :challenge, :scopes, :agent_until, :expires_at, :agent_id)""",
+        hash=hash_token(secret),
+        **msgspec.structs.asdict(code),
+    )
+
+
+def find_code(tx: Transaction, secret: str) -> CodeRow | None:
+    row = tx.one(f"SELECT {_CODE} FROM agent_codes WHERE hash = :hash", hash=hash_token(secret))
+    return CodeRow(*row) if row else None
+
+
+def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
+    """Whether nobody had used it before."""
+    changed = tx.run(
+        "UPDATE agent_codes SET agent_id = :agent WHERE hash = :hash AND agent_id IS NULL",
+        agent=agent_id,
+        hash=hash_token(secret),
+    )
+    return changed == 1
+
+
+# --- agents -----------------------------------------------------------------------------------------------
+
+
+class AgentRow(Struct, frozen=True):
+    id: str
+    user_id: str
+    organization_id: str
+    client_id: str
+    name: str
+    scopes: str
+    access_until: int
+    created_at: int
+    expires_at: int
+    last_used_at: int | None
+    revoked_at: int | None
+
+    @property
+    def granted(self) -> list[str]:
+        return msgspec.json.decode(self.scopes, type=list[str])
+
+
+_AGENT = ", ".join(f"a.{name}" for name in AgentRow.__struct_fields__)
+_GOOD = """JOIN users u ON u.id = a.user_id AND u.disabled = 0
+  JOIN members m ON m.organization_id = a.organization_id AND m.user_id = a.user_id AND m.disabled = 0
+  WHERE a.revoked_at IS NULL"""
+
+
+def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: int, refresh: str) -> None:
+    tx.run(
+        """INSERT INTO agents (id, user_id, organization_id, client_id, name, scopes, access_hash, access_until,
+             refresh_hash, created_at, expires_at)
+           VALUES (:id, :user, :org, :client, :name, :scopes, :access, :until, :refresh, :at, :expires)""",
+        id=id,
+        user=code.user_id,
+        org=code.organization_id,
+        client=code.client_id,
+        name=code.name,
+        scopes=code.scopes,
+        access=hash_token(access),
+        until=until,
+        refresh=hash_token(refresh),
+        at=now(),
+        expires=code.agent_until,
+    )
+
+
+def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:
+    """The agent with this token, while its person may be there and has not taken it back."""
+    row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.access_hash = :hash", hash=hashed)
+    return AgentRow(*row) if row else None
+
+
+def find_by_refresh(tx: Transaction, secret: str) -> AgentRow | None:
+    row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.refresh_hash = :hash", hash=hash_token(secret))
+    return AgentRow(*row) if row else None
+
+
+def find_by_former_refresh(tx: Transaction, secret: str) -> AgentRow | None:
+    row = tx.one(
+        f"SELECT {_AGENT} FROM agents a WHERE a.former_refresh_hash = :hash AND a.revoked_at IS NULL",
+        hash=hash_token(secret),
+    )
+    return AgentRow(*row) if row else None
+
+
+def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, refresh: str) -> bool:
+    """Gives an agent new secrets; False when another request was faster."""
+    changed = tx.run(
+        """UPDATE agents SET access_hash = :access, access_until = :until, refresh_hash = :refresh,
+             former_refresh_hash = :former, last_used_at = :at WHERE id = :id AND refresh_hash = :former""",
+        id=agent_id,
+        access=hash_token(access),
+        until=until,
+        refresh=hash_token(refresh),
+        former=hash_token(former),
+        at=now(),
+    )
+    return changed == 1
+
+
+def list_agents(
+    tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
+) -> Slice[AgentRow]:
+    """Those that a person connected and that still work, newest first. ``only``: of one organization."""
+    key = decode_token(page, str)
+    after = key[0] if key is not None else None
+    rows = tx.all(
+        f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now
+            {"AND a.organization_id = :only" if only else ""} {"AND a.id < :after" if after else ""}
+            ORDER BY a.id DESC LIMIT :limit""",
+        user=user_id,
+        now=now(),
+        only=only,
+        after=after,
+        limit=limit + 1,
+    )
+    found = [AgentRow(*row) for row in rows]
+    count = tx.value(
+        f"""SELECT count(*) FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now
+            {"AND a.organization_id = :only" if only else ""}""",
+        user=user_id,
+        now=now(),
+        only=only,
+    )
+    return slice_rows(found, limit, int(count), lambda row: (row.id,))
+
+
+def find_agent(tx: Transaction, user_id: str, agent_id: str, *, only: str | None) -> AgentRow | None:
+    row = tx.one(
+        f"SELECT {_AGENT} FROM agents a WHERE a.id = :id AND a.user_id = :user", id=agent_id, user=user_id
+    )
+    found = AgentRow(*row) if row else None
+    return found if found is not None and only in (None, found.organization_id) else None
+
+
+def revoke(tx: Transaction, agent_id: str) -> bool:
+    return bool(
+        tx.run(
+            "UPDATE agents SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL", id=agent_id, at=now()
+        )
+    )
+
+
+# --- acts -------------------------------------------------------------------------------------------------
+
+
+class ActRow(Struct, frozen=True):
+    id: str
+    operation: str
+    space_id: str | None
+    change_request_id: str | None
+    object_id: str | None
+    parent_id: str | None
+    pages: int
+    created_at: int
+    undone_at: int | None
+
+
+_ACT = ", ".join(ActRow.__struct_fields__)
+
+
+def insert_act(tx: Transaction, agent_id: str, act: ActRow) -> None:
+    tx.run(
+        f"""INSERT INTO agent_acts (agent_id, {_ACT}) VALUES (:agent, :id, :operation, :space_id,
+            :change_request_id, :object_id, :parent_id, :pages, :created_at, :undone_at)""",
+        agent=agent_id,
+        **msgspec.structs.asdict(act),
+    )
+
+
+def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> Slice[ActRow]:
+    """What an agent did, the latest first."""
+    key = decode_token(page, str)
+    after = key[0] if key is not None else None
+    rows = tx.all(
+        f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent {"AND id < :after" if after else ""}
+            ORDER BY id DESC LIMIT :limit""",
+        agent=agent_id,
+        after=after,
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM agent_acts WHERE agent_id = :agent", agent=agent_id)
+    return slice_rows([ActRow(*row) for row in rows], limit, int(count), lambda row: (row.id,))
+
+
+def list_acts_since(tx: Transaction, agent_id: str, since: int, most: int) -> list[ActRow]:
+    """What is not undone of what an agent did since a moment, the latest first."""
+    rows = tx.all(
+        f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
+            ORDER BY id DESC LIMIT :most""",
+        agent=agent_id,
+        since=since,
+        most=most,
+    )
+    return [ActRow(*row) for row in rows]
+
+
+def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
+    tx.run("UPDATE agent_acts SET undone_at = :at WHERE id IN :ids", at=now(), ids=act_ids)
+
+
+def count_day(tx: Transaction, agent_id: str, operation: str) -> tuple[int, int]:
+    """How often an agent did something in the last day, and with how many pages."""
+    row = tx.one(
+        """SELECT count(*), COALESCE(sum(pages), 0) FROM agent_acts
+           WHERE agent_id = :agent AND operation = :operation AND created_at >= :since""",
+        agent=agent_id,
+        operation=operation,
+        since=now() - DAY,
+    )
+    assert row is not None, "a count is always there"
+    return int(row[0]), int(row[1])

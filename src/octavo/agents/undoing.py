@@ -1,0 +1,111 @@
+"""Undoing what an agent did, by the operations that a person would use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from ..access import audit
+from ..errors import OctavoError
+from ..kit.db import Database
+from ..kit.operation import TABLE, Actor
+from . import store
+
+_MOST = 1000
+"""Acts that are undone at once, the latest first."""
+
+
+class UndoneAct(Struct, rename="camel"):
+    """``result``: the change request was archived, a new change request takes the merge back, the comment was deleted,
+    it was undone already, or it stays, and ``reason`` says why."""
+
+    act: str
+    operation: str
+    result: Literal["archived", "reverted", "deleted", "already", "stays"]
+    change_request: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+Ask = Callable[..., Any]
+"""``(operation, path, body)``: performs an operation as the person who undoes."""
+
+
+def undo(db: Database, actor: Actor, ask: Ask, agent: store.AgentRow, since: int) -> list[UndoneAct]:
+    with db.read() as tx:
+        acts = store.list_acts_since(tx, agent.id, since, _MOST)
+    made = {act.change_request_id for act in acts if act.operation == "createChangeRequest"}
+    done: dict[str, UndoneAct] = {}
+    """What became of a change request, which several acts are about."""
+    found = []
+    for act in acts:
+        try:
+            result = _undo(ask, act, made, done)
+        except OctavoError as error:
+            result = UndoneAct(act.id, act.operation, "stays", reason=error.message)
+        found.append(result)
+    gone = [one.act for one in found if one.result != "stays"]
+    with db.write() as tx:
+        if gone:
+            store.mark_undone(tx, gone)
+        told = {"acts": len(gone), "agent": agent.name}
+        audit(tx, actor, "agent.undone", agent.organization_id, ("agent", agent.id), after=told)
+    return found
+
+
+def _undo(ask: Ask, act: store.ActRow, made: set[str | None], done: dict[str, UndoneAct]) -> UndoneAct:
+    change, space = act.change_request_id, act.space_id
+    scope = TABLE[act.operation].agents if act.operation in TABLE else None
+    if scope == "docs:comment":
+        return _delete_comment(ask, act)
+    if not _is_drafted(act.operation) or change is None or space is None:
+        return UndoneAct(act.id, act.operation, "stays", reason="This has no effect that could be undone.")
+    if change in done:
+        return UndoneAct(act.id, act.operation, done[change].result, reason=done[change].reason)
+    path = {"spaceId": space, "changeRequestId": change}
+    now = ask("getChangeRequestById", path)
+    if now["status"] == "merged":
+        found = _take_back(ask, act, now)
+    elif change not in made:
+        return UndoneAct(
+            act.id,
+            act.operation,
+            "stays",
+            reason="Somebody else made this change request: look at its edits there.",
+        )
+    elif now["status"] == "archived":
+        found = UndoneAct(act.id, act.operation, "already")
+    else:
+        ask("updateChangeRequestById", path, {"status": "archived"})
+        found = UndoneAct(act.id, act.operation, "archived")
+    done[change] = found
+    return found
+
+
+def _is_drafted(operation: str) -> bool:
+    match operation:
+        case "createChangeRequest" | "updateChangeRequestContent" | "mergeChangeRequest":
+            return True
+        case _:
+            return False
+
+
+def _take_back(ask: Ask, act: store.ActRow, change: dict[str, Any]) -> UndoneAct:
+    path = {"spaceId": str(act.space_id), "revisionId": change["revisionMerged"]}
+    made = ask("revertRevision", path)
+    return UndoneAct(act.id, act.operation, "reverted", change_request=made["id"])
+
+
+def _delete_comment(ask: Ask, act: store.ActRow) -> UndoneAct:
+    path = {"spaceId": str(act.space_id)}
+    where = "Space"
+    if act.change_request_id is not None:
+        path["changeRequestId"], where = act.change_request_id, "ChangeRequest"
+    if act.parent_id is not None:
+        path |= {"commentId": act.parent_id, "commentReplyId": str(act.object_id)}
+        ask(f"deleteCommentReplyIn{where}", path)
+    else:
+        path["commentId"] = str(act.object_id)
+        ask(f"deleteCommentIn{where}", path)
+    return UndoneAct(act.id, act.operation, "deleted")

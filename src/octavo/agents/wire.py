@@ -1,0 +1,62 @@
+"""Requests and answers about agents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ..kit.clock import iso
+from .store import ActRow, AgentRow
+from .undoing import UndoneAct
+
+
+class AgentConnection(Struct):
+    """``url``: where the person's browser takes the code to the program."""
+
+    url: str
+
+
+class Agent(Struct, rename="camel"):
+    id: str
+    name: str
+    organization: str
+    scopes: list[str]
+    created_at: str
+    expires_at: str
+    last_used_at: str | None
+    object: Literal["agent"] = "agent"
+
+
+class AgentAct(Struct, rename="camel"):
+    """Something that an agent did; ``operation`` is that of the API that it was."""
+
+    id: str
+    operation: str
+    space: str | None
+    change_request: str | None
+    created_at: str
+    undone_at: str | None
+    object: Literal["agent-act"] = "agent-act"
+
+
+class UndoActs(Struct):
+    """``since``: a moment as ISO 8601; by default a day ago."""
+
+    since: Annotated[str, Meta(max_length=40)] | None = None
+
+
+class UndoneActs(Struct):
+    items: list[UndoneAct]
+
+
+def present_agent(row: AgentRow) -> Agent:
+    used = iso(row.last_used_at) if row.last_used_at is not None else None
+    return Agent(
+        row.id, row.name, row.organization_id, row.granted, iso(row.created_at), iso(row.expires_at), used
+    )
+
+
+def present_act(row: ActRow) -> AgentAct:
+    undone = iso(row.undone_at) if row.undone_at is not None else None
+    return AgentAct(row.id, row.operation, row.space_id, row.change_request_id, iso(row.created_at), undone)

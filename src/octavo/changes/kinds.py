@@ -1,0 +1,9 @@
+"""What change requests, reviews and settled conflicts can be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Status = Literal["draft", "open", "archived", "merged"]
+ReviewStatus = Literal["approved", "changes-requested"]
+Choice = Literal["ours", "theirs", "base", "edited"]

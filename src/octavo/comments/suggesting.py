@@ -1,0 +1,128 @@
+"""Edits that comments suggest: kept with the comment, shown with it, and taken into the change request or declined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from ..access import User
+from ..changes import (
+    Accepted,
+    DocumentInput,
+    Suggested,
+    accept_suggestion,
+    change_access,
+    get_change,
+    lock_change,
+    require_editable,
+    says_as_before,
+    shown_nodes,
+    take_back,
+    try_suggestion,
+)
+from ..content import State
+from ..errors import BadRequest, Conflict, NotFound, TooLarge
+from ..kit.clock import iso
+from ..kit.context import Context
+from ..kit.db import Transaction
+from . import store
+from .entering import Discussion
+from .kinds import SuggestionStatus
+from .store import CommentRow, SuggestionRow
+from .telling import emit_about
+from .wire import PostComment, Suggestion
+
+MAX_SUGGESTION = 256 * 1024
+"""Bytes of the nodes that are to take the place of a block, as JSON."""
+
+
+def read_suggestion(context: Context, discussion: Discussion, given: PostComment) -> Suggested | None:
+    """What a new comment suggests, tried on what the change request holds. Raises BadRequest, NotFound, TooLarge,
+    Conflict."""
+    if not isinstance(given.suggestion, DocumentInput):
+        return None
+    if discussion.change_id is None:
+        raise BadRequest("suggestion: edits are suggested in a change request.")
+    if given.page is None or given.node is None:
+        raise BadRequest("suggestion: expected `page` and `node` beside it: the block that is to be edited.")
+    if given.table_cell is not None:
+        raise BadRequest("tableCell: an edit is suggested for a whole block.")
+    with context.db.read() as tx:
+        access = change_access(tx, discussion.space, discussion.change_id)
+    made = try_suggestion(context, access, given.page, given.node, given.suggestion)
+    if max(len(msgspec.json.encode(nodes)) for nodes in (made.was, made.becomes)) > MAX_SUGGESTION:
+        raise TooLarge(f"suggestion: a block of more than {MAX_SUGGESTION} bytes is edited, not suggested.")
+    return made
+
+
+def settle(
+    context: Context,
+    discussion: Discussion,
+    comment_id: str,
+    status: SuggestionStatus,
+) -> None:
+    """Takes a suggestion in, declines it, or opens it again, which takes an accepted one out. Nothing happens where it
+    is so already. Raises NotFound, Conflict."""
+    assert discussion.change_id is not None
+    with context.db.read() as tx:
+        access = change_access(tx, discussion.space, discussion.change_id)
+        comment = store.get_comment(tx, discussion, comment_id)
+        kept = store.find_suggestion(tx, comment_id)
+        if kept is None:
+            raise NotFound(f"The comment {comment_id!r} suggests no edit.")
+        require_editable(get_change(tx, access.change_id))
+    if kept.status == status:
+        return
+    if kept.status == "accepted" and status == "declined":
+        raise Conflict("status: this suggestion was accepted; open it again first.")
+
+    def note(tx: Transaction, accepted: Accepted | None = None) -> None:
+        thread = store.get_comment(tx, discussion, comment_id, lock=True)
+        if not store.settle_suggestion(tx, kept, status, discussion.user_id, accepted):
+            raise Conflict("status: somebody else settled this suggestion meanwhile.")
+        if (status == "open") == (thread.resolved_at is not None):
+            store.set_resolved(tx, thread, None if status == "open" else discussion.user_id)
+        emit_about(tx, "updated", discussion, thread, changed=["suggestion"], suggestion=status)
+
+    if status == "accepted":
+        assert comment.page_id is not None and comment.node_id is not None
+        what = Suggested(comment.revision, kept.was, kept.becomes)
+        accept_suggestion(context, access, comment.page_id, comment.node_id, what, comment.posted_by, note)
+    elif kept.revision is not None and kept.revision_before is not None:
+        taken = Accepted(kept.revision_before, kept.revision)
+        take_back(context, access, taken, lambda tx, made: note(tx))
+    else:
+        with context.db.write() as tx:
+            require_editable(lock_change(tx, access.change_id))
+            note(tx)
+
+
+def present_suggestions(
+    context: Context,
+    tx: Transaction,
+    discussion: Discussion,
+    rows: Sequence[CommentRow],
+    state: State,
+    kept: dict[str, SuggestionRow],
+    people: dict[str, User],
+) -> dict[str, Suggestion]:
+    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
+    actor = discussion.space.actor
+    shown = {}
+    for row in rows:
+        found = kept.get(row.id)
+        if found is None or row.page_id is None or row.node_id is None:
+            continue
+        is_open = found.status == "open"
+        shown[row.id] = Suggestion(
+            status=found.status,
+            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
+            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
+            settled_at=iso(found.settled_at) if found.settled_at else UNSET,
+            settled_by=people[found.settled_by] if found.settled_by else UNSET,
+            revision=found.revision or UNSET,
+        )
+    return shown

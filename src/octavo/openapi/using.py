@@ -1,0 +1,63 @@
+"""Where a description uses its schemas. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from .description import Description, Operation, object_of
+
+_SCHEMAS = "#/components/schemas/"
+
+
+class Uses(Struct):
+    """Who uses one schema by its name, without another one in between. Each once, in the order of the description."""
+
+    answers: dict[str, Operation] = {}
+    requests: dict[str, Operation] = {}
+    events: dict[str, Operation] = {}
+    schemas: dict[str, None] = {}
+
+
+def list_uses(description: Description) -> dict[str, Uses]:
+    """By the names of schemas; those that nothing uses are left out."""
+    found: dict[str, Uses] = {}
+    for operation in description.operations.values():
+        body = {
+            "body": operation.data.get("requestBody"),
+            "parameters": [each.get("schema") for each in description.parameters(operation)],
+        }
+        for name in _named(description, body):
+            found.setdefault(name, Uses()).requests[operation.key] = operation
+        for name in _named(description, object_of(operation.data.get("responses"))):
+            found.setdefault(name, Uses()).answers[operation.key] = operation
+    for webhook in description.webhooks.values():
+        for name in _named(description, webhook.data):
+            found.setdefault(name, Uses()).events[webhook.key] = webhook
+    for schema, value in description.schemas.items():
+        for name in _named(description, value):
+            if name != schema:
+                found.setdefault(name, Uses()).schemas[schema] = None
+    return found
+
+
+def _named(description: Description, value: Any) -> Iterator[str]:
+    """The schemas that something refers to, also by way of responses, parameters and bodies that have names."""
+    stack, seen = [value], set[str]()
+    while stack:
+        here = stack.pop()
+        if isinstance(here, list):
+            stack += here
+        elif isinstance(here, dict):
+            reference = here.get("$ref")
+            if isinstance(reference, str):
+                if reference in seen:
+                    continue
+                seen.add(reference)
+                if reference.startswith(_SCHEMAS):
+                    yield description.name_of(here)
+                else:
+                    stack.append(description.follow(here))
+            stack += [each for key, each in here.items() if key not in ("example", "examples", "$ref")]

@@ -1,0 +1,183 @@
+"""What answers of sites have in common: their forms, headers and frame, and what is said where nothing is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import parse_qs, unquote
+
+import msgspec
+
+from ..core.links import app_hosts
+from ..core.pages import Page
+from ..errors import BadRequest, NotFound
+from ..kit.asgi import Answer, Content, etag_of
+from ..kit.context import Context
+from ..kit.files import FileGrant, file_headers
+from ..search import MAX_SEARCH
+from ..visits import (
+    SiteVisit,
+    SpaceVisit,
+    find_redirect,
+)
+from .drawing import (
+    content_security_policy,
+    draw_not_found,
+)
+from .forms import prefers_markdown
+from .pages import PageBuilder
+from .scripts import scripts_of
+from .searching import search_site
+from .sites import look_of, site_view
+from .table import View
+from .tracking import (
+    SEEN_PATH,
+)
+from .views import MessageView, SearchHit, SiteView
+
+HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+MARKDOWN = "text/markdown; charset=utf-8"
+FOREVER = "public, max-age=31536000, immutable"
+_REVALIDATE = "public, max-age=0, must-revalidate"
+_WORD = re.compile(r"[^\W_]{2,}")
+_SUGGESTED = 5
+
+
+def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
+    """An answer that is the same until something changes."""
+    raw = body.encode() if isinstance(body, str) else body
+    headers = {"cache-control": _REVALIDATE}
+    if policy:
+        headers["content-security-policy"] = policy
+    return Answer(status, raw, content_type, headers, etag_of(raw), again=True)
+
+
+class Frame:
+    """What every HTML answer at a space needs: how it looks, and who builds its pages."""
+
+    def __init__(self, view: View, visit: SpaceVisit) -> None:
+        self._view, self._visit = view, visit
+        self.look = look_of(view.tx, visit)
+        self.builder = PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look)
+
+    def site(self, page: Page | None = None) -> SiteView:
+        view, visit = self._view, self._visit
+        site = site_view(view.tx, visit, self.look, self.builder, page)
+        if page is not None and not visit.visit.admission.preview:
+            site = msgspec.structs.replace(site, seen=f"{visit.base}{SEEN_PATH}?page={page.id}")
+        scripts, sources = scripts_of(view.tx, view.context, visit.visit, self.look.customization)
+        if visit.visit.admission.framed:
+            sources = (*sources, ("frame-ancestors", (view.context.settings.address.origin,)))
+        if visit.visit.embedded:
+            sources = (*sources, ("frame-ancestors", tuple(view.context.settings.embed_origins.split())))
+        return msgspec.structs.replace(site, scripts=scripts, sources=sources)
+
+
+def html_answer(
+    site: SiteView,
+    text: str,
+    status: int = 200,
+    connect: tuple[str, ...] = (),
+) -> Answer:
+    policy = content_security_policy(site.theme_css, connect, site.sources)
+    return same(text, HTML, status=status, policy=policy)
+
+
+def with_query(view: View, location: str) -> str:
+    """Another spelling of what was asked for: claims, and the words of a search, go along."""
+    query = view.request.query_string.decode("latin-1")
+    return f"{location}?{query}" if query else location
+
+
+VARIES = {"vary": "Accept"}
+"""Of answers that have another form for who accepts that one."""
+
+
+def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
+    return msgspec.structs.replace(answer, headers={**answer.headers, **headers})
+
+
+def link_header(visit: SiteVisit, first: str) -> str:
+    return f'{first}, <{visit.published}llms.txt>; rel="llms-txt", <{visit.published}llms-full.txt>; rel="llms-full-txt"'
+
+
+def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
+    headers = {"location": location, "cache-control": "no-store" if cookies else "no-cache"}
+    return Answer(307, headers=headers, cookies=cookies)
+
+
+def not_found(view: View, space: SpaceVisit) -> Answer:
+    """Nothing is here: the visitor is sent on where a redirect says so, else told."""
+    target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
+    if target is not None:
+        return redirect(target)
+    if prefers_markdown(view.request.header(b"accept")):
+        text = (
+            f"# Page not found\n\nNo page of this documentation is at this address. "
+            f"All of them are listed in {space.visit.published}llms.txt\n"
+        )
+        return with_headers(same(text, MARKDOWN, status=404), VARIES)
+    frame = Frame(view, space)
+    site = frame.site()
+    words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
+    empty = not space.rest and space.view.tree.home is None
+    message = MessageView(
+        title=site.labels.no_pages if empty else site.labels.not_found,
+        text=site.labels.no_pages_text if empty else site.labels.not_found_text,
+        nav=frame.builder.nav(None),
+        suggestions=_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
+    )
+    return with_headers(html_answer(site, draw_not_found(site, message), status=404), VARIES)
+
+
+def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+    """Those that are called by a word of the last part of a path, or nearly: what only says one of them somewhere in its
+    text is not what was looked for."""
+    wanted = _names(path.strip("/").rpartition("/")[2].removesuffix(".md"))
+
+    def is_like(hit: SearchHit) -> bool:
+        called = _names(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
+        return any(
+            one == other or (min(len(one), len(other)) > 3 and (one[:-1] in other or other[:-1] in one))
+            for one in wanted
+            for other in called
+        )
+
+    return tuple(hit for hit in hits if is_like(hit))
+
+
+def _names(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
+    """A file's bytes, with headers that keep whatever is in it from acting. ``public``: anybody may have it. Raises
+    NotFound."""
+    found = size if size is not None else context.files.find_size(grant.hash)
+    if found is None:
+        raise NotFound("There is no such file.")
+    headers = {name.lower(): value for name, value in file_headers(grant, public=public).items()}
+    headers["cross-origin-resource-policy"] = "cross-origin"
+    content = Content(found, lambda start, end: context.files.open(grant.hash, start, end))
+    return Answer(
+        200, content_type=headers.pop("content-type"), headers=headers, etag=grant.hash[:24], content=content
+    )
+
+
+def is_foreign(view: View, visit: SiteVisit) -> bool:
+    """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
+    request = view.request
+    media_type = request.header(b"content-type").partition(";")[0].strip().lower()
+    origin = request.header(b"origin")
+    return media_type != "application/json" or bool(
+        origin and origin.partition("://")[2] != visit.host(request.header(b"host"))
+    )
+
+
+def words_of(view: View) -> str:
+    """What is searched or asked by the query `q`. Raises BadRequest for more than a search takes."""
+    query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
+    if len(query) > MAX_SEARCH:
+        raise BadRequest(f"q: more than {MAX_SEARCH} characters")
+    return query

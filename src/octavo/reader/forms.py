@@ -1,0 +1,43 @@
+"""Which form of a page somebody asks for: HTML for people, Markdown for programs that say so."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+_MARKDOWN = ("text/markdown", "text/x-markdown")
+
+
+@lru_cache(maxsize=256)
+def _weights(accepted: str) -> dict[str, float]:
+    """What an Accept header names, each with its weight; what is not written as one weighs nothing."""
+    found: dict[str, float] = {}
+    for part in accepted.split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            key, mark, value = parameter.partition("=")
+            if key.strip() == "q":
+                value = value.strip()
+                weight = float(value) if mark and _WEIGHT.fullmatch(value) else 0.0
+        found[name] = max(weight, found.get(name, 0.0))
+    return found
+
+
+def prefers_markdown(accepted: str) -> bool:
+    """Whether an ``Accept`` header asks for Markdown: it names it, and gives HTML no greater weight. Whoever names
+    both alike gets Markdown, because browsers never name it. Anything else, however odd, gets HTML.
+
+    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
+    True
+    >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
+    False
+    """
+    if "markdown" not in accepted.lower():
+        return False
+    weights = _weights(accepted)
+    wanted = max(weights.get(name, 0.0) for name in _MARKDOWN)
+    html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
+    # A wildcard says that something else is taken as well, not that it is liked better than what is named.
+    return wanted > 0 and (wanted >= html or "text/html" not in weights)

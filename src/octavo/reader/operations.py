@@ -1,0 +1,143 @@
+"""What a site shows of APIs: its operations for the filter above the navigation, and with their fields and models for
+search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from urllib.parse import quote
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from ..content import asker_at
+from ..core.page_tree import PageTree
+from ..core.pages import Page
+from ..kit.db import Transaction
+from ..openapi import (
+    Description,
+    Found,
+    Listed,
+    OperationIndex,
+    authentication_of,
+    find_reference,
+    list_operations,
+    model_of,
+)
+from ..visits import SpaceVisit
+from .views import ApiHit
+
+_LISTED = 5_000
+_HITS = 20
+"""Of one kind."""
+
+
+class _Shown(Struct):
+    """What pages show of one specification: the page of each operation and model. ``first``: one of its pages."""
+
+    first: Page
+    operations: dict[str, tuple[Page, Listed]] = {}
+    models: dict[str, Page] = {}
+    all_models: Page | None = None
+
+
+_shown: WeakKeyDictionary[PageTree, list[_Shown]] = WeakKeyDictionary()
+_indexes: WeakKeyDictionary[Description, OperationIndex] = WeakKeyDictionary()
+
+
+def _references(tree: PageTree) -> list[_Shown]:
+    """The specifications that pages of a space are made of. A tree never changes, so this is worked out once."""
+    found = _shown.get(tree)
+    if found is None:
+        by_seed: dict[str, _Shown] = {}
+        for page in tree:
+            if page.hidden or page.computed is None:
+                continue
+            listed, model = list_operations(page), model_of(page)
+            if not listed and model is None:
+                continue
+            dependencies = page.computed.get("dependencies")
+            one = by_seed.setdefault(repr(dependencies), _Shown(page))
+            one.operations.update({f"{each.method} {each.path}": (page, each) for each in listed})
+            if model:
+                one.models[model] = page
+            elif model is not None:
+                one.all_models = page
+        found = _shown[tree] = list(by_seed.values())
+    return found
+
+
+_authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary()
+
+
+def find_authentication(tree: PageTree, spec: str) -> str | None:
+    """The id of the page of a space that says how to authenticate with the API of a specification."""
+    found = _authentication.get(tree)
+    if found is None:
+        told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
+        # Where several say so, the first does.
+        found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
+    return found.get(spec)
+
+
+def shows_operations(tree: PageTree) -> bool:
+    return any(one.operations for one in _references(tree))
+
+
+def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
+    """Method, path, title and address of all operations that pages of a space show."""
+    found = (entry for one in _references(visit.view.tree) for entry in one.operations.values())
+    return [
+        (each.method.upper(), each.path, each.title, _address(visit, page, each.anchor))
+        for page, each in islice(found, _LISTED)
+    ]
+
+
+def find_in_references(
+    tx: Transaction, spaces: Sequence[SpaceVisit], query: str
+) -> dict[str, tuple[ApiHit, ...]]:
+    """What is found of operations, fields and models, by these names. Only what a page shows to this visitor."""
+    found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
+    for visit in spaces:
+        for one in _references(visit.view.tree):
+            known = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), one.first)
+            if known is None:
+                continue
+            description = known[0]
+            index = _indexes.get(description)
+            if index is None:
+                index = _indexes[description] = OperationIndex(description)
+            for kind, hit in _hits(visit, one, index.find(query)):
+                if len(found[kind]) < _HITS:
+                    found[kind].append(hit)
+    return {kind: tuple(hits) for kind, hits in found.items()}
+
+
+def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[Found]) -> Iterator[tuple[str, ApiHit]]:
+    for each in islice(found, 400):
+        if each.operation is None:
+            page = shown.models.get(each.name) or shown.all_models
+            if page is not None:
+                anchor = "" if each.name in shown.models else each.id
+                yield "models", ApiHit(title=each.name, href=_address(visit, page, anchor), about=each.about)
+            continue
+        there = shown.operations.get(each.operation.key)
+        if there is None:
+            continue
+        page, listed = there
+        method = each.operation.method
+        if each.kind == "operation":
+            href = _address(visit, page, listed.anchor)
+            yield "operations", ApiHit(title=listed.title, href=href, method=method, path=listed.path)
+        else:
+            anchor = f"{listed.anchor}.{each.id}" if listed.anchor else each.id
+            href = _address(visit, page, anchor)
+            yield (
+                "fields",
+                ApiHit(title=each.name, href=href, method=method, path=listed.title, about=each.about),
+            )
+
+
+def _address(visit: SpaceVisit, page: Page, anchor: str) -> str:
+    place = f"#{quote(anchor)}" if anchor else ""
+    return f"{visit.base}{quote(visit.view.tree.url_path(page))}{place}"

@@ -1,0 +1,100 @@
+"""What lists the pages of a site for programs: robots, sitemaps, and the texts for language models."""
+
+from __future__ import annotations
+
+from ...errors import NotFound
+from ...kit.asgi import Answer
+from ...sites import get_customization
+from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
+from ..answers import MARKDOWN, TEXT, Frame, same, with_headers
+from ..mcp import MCP_PATHS
+from ..pages import PageBuilder
+from ..programs import (
+    LLMS_PARTS,
+    SITEMAP,
+    SKILL,
+    WELL_KNOWN,
+    llms_part,
+    llms_text,
+    sitemap_markdown,
+    skill_text,
+    well_known,
+    whole_text,
+)
+from ..sites import robots_text, sitemap_xml
+from ..table import View, route
+from .pages import read_page
+
+
+@route("readRobots", "robots.txt", kept=True)
+def read_robots(view: View, visit: SiteVisit) -> Answer:
+    return same(robots_text(visit), TEXT)
+
+
+@route("readSitemap", "sitemap.xml", kept=True)
+@route("readPagesSitemap", "sitemap-pages.xml", kept=True)
+def read_sitemap(view: View, visit: SiteVisit) -> Answer:
+    if not visit.indexed:
+        raise NotFound("There is nothing at this address.")
+    return same(sitemap_xml(view.tx, visit), "application/xml")
+
+
+@route("readIndex", "llms.txt", kept=True)
+def read_index(view: View, visit: SiteVisit) -> Answer:
+    return same(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT)
+
+
+def _mcp_address(view: View, visit: SiteVisit) -> str | None:
+    acts = get_customization(view.tx, visit.site.id).page_actions
+    return f"{visit.published}{MCP_PATHS[0]}" if acts.mcp else None
+
+
+@route("readIndexPart", f"{LLMS_PARTS}/{{name}}", kept=True)
+def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
+    part = llms_part(view.tx, visit, name)
+    if part is None:
+        raise NotFound("This part of llms.txt is not there, or not any more.")
+    return same(part, TEXT)
+
+
+def _page_at(view: View, visit: SiteVisit) -> Answer | None:
+    """The page whose own Markdown has the address of something that a site has by itself."""
+    try:
+        space = enter_space(view.tx, visit)
+    except SendOn:
+        return None
+    if space is None or space.view.tree.find(space.rest.removesuffix(".md")) is None:
+        return None
+    return read_page(view, space, space.rest)
+
+
+@route("readTree", SITEMAP, kept=True)
+def read_tree(view: View, visit: SiteVisit) -> Answer:
+    return _page_at(view, visit) or same(sitemap_markdown(view.tx, visit), MARKDOWN)
+
+
+@route("readSkill", SKILL, kept=True)
+def read_skill(view: View, visit: SiteVisit) -> Answer:
+    return _page_at(view, visit) or same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
+
+
+@route("readWellKnown", f"{WELL_KNOWN}/{{path*}}", kept=True)
+def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
+    found = well_known(view.tx, visit, path, _mcp_address(view, visit))
+    if found is None:
+        raise NotFound("There is nothing at this address.")
+    body, media_type = found
+    return with_headers(same(body, media_type), {"access-control-allow-origin": "*"})
+
+
+@route("readWhole", "llms-full.txt", kept=True)
+def read_whole(view: View, visit: SiteVisit) -> Answer:
+    builders: list[PageBuilder] = []
+
+    def build(space: SpaceVisit) -> PageBuilder:
+        builders.append(Frame(view, space).builder)
+        return builders[-1]
+
+    text = whole_text(view.tx, visit, build)
+    visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
+    return same(text, TEXT)

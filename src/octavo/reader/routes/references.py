@@ -1,0 +1,46 @@
+"""What pages of an API have as a whole: the list of its operations, and the specification itself."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import msgspec
+
+from ...content import asker_at
+from ...errors import NotFound
+from ...kit.asgi import Answer, etag_of
+from ...openapi import export, find_reference, may_export
+from ...visits import SpaceVisit
+from ..answers import same
+from ..operations import operations_of
+from ..table import Later, View, route
+
+
+@route("readOperations", "~operations.json")
+def read_operations(view: View, visit: SpaceVisit) -> Answer:
+    """The operations that pages of a space show, for the filter above the navigation."""
+    return same(msgspec.json.encode(operations_of(visit)), "application/json")
+
+
+@route("readSpecification", "~specification", pool="calls")
+def read_specification(view: View, visit: SpaceVisit) -> Later:
+    """The specification that a page is made of as a whole, where its writers offer it. Raises NotFound."""
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
+    page = visit.view.tree.page(page_id)
+    asker = asker_at(view.tx, visit.view.state.space_id, None)
+    found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
+    if found is None:
+        raise NotFound("This page offers no specification.")
+    description, _ = found
+
+    def answer() -> Answer:
+        made = export(description, form)
+        headers = {
+            "content-disposition": f'attachment; filename="{made.name}"',
+            "x-content-type-options": "nosniff",
+            "cache-control": "private, no-cache",
+        }
+        return Answer(200, made.content, made.media_type, headers, etag_of(made.content), again=True)
+
+    return Later(visit.visit.organization_id, answer)

@@ -1,0 +1,72 @@
+"""Operations of APIs that are tried from the page that shows them."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import msgspec
+
+from ...core.pages import Page
+from ...errors import BadRequest, Forbidden, NotFound
+from ...insights import ApiClientRequest, ApiOperation, collect
+from ...kit.asgi import Answer
+from ...kit.fetch import Fetcher
+from ...openapi import MAX_SENT, Description, FilledForm, Operation, make_form, prepare, send
+from ...visits import (
+    SpaceVisit,
+)
+from ..answers import Frame, is_foreign, same
+from ..table import Later, View, route
+from ..tracking import (
+    location_of,
+    session_of,
+)
+
+_MAX_POST = 2 * MAX_SENT
+"""Bytes of a body, which has another one inside in base64."""
+
+
+def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
+    """The page of this visit, and the operation that is tried from it. Raises NotFound."""
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
+    page = visit.view.tree.page(page_id)
+    found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
+    if page is None or found is None:
+        raise NotFound("This page shows no operation of this kind that can be tried.")
+    return page, *found
+
+
+@route("readTryForm", "~try")
+def read_try_form(view: View, visit: SpaceVisit) -> Answer:
+    _, description, operation = _tried(view, visit)
+    return same(msgspec.json.encode(make_form(description, operation)), "application/json")
+
+
+@route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")
+def try_operation(view: View, visit: SpaceVisit) -> Later:
+    if is_foreign(view, visit.visit):
+        # Others would have visitors send what they never filled in.
+        raise Forbidden("Operations are tried from the page that shows them.")
+    try:
+        wanted = msgspec.json.decode(view.body, type=FilledForm)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"body: {error}") from None
+    page, description, operation = _tried(view, visit)
+    prepared = prepare(description, operation, wanted)
+    fetcher = Fetcher(view.context.settings.allow_private_fetch)
+    location = location_of(visit, page)
+    tried = ApiClientRequest(
+        session=session_of(view.request, location),
+        location=location,
+        operation=ApiOperation(operation.path[:256], operation.method[:16]),
+    )
+
+    def answer() -> Answer:
+        sent = msgspec.json.encode(send(fetcher, prepared))
+        site, admission = visit.visit.site, visit.visit.admission
+        if not admission.preview:
+            collect(view.context, site.organization_id, site.id, [tried], admission.claims)
+        return Answer(200, sent, "application/json", {"cache-control": "no-store"})
+
+    return Later(visit.visit.organization_id, answer)

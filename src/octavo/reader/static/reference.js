@@ -1,0 +1,468 @@
+// What pages about operations of an API gain with a script: samples in other languages, lists of fields that unfold and
+// are searched, a bar that stays, and the form to try an operation, which is fetched when it is first wanted.
+(() => {
+  "use strict";
+  const doc = document, own = doc.currentScript.dataset;
+  const words = JSON.parse(own.words);
+  const all = (selector, from = doc) => [...from.querySelectorAll(selector)];
+  const one = (selector, from = doc) => from.querySelector(selector);
+  const on = (kind, selector, act) => doc.addEventListener(kind, (event) => {
+    const found = event.target.closest?.(selector);
+    if (found) act(found, event);
+  });
+  const make = (name, attributes = {}, ...inside) => {
+    const element = doc.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value === true) element.setAttribute(key, "");
+      else if (value != null && value !== false) element.setAttribute(key, value);
+    }
+    element.append(...inside);
+    return element;
+  };
+  const sign = (name) => make("span", { class: "i i-" + name, "aria-hidden": "true" });
+  const kept = (key, value) => {
+    try {
+      if (value === undefined) return localStorage.getItem("octavo-" + key);
+      localStorage.setItem("octavo-" + key, value);
+    } catch { /* storage may be switched off */ }
+    return null;
+  };
+  const loading = new Map();
+  const load = (src) => {
+    if (!loading.has(src)) {
+      loading.set(src, new Promise((done, failed) => {
+        const script = make("script", { src });
+        // In the order in which they are asked for: one builds on the other.
+        script.async = false;
+        script.addEventListener("load", () => done());
+        script.addEventListener("error", () => {
+          loading.delete(src);
+          failed(new Error(words.unavailable));
+        });
+        doc.head.append(script);
+      }));
+    }
+    return loading.get(src);
+  };
+
+  // Samples: the language and library that a reader chose, and the values that they gave, hold for all of them
+  let choice = JSON.parse(kept("sample") || "null");
+  const values = JSON.parse(kept("values") || "{}");
+  const calls = new WeakMap();
+  const callOf = (box) => calls.get(box) || JSON.parse(box.dataset.call);
+  const withValues = (call) => ({ ...call, params: Object.fromEntries(Object.entries(call.params || {}).map(([name, value]) => [name, values[name] || value])) });
+  const ownOf = (box) => JSON.parse(box.dataset.own || "[]");
+  const hole = (box) => (name, value) => {
+    // Where a form says the values, they are changed there.
+    if (calls.has(box)) return make("span", { class: "hole" }, value);
+    const button = make("button", { type: "button", class: "hole", "data-hole": name }, value);
+    button.addEventListener("click", () => change(box, button, name));
+    return button;
+  };
+  const change = (box, button, name) => {
+    const input = make("input", { type: "text", class: "hole", "aria-label": name, value: values[name] || callOf(box).params?.[name], spellcheck: "false", autocomplete: "off", maxlength: 200 });
+    const end = (isTaken) => {
+      if (!input.isConnected) return;
+      if (isTaken) {
+        values[name] = input.value.trim();
+        if (!values[name]) delete values[name];
+        kept("values", JSON.stringify(values));
+      }
+      input.replaceWith(button);
+      all(".openapi-sample").forEach((each) => show(each));
+      one(`[data-hole="${CSS.escape(name)}"]`, box)?.focus();
+    };
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      end(event.key === "Enter");
+    });
+    input.addEventListener("blur", () => end(true));
+    button.replaceWith(input);
+    input.size = Math.max(input.value.length, 6);
+    input.select();
+  };
+  const drawSample = (box, call) => {
+    const given = ownOf(box), [language, library] = choice || [];
+    const samples = globalThis.octavoSamples;
+    const written = library === "" || !choice ? given.find(([label]) => label === language) || (choice ? null : given[0]) : null;
+    const template = written ? null : samples.find(language || "cURL", library, call) || samples.find("cURL", "", call);
+    const source = written ? written[2] : samples.write(template, call, true);
+    const lines = [make("span", { class: "line" })];
+    for (const node of samples.draw(source, written ? written[1] : template.syntax, hole(box))) {
+      const parts = node.nodeType === 1 && !node.className.includes("hole") || node.nodeType === 3 ? node.textContent.split("\n") : null;
+      if (!parts || parts.length === 1) lines.at(-1).append(node);
+      else parts.forEach((text, number) => {
+        if (number) {
+          lines.at(-1).append("\n");
+          lines.push(make("span", { class: "line" }));
+        }
+        if (text) lines.at(-1).append(node.nodeType === 3 ? text : samples.element(node.className, text));
+      });
+    }
+    one("code", box).replaceChildren(...lines);
+    return written ? [written[0], ""] : [template.language, template.library];
+  };
+  const mark = (box, [language, library]) => {
+    let shown = null;
+    for (const button of all("[data-language]", box)) {
+      const is = button.dataset.language === language && (button.dataset.library === "") === (library === "");
+      button.setAttribute("aria-pressed", is);
+      if (is) shown = button;
+    }
+    const menu = one(".sample-bar > details", box);
+    menu?.classList.toggle("chosen", Boolean(shown?.closest("details")));
+    // Libraries of the language
+    one(".sample-libraries", box)?.remove();
+    const libraries = JSON.parse(box.dataset.libraries || "[]").find(([name]) => name === language)?.slice(1);
+    if (!libraries || library === "") return;
+    const select = make("select", { class: "sample-libraries", "aria-label": language },
+      ...libraries.map((name) => make("option", { selected: name === library }, name)));
+    select.addEventListener("change", () => choose(language, select.value));
+    one(".sample-bar", box).append(select);
+  };
+  // Shows a box with the call that is given, else with its own.
+  const show = async (box, call) => {
+    if (call) calls.set(box, call);
+    await load(own.samples);
+    mark(box, drawSample(box, call || withValues(callOf(box))));
+  };
+  const choose = (language, library) => {
+    choice = [language, library];
+    kept("sample", JSON.stringify(choice));
+    all(".openapi-sample").forEach((box) => show(box, calls.get(box)));
+  };
+  on("click", "[data-language]", (button) => {
+    button.closest("details")?.removeAttribute("open");
+    choose(button.dataset.language, button.dataset.library);
+  });
+  const boxes = all(".openapi-sample");
+  const isOther = (box) => choice && (choice[0] !== "cURL" || ownOf(box).length) || Object.keys(callOf(box).params || {}).some((name) => values[name]);
+  boxes.forEach((box) => {
+    const first = one("[data-language]", box);
+    if (first) mark(box, [first.dataset.language, first.dataset.library]);
+    if (isOther(box)) show(box);
+  });
+  // A click into the address is the first time that somebody wants to change it.
+  on("pointerover", ".openapi-sample", (box) => { if (!calls.has(box) && !one(".hole", box)) show(box); });
+  on("focusin", ".openapi-sample", (box) => { if (!calls.has(box) && !one(".hole", box)) show(box); });
+
+  // Trying: the form covers words and code, and has an address of its own, so that Back leads out of it
+  let panel = null, opener = null;
+  const buttons = () => all("[data-try]").filter((button) => !button.closest(".api-bar"));
+  const hashOf = (button) => "#try" + (buttons().indexOf(button) > 0 ? "-" + (buttons().indexOf(button) + 1) : "");
+  const shut = () => {
+    if (!panel) return;
+    panel.hidden = true;
+    one("main").inert = false;
+    doc.documentElement.classList.remove("trying");
+    panel = null;
+    opener?.setAttribute("aria-expanded", "false");
+    opener?.focus({ preventScroll: true });
+  };
+  const opened = new WeakMap();
+  const open = async (button) => {
+    shut();
+    opener = button;
+    button.setAttribute("aria-busy", "true");
+    button.parentElement.querySelector(".try-trouble")?.remove();
+    try {
+      if (!opened.has(button)) {
+        if (!one("link[href*='/try.css']")) doc.head.append(make("link", { rel: "stylesheet", href: own.formStyle }));
+        const [got] = await Promise.all([fetch(button.dataset.try), load(own.samples), load(own.form)]);
+        if (!got.ok) throw new Error(words.unavailable);
+        const sample = one(".openapi-sample", button.closest(".openapi-head")?.nextElementSibling?.parentElement || doc);
+        const columns = [...button.closest(".prose, body").querySelectorAll(".openapi-columns")];
+        const near = columns.find((each) => button.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
+        opened.set(button, globalThis.octavoTry(await got.json(), button.dataset.try, one(".openapi-sample", near || doc) || sample));
+      }
+    } catch {
+      button.after(make("p", { class: "try-trouble" }, words.unavailable));
+      if (location.hash.startsWith("#try")) history.replaceState(null, "", location.pathname + location.search);
+      return;
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+    panel = opened.get(button);
+    if (!panel.isConnected) doc.body.append(panel);
+    panel.hidden = false;
+    button.setAttribute("aria-expanded", "true");
+    one("main").inert = true;
+    doc.documentElement.classList.add("trying");
+    place();
+    panel.dispatchEvent(new Event("opened"));
+    (one("input:not([type=checkbox]), textarea", panel) || one("button", panel))?.focus({ preventScroll: true });
+  };
+  const place = () => {
+    if (!panel) return;
+    const box = one("main").getBoundingClientRect();
+    const isBeside = box.left > 200 || box.right < innerWidth - 200;
+    panel.style.setProperty("--before", (isBeside ? Math.round(getComputedStyle(panel).direction === "rtl" ? innerWidth - box.right : box.left) - 24 : 0) + "px");
+    panel.style.setProperty("--above", Math.max(0, Math.round(one(".top").getBoundingClientRect().bottom)) + "px");
+  };
+  addEventListener("resize", place);
+  const follow = () => {
+    const number = /^#try(?:-(\d+))?$/.exec(location.hash);
+    const button = number && buttons()[(number[1] || 1) - 1];
+    if (button && button !== (panel && opener)) open(button);
+    else if (!button) shut();
+  };
+  const leave = () => {
+    if (history.state?.octavoTry) history.back();
+    else {
+      history.replaceState(null, "", location.pathname + location.search);
+      follow();
+    }
+  };
+  addEventListener("popstate", follow);
+  on("click", "[data-try]", (button) => {
+    const real = button.closest(".api-bar") ? buttons()[0] : button;
+    history.pushState({ octavoTry: true }, "", hashOf(real));
+    follow();
+  });
+  doc.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && panel && !event.defaultPrevented && !one("dialog[open], details.picker[open]")) leave();
+  });
+
+  // A bar with the method, the path and the button, once the head of the page is gone; on phones, what the code is behind
+  const heads = all(".openapi-head");
+  if (heads.length === 1 && one(".openapi-columns")) {
+    const [head] = heads, path = one(".endpoint", head).cloneNode(true), button = one("[data-try]", head);
+    one(".server", path)?.remove();
+    const code = make("button", { type: "button", class: "button secondary small api-code" }, words.code);
+    const bar = make("div", { class: "api-bar", hidden: true }, path, code);
+    if (button) bar.append(make("button", { type: "button", class: "button primary small", "data-try": button.dataset.try }, words.try_it));
+    one("main").append(bar);
+    const narrow = matchMedia("(max-width: 767px)");
+    const watcher = new IntersectionObserver(([entry]) => {
+      bar.classList.toggle("past", !entry.isIntersecting && entry.boundingClientRect.top < 100);
+      bar.hidden = !narrow.matches && !bar.classList.contains("past");
+    }, { rootMargin: "-60px 0px 0px" });
+    watcher.observe(head);
+    narrow.addEventListener("change", () => { bar.hidden = !narrow.matches && !bar.classList.contains("past"); });
+    // The sheet holds the very samples of the page.
+    const column = one(".openapi-columns > .column + .column"), home = column?.parentElement;
+    doc.documentElement.classList.add("sheets");
+    const sheet = make("dialog", { class: "api-sheet", "aria-label": words.code });
+    const shutter = make("button", { type: "button", class: "plain", "aria-label": words.close }, sign("close"));
+    sheet.append(make("header", {}, make("strong", {}, words.code), shutter));
+    doc.body.append(sheet);
+    code.hidden = !column;
+    code.addEventListener("click", () => {
+      sheet.append(column);
+      sheet.showModal();
+    });
+    shutter.addEventListener("click", () => sheet.close());
+    sheet.addEventListener("click", (event) => { if (event.target === sheet) sheet.close(); });
+    sheet.addEventListener("close", () => home.append(column));
+  }
+
+  // Fields: unfold all, find one
+  const sections = all(".openapi-columns .openapi-part[data-part]");
+  for (const part of sections) {
+    const area = [];
+    for (let next = part.nextElementSibling; next && !next.matches(".openapi-part[data-part]"); next = next.nextElementSibling) area.push(next);
+    const inside = (selector) => area.flatMap((each) => [...(each.matches(selector) ? [each] : []), ...all(selector, each)]);
+    const folds = () => inside("details.openapi-fold, details.openapi-more, details.openapi-answer");
+    const count = inside(".openapi-field").length || inside(".openapi-fields > li").length;
+    if (!folds().length && count < 12) continue;
+    const unfold = make("button", { type: "button", class: "plain api-tool" }, words.expand_all);
+    unfold.addEventListener("click", () => {
+      const isOpen = unfold.textContent === words.expand_all;
+      for (const each of folds()) {
+        let depth = 0;
+        for (let up = each.parentElement.closest("details"); up; up = up.parentElement.closest("details")) depth++;
+        each.open = isOpen && depth < 4;
+      }
+      unfold.textContent = isOpen ? words.fold_all : words.expand_all;
+    });
+    const tools = make("span", { class: "api-tools" }, unfold);
+    part.append(tools);
+    if (count < 8) continue;
+    const input = make("input", { type: "search", "aria-label": words.find_field, placeholder: words.find_field, autocomplete: "off", spellcheck: "false" });
+    const told = make("small", { role: "status" });
+    const magnifier = make("button", { type: "button", class: "plain api-tool", "aria-label": words.find_field, title: words.find_field }, sign("search"));
+    const finder = make("span", { class: "api-finder", hidden: true }, sign("search"), input, told);
+    let found = [], at = -1, before = null;
+    const clear = () => {
+      CSS.highlights?.delete("api-found");
+      CSS.highlights?.delete("api-here");
+      all(".found-here").forEach((each) => each.classList.remove("found-here"));
+    };
+    const step = (next) => {
+      if (!found.length) return;
+      at = (next + found.length) % found.length;
+      const element = found[at].startContainer.parentElement;
+      for (let up = element; up; up = up.parentElement) {
+        if (up.matches("details")) up.open = true;
+        if (up.matches("[role=tabpanel][hidden]")) doc.getElementById(up.getAttribute("aria-labelledby"))?.click();
+      }
+      all(".found-here").forEach((each) => each.classList.remove("found-here"));
+      element.closest("li")?.classList.add("found-here");
+      element.scrollIntoView({ block: "center" });
+      told.textContent = at + 1 + " / " + found.length;
+    };
+    const search = () => {
+      clear();
+      const query = input.value.trim().toLowerCase();
+      found = [];
+      at = -1;
+      told.textContent = "";
+      if (!query) return;
+      for (const element of inside(".openapi-name code:first-child, .openapi-fields li > p, .openapi-fields li > .openapi-name")) {
+        const walker = doc.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        if (element.matches(".openapi-name")) continue;
+        while (walker.nextNode()) {
+          const text = walker.currentNode.data.toLowerCase();
+          for (let from = text.indexOf(query); from >= 0; from = text.indexOf(query, from + query.length)) {
+            const range = new Range();
+            range.setStart(walker.currentNode, from);
+            range.setEnd(walker.currentNode, from + query.length);
+            found.push(range);
+          }
+        }
+      }
+      if (CSS.highlights && found.length) CSS.highlights.set("api-found", new Highlight(...found));
+      told.textContent = found.length ? "1 / " + found.length : "0";
+      step(0);
+      input.focus({ preventScroll: true });
+    };
+    magnifier.addEventListener("click", () => {
+      before = folds().map((each) => [each, each.open]);
+      magnifier.hidden = true;
+      finder.hidden = false;
+      input.focus();
+    });
+    input.addEventListener("input", search);
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        step(at + (event.shiftKey ? -1 : 1));
+      } else if (event.key === "Escape") {
+        event.preventDefault();
+        clear();
+        input.value = told.textContent = "";
+        before?.forEach(([each, isOpen]) => { each.open = isOpen; });
+        finder.hidden = true;
+        magnifier.hidden = false;
+        magnifier.focus();
+      }
+    });
+    tools.prepend(finder, magnifier);
+  }
+
+  // The filter above the navigation: one list for all pages, fetched when somebody begins to write
+  const filter = one(".nav-filter"), results = one(".nav-found");
+  if (filter) {
+    const input = one("input", filter), tree = one(".side .tree");
+    let listed = null;
+    const matches = ([method, path, title], parts) => {
+      const text = (method + " " + path + " " + title).toLowerCase();
+      return parts.every((part) => text.includes(part));
+    };
+    const draw = async () => {
+      const parts = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+      results.hidden = !parts.length;
+      if (tree) tree.parentElement.hidden = parts.length > 0;
+      if (!parts.length) return;
+      listed ||= fetch(filter.dataset.filter).then((got) => got.json()).catch(() => { listed = null; return []; });
+      const all = await listed, found = all.filter((each) => matches(each, parts));
+      const rows = found.slice(0, 100).map(([method, path, title, href]) => make("li", {}, make("a", { href },
+        make("span", {}, title, make("code", {}, path)), make("b", { class: "nav-method " + method.toLowerCase() }, method === "DELETE" ? "DEL" : method))));
+      results.replaceChildren(make("p", { role: "status" }, found.length + " / " + all.length), make("ul", { class: "tree" }, ...rows));
+    };
+    input.addEventListener("input", draw);
+    input.addEventListener("keydown", (event) => {
+      const links = [...results.querySelectorAll("a")];
+      if (event.key === "Escape" && input.value) {
+        event.preventDefault();
+        input.value = "";
+        draw();
+      } else if (event.key === "ArrowDown" && links.length) {
+        event.preventDefault();
+        links[0].focus();
+      } else if (event.key === "Enter" && links.length) {
+        event.preventDefault();
+        links[0].click();
+      }
+    });
+    results.addEventListener("keydown", (event) => {
+      const links = [...results.querySelectorAll("a")], at = links.indexOf(doc.activeElement);
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      event.preventDefault();
+      (links[at + (event.key === "ArrowDown" ? 1 : -1)] || input).focus();
+    });
+  }
+
+  // Words and code speak of the same thing: a field lights its line, a line leads to its field
+  const pathsOf = (lines) => {
+    const stack = [];
+    return lines.map((line) => {
+      const text = line.textContent.trim();
+      const key = /^"((?:\\.|[^"\\])*)"\s*:/.exec(text)?.[1];
+      if (/^[}\]]/.test(text)) stack.pop();
+      const path = [...stack, key].filter((name) => name !== undefined && name !== "[]").join(".");
+      if (/[{[]$/.test(text)) stack.push(key ?? "[]");
+      return key === undefined ? null : path;
+    });
+  };
+  const codeOf = (id) => {
+    const [, status, path] = /^(?:body|response\.(\w+))\.(.+)$/.exec(id) || [];
+    if (!path) return [];
+    const column = one(".openapi-columns > .column + .column");
+    if (!column) return [];
+    const code = status
+      ? all("[role=tab]", column).map((tab) => tab.textContent.trim() === status && doc.getElementById(tab.getAttribute("aria-controls"))).find(Boolean)
+      : one(".openapi-sample", column);
+    const lines = code ? all(".line", code) : [];
+    const begin = status ? 0 : lines.findIndex((line) => /^[{[]$/.test(line.textContent.trim()));
+    return begin < 0 ? [] : pathsOf(lines.slice(begin)).map((each, number) => [lines[begin + number], each, path]);
+  };
+  let lit = [];
+  const light = (field) => {
+    lit.forEach((line) => line.classList.remove("lit"));
+    lit = field ? codeOf(field.id).filter(([, each, path]) => each === path).map(([line]) => line).slice(0, 1) : [];
+    lit.forEach((line) => line.classList.add("lit"));
+  };
+  on("pointerover", ".openapi-columns .column:first-child", (column, event) => light(event.target.closest("li[id]")));
+  on("focusin", ".openapi-columns .column:first-child", (column, event) => light(event.target.closest("li[id]")));
+  on("click", ".openapi-columns > .column + .column .line .nt", (key) => {
+    const line = key.closest(".line"), listing = key.closest("[role=tabpanel]");
+    const tab = listing && doc.getElementById(listing.getAttribute("aria-labelledby"));
+    const lines = all(".line", line.parentElement);
+    const begin = listing ? 0 : lines.findIndex((each) => /^[{[]$/.test(each.textContent.trim()));
+    const path = pathsOf(lines.slice(begin))[lines.indexOf(line) - begin];
+    const field = path && doc.getElementById((tab ? "response." + tab.textContent.trim() : "body") + "." + path);
+    if (field) location.hash = field.id;
+  });
+  // A row of an answer and its tab open together.
+  doc.addEventListener("toggle", (event) => {
+    const row = event.target;
+    if (!row.matches?.("details.openapi-answer[open]")) return;
+    const status = one(".status", row)?.textContent.trim();
+    all(".openapi-columns > .column + .column [role=tab]").find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
+  }, true);
+
+  // Keys: try, copy, expand, next and previous operation
+  doc.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable], dialog, .try")) return;
+    const act = {
+      t: () => buttons()[0]?.click(),
+      c: () => one(".openapi-sample .copy")?.click(),
+      e: () => one(".api-tools > .api-tool:last-child")?.click(),
+      f: () => one(".nav-filter input")?.focus(),
+      n: () => one("a[rel=next]")?.click(),
+      p: () => one("a[rel=prev]")?.click(),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  globalThis.octavoReference = { words, make, sign, show, withValues, values, leave, callOf, copied: (button, text) => navigator.clipboard.writeText(text).then(() => {
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1600);
+  }) };
+  follow();
+})();

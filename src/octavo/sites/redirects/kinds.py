@@ -1,0 +1,7 @@
+"""What redirects lead to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Kind = Literal["site-section", "site-space", "site-page", "url"]

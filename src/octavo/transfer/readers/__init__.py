@@ -1,0 +1,110 @@
+"""Readers: what a source is, and what of it becomes pages. Every kind ends in one form (``form.Layout``), and from there
+in one source of our own Markdown.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from functools import partial
+
+from ...core.docs_config import DOCS_PATH
+from ...core.space_config import CONFIG_PATH
+from ...core.summary import SUMMARY_PATH
+from ..sources import Source, SourceError
+from .exports import EXPORTS
+from .form import Layout
+from .gathering import Add, Tick, gather
+from .heads import Heads, is_index, is_page
+from .kinds import Reader
+from .markdown import front_text
+from .sphinx import SPHINX
+from .tools import PLAIN, TOOLS
+
+READERS: tuple[Reader, ...] = (*TOOLS, SPHINX, *EXPORTS)
+KINDS = {
+    "octavo": "Octavo",
+    **{reader.kind: reader.name for reader in READERS},
+    "html": "HTML",
+    "markdown": "Markdown",
+}
+"""The kinds of sources, with the names that people know them by."""
+
+_OWN = (SUMMARY_PATH, CONFIG_PATH, DOCS_PATH)
+_ORDERING = re.compile(
+    r"^(?:title|slug|order|nav_order|weight|position|sidebar\w*|aliases|redirect_from)[ \t]*[:=]",
+    re.MULTILINE,
+)
+_CONSTRUCTS = re.compile(
+    r"^[ \t]*>[ \t]*\[!\w|^[ \t]*:::[ \t]*\w|^[ ]{0,3}:[ \t]+\S|\{:?[ \t]*[.#][\w-]+[^{}\n]*\}[ \t]*$|^[ \t]*(?:```|~~~)[^\n]*(?:\{|title=)",
+    re.MULTILINE,
+)
+
+
+def find_kind(source: Source) -> str:
+    """The kind that a source is of."""
+    return _find(Heads(source))[0]
+
+
+def _find(files: Heads) -> tuple[str, str]:
+    if any(name in files.known for name in _OWN):
+        return "octavo", ""
+    for reader in READERS:
+        folder = reader.find(files)
+        if folder is not None:
+            return reader.kind, folder
+    pages = sum(map(is_page, files.paths))
+    htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml")) for path in files.paths)
+    return ("html" if htmls > pages else "markdown"), ""
+
+
+def read_source(
+    source: Source, convert: Callable[[Source], Source], add: Add, tick: Tick, kind: str | None = None
+) -> Source:
+    """A source as one of our Markdown. ``convert`` makes Markdown of HTML and Word documents; ``kind``: what it is, where
+    that was told. Raises SourceError for a kind that it cannot be."""
+    files = Heads(source)
+    found, folder = _find(files)
+    if kind is not None and kind != found:
+        reader = next((reader for reader in READERS if reader.kind == kind), None)
+        given = reader.find(files) if reader is not None else ""
+        if given is None:
+            raise SourceError(f"this is no source of {KINDS[kind]}: its configuration is not there")
+        found, folder = kind, given
+    if found == "octavo":
+        source.kind = found
+        return source
+    reader = next((reader for reader in READERS if reader.kind == found), None)
+    if reader is None:
+        made = _plain(convert(source), add, tick)
+    else:
+        made = gather(files, reader.lay_out(files, folder), folder, add, tick)
+    made.kind = found
+    return made
+
+
+def _plain(source: Source, add: Add, tick: Tick) -> Source:
+    """A folder of Markdown: as it is, where it says nothing in another way than ours."""
+    files = Heads(source)
+    if not any(_is_foreign(files, path) for path in files.paths if is_page(path)):
+        return source
+    return gather(files, PLAIN.lay_out(files, ""), "", add, tick)
+
+
+def _is_foreign(files: Heads, path: str) -> bool:
+    if path.lower().endswith(".mdx") or (
+        is_index(path) and not path.rpartition("/")[2].startswith(("README", "readme"))
+    ):
+        return True
+    text = files.text(path) or ""
+    front, _ = front_text(text)
+    return bool((front and _ORDERING.search(front)) or _CONSTRUCTS.search(text))
+
+
+def adding(source: Source, path: str, data: bytes) -> None:
+    """Puts bytes into a source that are kept in memory."""
+    source.add(path, len(data), partial(io.BytesIO, data))
+
+
+__all__ = ["KINDS", "READERS", "Layout", "Reader", "adding", "find_kind", "read_source"]

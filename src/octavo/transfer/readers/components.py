@@ -1,0 +1,441 @@
+"""Components of other tools, by their names, as blocks of ours. A component that nobody knows leaves what is in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ...kit.icons import icon, is_free
+from .literals import UNKNOWN
+from .markdown import (
+    Line,
+    Writer,
+    fenced,
+    quoted,
+    read_opening,
+    trimmed,
+    words,
+)
+
+Attributes = dict[str, Any]
+Block = Callable[[Writer, str, Attributes, list[Line], int], list[Line]]
+
+
+def said(attributes: Attributes, *names: str) -> str:
+    """The first of these attributes that is a text."""
+    for name in names:
+        value = attributes.get(name)
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            return " ".join(str(value).split())
+    return ""
+
+
+def component_block(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line] | None:
+    """The lines of a component that stands for itself; None for an element that stays as it is."""
+    partial = writer.imports.get(name)
+    if partial is not None and re.search(r"\.mdx?$", partial):
+        return writer.included(partial, number)
+    made = _BLOCKS.get(name)
+    if made is not None:
+        return made(writer, name, attributes, inside, number)
+    if name in _NOTHING:
+        return []
+    if name[0].islower():
+        return None
+    if name not in _TRANSPARENT:
+        what = "what is in it is kept" if inside else "it is left out"
+        writer.tell(number, "unknown_component", f"<{name}> means nothing here; {what}", name)
+    return writer.blocks(inside)
+
+
+def component_inline(writer: Writer, text: str, found: re.Match[str], line: int) -> tuple[str, int]:
+    """What a component in the middle of words becomes, and where the text goes on."""
+    name = found[0].strip("</")
+    if found[0].startswith("</"):
+        end = text.find(">", found.end())
+        return ("", end + 1) if end >= 0 and writer.jsx else (found[0], found.end())
+    if not writer.jsx and not writer.dialect.vue:
+        return found[0], found.end()
+    lines = [(row, line) for row in text[found.start() :].split("\n")]
+    opened = read_opening(lines, 0, 0)
+    if opened is None:
+        return found[0], found.end()
+
+    def place(row: int, column: int) -> int:
+        return found.start() + sum(len(lines[n][0]) + 1 for n in range(row)) + column
+
+    end = place(opened.line, opened.column)
+    inside = ""
+    if not opened.empty and (closed := writer.closing(lines, opened, name)):
+        inside = text[end : place(closed[0], closed[1])]
+        end = place(closed[0], closed[2])
+    attributes = writer.evaluated(opened.attributes)
+    if name in _INLINE:
+        return _INLINE[name](writer, attributes, writer.inline(inside, line)), end
+    if name in _NOTHING:
+        return "", end
+    if name not in _TRANSPARENT and name not in _BLOCKS:
+        writer.tell(line, "unknown_component", f"<{name}> means nothing here; what is in it is kept", name)
+    return writer.inline(inside, line), end
+
+
+# --- blocks -------------------------------------------------------------------------------------------
+
+
+def _hint(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    if name == "aside" and not attributes:
+        return _aside(writer, inside, number)
+    kind = (
+        said(attributes, "type", "variant", "kind", "intent", "emojiType") if name in _TYPED_HINTS else name
+    )
+    return writer.hint(
+        kind.lower() or "note",
+        writer.inline(said(attributes, "title"), number),
+        writer.blocks(inside),
+        number,
+    )
+
+
+def callout_kind(sign: str) -> str:
+    """What a callout is for, told by its sign."""
+    sign = sign.strip().replace("\ufe0f", "")[:1]
+    for kind, signs in (("warning", "⚠🚧⚡🔔"), ("danger", "❗🚨⛔🛑❌🔥☠"), ("tip", "✅✔☑🎉👍🟢")):
+        if sign and sign in signs:
+            return kind
+    return "info"
+
+
+def _aside(writer: Writer, inside: list[Line], number: int) -> list[Line]:
+    """A callout whose first sign says what it is for."""
+    rows = [(text, line) for text, line in inside if text.strip()]
+    first = rows[0][0].strip() if rows else ""
+    kind = "info"
+    if first and ord(first[0]) > 0x2000 and not first[0].isalpha():
+        kind = callout_kind(first)
+        rest = re.sub(r"^[^\w\s*_`\[(<]+\s*", "", first)
+        at = inside.index(next(row for row in inside if row[0].strip()))
+        inside = [*inside[:at], (rest, inside[at][1]), *inside[at + 1 :]]
+    elif re.match(r"<img [^>]*>\s*$", first):
+        inside = [row for row in inside if row[0].strip() != first]
+    return writer.hint(kind, "", writer.blocks(inside), number)
+
+
+_TYPED_HINTS = frozenset(["Callout", "Aside", "Admonition", "Alert", "Banner", "aside"])
+
+
+def _tabs(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    titles = attributes.get("items")
+    titles = (
+        [str(title) if isinstance(title, str) else "" for title in titles] if isinstance(titles, list) else []
+    )
+    by_value = {}
+    if isinstance(attributes.get("values"), list):
+        by_value = {
+            str(one.get("value")): str(one.get("label"))
+            for one in attributes["values"]
+            if isinstance(one, dict)
+        }
+    items = []
+    for at, (_, given, body, line) in enumerate(
+        writer.children_of(inside, ("TabItem", "Tab", "Tabs.Tab", "TabPanel", "TabsContent"))
+    ):
+        title = (
+            said(given, "label", "title", "name")
+            or by_value.get(said(given, "value"), "")
+            or said(given, "value")
+        )
+        title = title or (titles[at] if at < len(titles) else "")
+        items.append((title or f"Tab {at + 1}", writer.blocks(body), line))
+    return writer.tab_list(items, number) or writer.blocks(inside)
+
+
+def _code_group(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    return writer.code_group(inside, number) or writer.blocks(inside)
+
+
+def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    steps: list[list[Line]] = [
+        [(f"### {title}", line), ("", line), *trimmed(writer.blocks(body))] if (title := said(given, "title")) else trimmed(writer.blocks(body))
+        for _, given, body, line in writer.children_of(inside, ("Step", "Steps.Step"))
+    ]  # fmt: skip
+    if not steps:
+        steps = _headed_steps(writer.blocks(inside))
+    if not steps:
+        return writer.blocks(inside)
+    made: list[Line] = [("{% stepper %}", number)]
+    for step in steps:
+        first, last = (step[0][1], step[-1][1]) if step else (number, number)
+        made += [("{% step %}", first), *step, ("{% endstep %}", last), ("", last)]
+    made[-1] = ("{% endstepper %}", made[-1][1])
+    return made
+
+
+def _headed_steps(lines: list[Line]) -> list[list[Line]]:
+    """Steps that are told by their headings; a list of steps is left as the list that it is."""
+    steps: list[list[Line]] = []
+    fence = ""
+    for text, number in lines:
+        if mark := re.match(r"\s*(`{3,}|~{3,})", text):
+            fence = "" if fence else mark[1]
+        if not fence and re.match(r"#{2,4} ", text):
+            steps.append([])
+        if steps:
+            steps[-1].append((text, number))
+        elif text.strip():
+            return []
+    return [trimmed(step) for step in steps]
+
+
+def _details(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    title = said(attributes, "title", "summary", "header", "label")
+    if not title:
+        joined = "\n".join(text for text, _ in inside)
+        found = re.search(r"<summary[^>]*>(.*?)</summary>", joined, re.DOTALL | re.IGNORECASE)
+        if found:
+            title = " ".join(found[1].split())
+            rest = joined[: found.start()] + joined[found.end() :]
+            skipped = joined.count("\n", 0, found.start())
+            rows = rest.split("\n")
+            inside = [(row, inside[min(skipped + at, len(inside) - 1)][1]) for at, row in enumerate(rows)]
+    opened = attributes.get("open", attributes.get("defaultOpen")) not in (None, False)
+    return writer.details(title, writer.blocks(trimmed(inside)), number, opened)
+
+
+def _cards(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    found = list(writer.children_of(inside, ("Card", "LinkCard", "Cards.Card", "Tile", "Feature", "NavCard")))
+    if not found:
+        return writer.blocks(inside)
+    return _card_table(writer, [(given, body, line) for _, given, body, line in found], number)
+
+
+def _card(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    if not said(attributes, "title", "href", "link", "to"):
+        return writer.blocks(inside)
+    return _card_table(writer, [(attributes, inside, number)], number)
+
+
+def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]], number: int) -> list[Line]:
+    rows = []
+    for given, body, line in cards:
+        href = said(given, "href", "link", "to", "url")
+        target = writer.place.link(href, line) if href else ""
+        # A cell holds words; what else is in a card is told as words too.
+        text = "<br>".join(
+            _as_html(writer.inline(text.strip().lstrip("-*+ "), n))
+            for text, n in body
+            if text.strip() and not text.strip().startswith(("```", "<"))
+        )
+        text = text or _as_html(said(given, "description"))
+        title = _as_html(words(said(given, "title"))) or _as_html(words(href))
+        link = f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
+        rows.append(f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{link}</td></tr>")
+    head = (
+        '<table data-view="cards"><thead><tr><th></th><th></th><th data-hidden data-card-target data-type="content-ref">'
+        "</th></tr></thead><tbody>"
+    )
+    return [(f"{head}{''.join(rows)}</tbody></table>", number)]
+
+
+def _as_html(text: str) -> str:
+    """Words of Markdown as HTML in a cell."""
+    text = re.sub(r"<(?!/?(?:code|strong|em|a|br|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
+    text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
+    text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)
+    text = re.sub(r"\[([^\[\]]*)\]\(<?([^()\s<>]*)>?[^()]*\)", r'<a href="\2">\1</a>', text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"(?<![\w*])[*_]([^*_]+)[*_](?![\w*])", r"<em>\1</em>", text)
+
+
+def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    given = attributes
+    shown = said(given, "path", "query", "body", "header", "name")
+    kind = said(given, "type")
+    facts = [f"`{shown}`" if shown else "", f"_{kind}_" if kind else ""]
+    facts += ["required"] if attributes.get("required") not in (None, False) else []
+    facts += ["deprecated"] if attributes.get("deprecated") not in (None, False) else []
+    facts += [f"default: `{default}`"] if (default := said(given, "default")) else []
+    body = writer.blocks(inside)
+    return [
+        (f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else "", number),
+        ("", number),
+        *body,
+    ]
+
+
+def _code_block(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    language = said(attributes, "language", "lang") or re.sub(
+        r"^language-", "", said(attributes, "className")
+    )
+    given: Any = attributes.get("code", attributes.get("children", UNKNOWN))
+    if given is UNKNOWN and inside:
+        joined = "\n".join(text for text, _ in inside).strip()
+        given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
+    if isinstance(given, str) and re.match(r"!!raw-loader!", given):
+        return writer.listing(
+            given.rpartition("!")[2],
+            number,
+            f"[{title}]" if (title := said(attributes, "title")) else "",
+            language,
+        )
+    if isinstance(given, str) and given.endswith("?raw"):
+        return writer.listing(given.removesuffix("?raw"), number, "", language)
+    if not isinstance(given, str):
+        writer.tell(
+            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+        )
+        return []
+    rows = given.strip("\n").split("\n")
+    return fenced(
+        [(row, number) for row in rows],
+        language,
+        number,
+        said(attributes, "title"),
+        "showLineNumbers" in attributes,
+    )
+
+
+def _player(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    source = said(attributes, "src", "url")
+    if not source and inside:
+        found = re.search(r"<source[^>]*\ssrc=[\"']([^\"']+)", "\n".join(text for text, _ in inside))
+        source = found[1] if found else ""
+    if name in ("YouTube", "Youtube", "LiteYouTubeEmbed") or said(attributes, "videoId", "youTubeId"):
+        source = source or f"https://www.youtube.com/watch?v={said(attributes, 'id', 'videoId', 'youTubeId')}"
+    source = re.sub(
+        r"^(https?:)?//(?:www\.)?youtube(?:-nocookie)?\.com/embed/([\w-]+).*$",
+        r"https://www.youtube.com/watch?v=\2",
+        source,
+    )
+    if not source:
+        return []
+    if re.match(r"(https?:)?//", source):
+        source = f"https:{source}" if source.startswith("//") else source
+        return [(f"{{% embed url={quoted(source)} %}}", number)]
+    return [(f"{{% file src={quoted(writer.place.link(source, number, shown=True))} %}}", number)]
+
+
+def _image(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    return [(made, number)] if (made := _inline_image(writer, attributes, "")) else []
+
+
+def _frame(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    caption = said(attributes, "caption")
+    body = trimmed(writer.blocks(inside))
+    return [*body, ("", number), (f"_{caption}_", number)] if caption else body
+
+
+def _children(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    return [(f"* [{title}]({href})", number) for href, title in writer.place.below()]
+
+
+def _update(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    return [(f"## {said(attributes, 'label')}", number), ("", number), *writer.blocks(inside)]
+
+
+def _partial(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    path = said(attributes, "file", "src")
+    return writer.included(f"/snippets/{path}" if name == "Snippet" else path, number) if path else []
+
+
+def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    head = f"{{% prompt description={quoted(said(attributes, 'description') or 'Prompt')} %}}"
+    return [(head, number), *fenced(inside, "", number), ("{% endprompt %}", number)]
+
+
+_BLOCKS: dict[str, Block] = {
+    **dict.fromkeys(("Tabs", "TabGroup", "Tabset"), _tabs),
+    **dict.fromkeys(("CodeGroup", "CodeTabs", "RequestExample", "ResponseExample"), _code_group),
+    **dict.fromkeys(("Steps", "Stepper"), _steps),
+    **dict.fromkeys(
+        ("Note", "Tip", "Warning", "Info", "Check", "Danger", "Caution", "Important", "Success", "Error", *_TYPED_HINTS),
+        _hint,
+    ),
+    **dict.fromkeys(("Accordion", "Expandable", "Details", "details", "Collapse", "Collapsible", "Disclosure"), _details),
+    **dict.fromkeys(("CardGroup", "CardGrid", "Cards", "TileGrid", "LinkCards"), _cards),
+    **dict.fromkeys(("Card", "LinkCard", "Tile"), _card),
+    **dict.fromkeys(("ParamField", "ResponseField", "Property", "Param"), _field),
+    **dict.fromkeys(("CodeBlock", "Code", "DynamicCodeBlock"), _code_block),
+    **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo"), _player),
+    **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
+    "Frame": _frame, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
+    "Prompt": _prompt,
+}  # fmt: skip
+_TRANSPARENT = frozenset(
+    """Fragment Columns Column AccordionGroup FileTree BrowserWindow Panel View Tree Visibility TabItem Tab Step Grid
+    Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest FileTree.Folder
+    Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
+)
+"""Components that only arrange what is in them."""
+_NOTHING = frozenset(
+    """Head Icon Spacer Separator TOCInline Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
+    DocsSkeleton Kapa""".split()
+)
+
+
+# --- in words -----------------------------------------------------------------------------------------
+
+
+def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
+    href = said(attributes, "to", "href", "link", "id")
+    return f"[{inside}]({writer.place.link(href, 0)})" if href and inside else inside
+
+
+def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
+    href = said(attributes, "href", "to", "link")
+    text = inside or said(attributes, "text", "label", "title")
+    return f'<a href="{writer.place.link(href, 0)}" class="button primary">{text}</a>' if href else text
+
+
+def _inline_image(writer: Writer, attributes: Attributes, inside: str) -> str:
+    sources = attributes.get("sources")
+    source = said(attributes, "src", "img")
+    dark = ""
+    if isinstance(sources, dict):
+        source, dark = said(sources, "light") or source, said(sources, "dark")
+    if not source:
+        return ""
+    width = said(attributes, "width").removesuffix("px")
+    size = f' width="{width}"' if re.fullmatch(r"\d{1,5}%?", width) else ""
+    shown = writer.place.link(source, 0, shown=True)
+    made = f'<img src="{shown}" alt="{escape(said(attributes, "alt"))}"{size}>'
+    if dark:
+        other = writer.place.link(dark, 0, shown=True)
+        return f'<picture><source srcset="{other}" media="(prefers-color-scheme: dark)">{made}</picture>'
+    return made
+
+
+def _badge(writer: Writer, attributes: Attributes, inside: str) -> str:
+    text = inside or said(attributes, "text", "label")
+    return f"`{text}`" if text else ""
+
+
+def _icon(writer: Writer, attributes: Attributes, inside: str) -> str:
+    name = said(attributes, "icon", "name").removeprefix("fa-")
+    return f'<i class="fa-{name}">:{name}:</i>' if name and is_free(name) and icon(name) else ""
+
+
+def _plain(writer: Writer, attributes: Attributes, inside: str) -> str:
+    return inside
+
+
+_INLINE: dict[str, Callable[[Writer, Attributes, str], str]] = {
+    "Link": _inline_link, "A": _inline_link, "NavLink": _inline_link, "Button": _button, "LinkButton": _button,
+    "Image": _inline_image, "Img": _inline_image, "ThemedImage": _inline_image, "Badge": _badge, "Tag": _badge, "Icon": _icon,
+    "Tooltip": _plain, "Kbd": lambda writer, attributes, inside: f"<kbd>{inside}</kbd>",
+    "Code": lambda writer, attributes, inside: f"`{inside}`" if inside else "",
+    "Highlight": _plain, "Term": _plain, "Trans": _plain, "Translate": _plain,
+}  # fmt: skip

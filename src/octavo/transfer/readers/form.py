@@ -1,0 +1,104 @@
+"""The one form that every reader gives: which pages there are, in what order, by what names, and where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from ...core.problems import Problem
+
+Head = dict[str, Any]
+"""The keys of a page's front matter."""
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """How the Markdown of a kind differs from ours. What no kind means otherwise (alerts, fenced containers,
+    definition lists, attribute lists) is read in all of them.
+
+    ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
+    ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
+    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``dollars``: ``$x$`` is a formula.
+    ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``."""
+
+    jsx: tuple[str, ...] = ()
+    vue: bool = False
+    indented: bool = False
+    shortcodes: bool = False
+    liquid: bool = False
+    roles: bool = False
+    wiki: bool = False
+    dollars: bool = False
+    icons: bool = False
+    marks: bool = False
+
+
+class Entry(Struct, kw_only=True):
+    """One place of the tree: a page of a file of the source (``path``), a link (``href``), or words that hold pages.
+
+    ``title`` is what the navigation says; None: what the page says itself."""
+
+    title: str | None = None
+    path: str | None = None
+    href: str | None = None
+    children: list[Entry] = field(default_factory=list)
+
+
+class Place(Protocol):
+    """Where a page is, and what it may ask of the source that it is in."""
+
+    path: str
+
+    def link(self, href: str, line: int, *, shown: bool = False) -> str:
+        """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
+
+    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+        """The href and the words for a page that is named in double brackets. ``quiet``: no problem where it is not
+        there; the href of such a one begins with a null character."""
+
+    def include(self, path: str, line: int) -> tuple[str, str] | None:
+        """The path and the text of a file that this one includes."""
+
+    def below(self) -> list[tuple[str, str]]:
+        """The href and title of each page below this one."""
+
+    def value(self, name: str) -> str | None:
+        """What a variable of the source says."""
+
+    def problem(self, line: int, code: str, message: str) -> None: ...
+
+    def within(self, path: str) -> Place:
+        """The same page, with links that are written in the file ``path``."""
+
+
+class Layout(Struct, kw_only=True):
+    """What a reader found out about a source before its pages are read.
+
+    ``root``: the folder that pages and root-absolute links count from, empty or ending in a slash. ``statics``: folders
+    whose files readers found at the root of the site. ``addresses``: where readers had each file of the source, without
+    slashes at its ends. ``redirects``: further addresses, and the address or file that each led to. ``parts``: folders
+    where texts that others include are looked for."""
+
+    entries: list[Entry]
+    dialect: Dialect = Dialect()
+    root: str = ""
+    statics: tuple[str, ...] = ()
+    addresses: dict[str, str] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    site: str = ""
+    base: str = ""
+    title: str = ""
+    titles: dict[str, str] = field(default_factory=dict)
+    """What pages are called that do not say it in a head of their own."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Paths that files get here, where they are better than those of the source."""
+    same: dict[str, str] = field(default_factory=dict)
+    """Files that another one stands for."""
+    convert: Callable[[str, Place], str | None] | None = None
+    """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    rest: bool = False
+    """Whether files outside of ``root`` and ``statics`` come along that no page shows."""

@@ -1,0 +1,558 @@
+"""What a reader found, made into one source of our Markdown: pages, their tree, files, and where everything was."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote, unquote
+
+from ...core.free_names import free_name
+from ...core.import_plan import plan_import
+from ...core.links import relative_href
+from ...core.pages import slugify
+from ...core.paths import numbered_path, unsafe_path
+from ...core.problems import Problem
+from ...core.space_config import CONFIG_PATH
+from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
+from ...core.yaml_text import write_yaml
+from ...kit.icons import is_free
+from ..sources import Source
+from .form import Entry, Head, Layout
+from .heads import Heads, is_index, is_page
+from .markdown import words
+from .translating import Translated, translate
+
+Tick = Callable[[], None]
+Add = Callable[[Source, str, bytes], None]
+"""Puts bytes into a source at a path."""
+
+ASSETS = ".gitbook/assets"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_ENDINGS = (
+    "",
+    ".md",
+    ".mdx",
+    ".markdown",
+    "/index.md",
+    "/index.mdx",
+    "/README.md",
+    "/_index.md",
+    "/readme.md",
+    "/index.markdown",
+    ".rst",
+    "/index.rst",
+    ".adoc",
+)
+_JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
+MAX_LEVELS = 30
+MAX_REDIRECTS = 3000
+"""Old addresses that a configuration file of ours may name, which is bounded itself."""
+_CONSUMED = frozenset(
+    """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
+    order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases redirect_from redirect_to
+    redirects url layout cover icon hidden unlisted draft published if vars tags noIndex noRobotsIndex pagination_label
+    pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents toc_min_heading_level
+    toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
+    mode hide_toc type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
+)
+_HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
+
+
+def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
+    """``project``: the folder that the source of this kind is in, empty or ending in a slash."""
+    return _Gathering(files, layout, project, add, tick).run()
+
+
+class _Gathering:
+    def __init__(self, files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> None:
+        self.files = files
+        self.layout = layout
+        self.project = project
+        self.add = add
+        self.tick = tick
+        self.made = Source(layout.title or files.source.name)
+        self.made.commit = files.source.commit
+        self.made.problems = [*files.source.problems, *layout.problems]
+        self.told: dict[str, str] = {}
+        self.pages: dict[str, str] = {}
+        self.entries: dict[str, Entry] = {}
+        self.hidden: set[str] = set()
+        self.taken: set[str] = {SUMMARY_PATH.casefold(), ".gitbook.yaml"}
+        self.placed: dict[str, str] = {}
+        self.by_address = {address.strip("/"): path for path, address in layout.addresses.items()}
+        self.folded = {address.casefold(): path for address, path in self.by_address.items()}
+        self.folded_paths: dict[str, str] = {}
+        for path in files.paths:
+            self.folded_paths.setdefault(path.casefold(), path)
+        self.names: dict[str, list[str]] | None = None
+
+    def run(self) -> Source:
+        entries = self.layout.entries
+        self._name_pages(entries)
+        self._add_unlisted()
+        for path, made in self.pages.items():
+            self.tick()
+            self._page(path, made)
+        self._add_rest()
+        summary = Summary(title=self.layout.title, entries=list(self._listed(entries, 0)))
+        self.add(self.made, SUMMARY_PATH, write_summary(summary).encode())
+        addresses = {
+            address: self.pages[path] for path, address in self.layout.addresses.items() if path in self.pages
+        }
+        addresses |= self._redirects()
+        self.made.addresses = addresses
+        self._lead_old_addresses(addresses)
+        return self.made
+
+    def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
+        """Has old addresses lead to where their pages are now."""
+        if self.layout.rest and not self.layout.redirects and not self.layout.convert:
+            return  # A folder of files never was at an address.
+        paths = {page.file_path: page.path for page in plan_import(self.made).pages if page.file_path}
+        base = self.layout.base.strip("/")
+        wanted: dict[str, str] = {}
+        for address, made in addresses.items():
+            now = paths.get(made, "").casefold()
+            for old in dict.fromkeys((address, f"{base}/{address}".strip("/") if base else address)):
+                if old and old.casefold() != now and len(wanted) < MAX_REDIRECTS:
+                    wanted[old] = made
+        if wanted:
+            self.add(self.made, CONFIG_PATH, write_yaml({"redirects": wanted}).encode("utf-8", "replace"))
+
+    # Names
+
+    def name(self, path: str) -> str:
+        return self.layout.titles.get(path) or self.files.name(path)
+
+    def _name_pages(self, entries: list[Entry]) -> None:
+        waiting = list(reversed(entries))
+        first = True
+        while waiting:
+            entry = waiting.pop()
+            if entry.path is not None and entry.path not in self.pages:
+                self.entries[entry.path] = entry
+                # The first page is the home page, and has its name.
+                at_top = posixpath.dirname(entry.path) == self.layout.root.rstrip("/")
+                self.pages[entry.path] = self._free(
+                    "README.md" if first and (at_top or is_index(entry.path)) else self._wanted(entry.path)
+                )
+                first = False
+            waiting += reversed(entry.children)
+
+    def _wanted(self, path: str) -> str:
+        if path in self.layout.names:
+            return self.layout.names[path]
+        root = self.layout.root
+        inside = path[len(root) :] if path.startswith(root) else path.removeprefix(self.project)
+        folder, name = posixpath.split(inside)
+        stem = posixpath.splitext(name)[0]
+        return posixpath.join(
+            folder, "README.md" if stem.lower() in ("index", "readme", "_index") else f"{stem}.md"
+        )
+
+    def _free(self, path: str) -> str:
+        if unsafe_path(path):
+            path = f"{slugify(posixpath.splitext(posixpath.basename(path))[0])}.md"
+        path = free_name(
+            path, lambda name: name.casefold() in self.taken, lambda number: numbered_path(path, number)
+        )
+        self.taken.add(path.casefold())
+        return path
+
+    def _add_unlisted(self) -> None:
+        """Pages that no navigation lists come too, where only a link leads."""
+        for path in self.layout.addresses:
+            if path not in self.pages and path in self.files.known:
+                self.hidden.add(path)
+                self.pages[path] = self._free(self._wanted(path))
+                self.entries[path] = Entry(path=path)
+
+    def _listed(self, entries: list[Entry], level: int) -> Iterator[SummaryEntry]:
+        for entry in entries:
+            children = list(self._listed(entry.children, level + 1)) if level < MAX_LEVELS else []
+            if entry.href is not None:
+                href = self._from_root(entry.href)
+                yield SummaryEntry(kind="link", title=entry.title or entry.href, href=href)
+                yield from children
+            elif entry.path is not None:
+                own = self.name(entry.path)
+                said = entry.path in self.layout.titles or self.files.title(entry.path)
+                title = self.told.get(entry.path) or (entry.title if entry.title and not said else own)
+                nav = entry.title if entry.title and entry.title != title else None
+                yield SummaryEntry(
+                    kind="page", title=title, link_title=nav, href=self.pages[entry.path], children=children
+                )
+            elif children or entry.title:
+                if children:
+                    yield SummaryEntry(
+                        kind="page" if level else "group", title=entry.title or "Pages", children=children
+                    )
+        if level == 0:
+            for path in self.pages:
+                if path in self.hidden:
+                    yield SummaryEntry(kind="page", title=self.name(path), href=self.pages[path])
+
+    def _from_root(self, href: str) -> str:
+        if _SCHEME.match(href):
+            return href
+        found = self.find(href if href.startswith("/") else f"/{href}", "")
+        if found is not None and (place := self.place_of(found)):
+            return place
+        return self.layout.site.rstrip("/") + "/" + href.lstrip("/") if self.layout.site else href
+
+    # Pages
+
+    def _page(self, path: str, made: str) -> None:
+        page = _Page(self, path)
+        if self.layout.convert is not None and (whole := self.layout.convert(path, page)) is not None:
+            self.made.origins[made] = path
+            self.made.lines[made] = []
+            self.add(self.made, made, whole.encode("utf-8", "replace"))
+            return
+        text = self.files.text(path)
+        if text is None:
+            # It is kept as a file under its own name, which says what is wrong with it.
+            self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
+            return
+        head = self.files.head(path)
+        done = self.translated(text, page, head)
+        body = done.text
+        lines = list(done.lines)
+        front, title = self._front(path, head), head.get("title")
+        while body.startswith("\n"):
+            body, lines = body[1:], lines[1:]
+        above = front
+        if isinstance(title, (str, int, float)) and str(title).strip() and not re.match(r"#[ \t]", body):
+            above += f"# {_escaped(' '.join(str(title).split()))}\n\n"
+        self.made.origins[made] = path
+        self.made.lines[made] = [1] * above.count("\n") + lines
+        whole = (above + body).rstrip("\n") + "\n"
+        self.add(self.made, made, whole.encode("utf-8", "replace"))
+        if found := re.match(r"#[ \t]+(.+)", body):
+            self.told[path] = _plain_title(found[1]) or self.name(path)
+
+    def translated(self, text: str, page: _Page, head: Head) -> Translated:
+        return translate(text, page, self.layout.dialect)
+
+    def _front(self, path: str, head: Head) -> str:
+        kept: dict[str, Any] = {}
+        for key in ("description", "summary", "subtitle"):
+            if isinstance(head.get(key), str) and head[key].strip():
+                kept["description"] = " ".join(head[key].split())
+                break
+        icon = head.get("icon")
+        if isinstance(icon, str) and is_free(icon):
+            kept["icon"] = icon
+        if (
+            path in self.hidden
+            or any(head.get(key) is True for key in _HIDING)
+            or head.get("published") is False
+        ):
+            kept["hidden"] = True
+        kept |= {
+            key: value
+            for key, value in head.items()
+            if key not in _CONSUMED and key not in kept and _is_plain(value)
+        }
+        return f"---\n{write_yaml(kept)}---\n\n" if kept else ""
+
+    # Files
+
+    def _add_rest(self) -> None:
+        """What is in the folders of pages, and what pages show from elsewhere."""
+        root, statics = self.layout.root, self.layout.statics
+        for path in self.files.paths:
+            name = posixpath.basename(path).lower()
+            if (
+                path in self.placed
+                or path in self.pages
+                or name in _JUNK
+                or any(part.startswith((".", "_")) for part in path.split("/"))
+            ):
+                continue
+            inside = path.startswith(root) and (root or self.layout.rest)
+            if (
+                (inside or path.startswith(statics or ("\0",)))
+                and not is_page(path)
+                and not name.endswith(
+                    (".rst", ".jsx", ".tsx", ".vue", *((".html", ".csv") if self.layout.convert else ()))
+                )
+            ):
+                self.place_of(path)
+        for path, made in self.placed.items():
+            self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
+
+    def place_of(self, path: str) -> str | None:
+        """Where a file of the source is in what is made; a file that nobody asked for yet gets a place."""
+        path = self.layout.same.get(path, path)
+        if path in self.pages:
+            return self.pages[path]
+        if path not in self.placed:
+            if is_page(path) and not self.layout.rest and path.startswith(self.layout.root):
+                return None
+            static = next((folder for folder in self.layout.statics if path.startswith(folder)), None)
+            root = self.layout.root
+            if path in self.layout.names:
+                wanted = self.layout.names[path]
+            elif static is not None:
+                wanted = path[len(static) :]
+            elif path.startswith(root):
+                wanted = path[len(root) :]
+            else:
+                wanted = f"{ASSETS}/{posixpath.basename(path)}"
+            wanted = free_name(
+                wanted,
+                lambda name: name.casefold() in self.taken,
+                lambda number: numbered_path(wanted, number),
+            )
+            self.taken.add(wanted.casefold())
+            self.placed[path] = wanted
+        return self.placed[path]
+
+    # Links
+
+    def find(self, name: str, source: str) -> str | None:
+        """The file of the source that a path means, as it is written in the file ``source``."""
+        layout = self.layout
+        if name.startswith(("@site/", "~/", "@/", "/@site/")):
+            return self._exact(self.project + name.partition("/")[2].removeprefix("@site/"))
+        if name.startswith("/"):
+            key = name.strip("/")
+            base = layout.base.strip("/")
+            keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
+            for each in keys:
+                each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
+                if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:
+                    return found
+            for each in keys:
+                for folder in (*layout.statics, layout.root, self.project, ""):
+                    if each and (found := self._exact(folder + each)):
+                        return found
+            return None
+        folder = posixpath.dirname(source)
+        if found := self._exact(_joined(folder, name)):
+            return found
+        address = layout.addresses.get(source)
+        if address is not None:
+            clean = re.sub(r"(?:^|(?<=/))index\.html?$|\.html?$", "", name)
+            for start in (address, posixpath.dirname(address)):
+                inside = _joined(start, clean)
+                where = inside.strip("/.") if inside is not None else "\0"
+                if (found := self.by_address.get(where) or self.folded.get(where.casefold())) is not None:
+                    return found
+        for start in (layout.root, self.project):
+            if found := self._exact(_joined(start, name.removeprefix("./"))):
+                return found
+        return None
+
+    def _exact(self, path: str | None) -> str | None:
+        if path is None or path.startswith("../"):
+            return None
+        path = path.rstrip("/")
+        stem = path[: -len(".html")] if path.lower().endswith(".html") else None
+        for start in (path, stem) if stem else (path,):
+            for ending in _ENDINGS:
+                candidate = (start + ending).lstrip("/")
+                if candidate in self.files.known:
+                    return candidate
+        return self.folded_paths.get(path.casefold()) or self.folded_paths.get(f"{path}.md".casefold())
+
+    def _redirects(self) -> dict[str, str]:
+        made: dict[str, str] = {}
+        for old, target in self.layout.redirects.items():
+            path = target if target in self.pages else None
+            if path is None and not _SCHEME.match(target):
+                found = self.find("/" + target.partition("#")[0].strip("/"), "")
+                path = found if found in self.pages else None
+            if path is not None:
+                made[old.strip("/")] = self.pages[path]
+            elif target:
+                self.made.problem(
+                    old, "redirect_left_out", f"the redirect to {target[:200]} leads to no page here"
+                )
+        return made
+
+    def named(self, name: str) -> str | None:
+        """The file that is called so, wherever it is."""
+        if self.names is None:
+            self.names = {}
+            for path in self.files.paths:
+                base = posixpath.basename(path).casefold()
+                for key in {base, posixpath.splitext(base)[0] if is_page(path) else base}:
+                    self.names.setdefault(key, []).append(path)
+                if is_page(path):
+                    for alias in _texts(self.files.head(path).get("aliases")):
+                        self.names.setdefault(alias.casefold(), []).append(path)
+        found = self.names.get(name.casefold()) or self.names.get(name.casefold().replace(" ", "-"))
+        return found[0] if found else None
+
+
+class _Page:
+    """A page while it is made (``markdown.Place``). ``written``: the file that its links are written in."""
+
+    def __init__(self, gathering: _Gathering, path: str, written: str | None = None) -> None:
+        self.gathering = gathering
+        self.path = path
+        self.written = written or path
+
+    def within(self, path: str) -> _Page:
+        return _Page(self.gathering, self.path, path)
+
+    @property
+    def made(self) -> str:
+        return self.gathering.pages[self.path]
+
+    def problem(self, line: int, code: str, message: str) -> None:
+        self.gathering.made.problems.append(Problem(self.path, line, code, message[:400]))
+
+    def link(self, href: str, line: int, *, shown: bool = False) -> str:
+        gathering = self.gathering
+        href = href.strip()
+        site = gathering.layout.site.rstrip("/")
+        if site and href.startswith(site + "/") and not shown:
+            inside = gathering.find(
+                "/" + href[len(site) :].partition("#")[0].partition("?")[0].strip("/"), ""
+            )
+            if inside in gathering.pages:
+                href = "/" + href[len(site) :].lstrip("/")
+        if href.startswith("pathname://"):
+            href = "/" + href[len("pathname://") :].lstrip("/")
+        name, _, fragment = href.partition("#")
+        labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
+        if (
+            labels
+            and not shown
+            and (known := labels.get((name or fragment).casefold()))
+            and known[0] in gathering.pages
+        ):
+            return relative_href(gathering.pages[known[0]], self.made, known[1] or None)
+        if not href or href.startswith(("#", "{", "mailto:")) or _SCHEME.match(href):
+            return href
+        plain = unquote(name.partition("?")[0])
+        found = gathering.find(plain, self.written) or (
+            gathering.find(plain, self.path) if self.written != self.path else None
+        )
+        if found is None and gathering.layout.dialect.wiki:
+            found = gathering.named(posixpath.basename(plain.rstrip("/")))
+        place = gathering.place_of(found) if found is not None else None
+        if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
+            fragment = known[1]
+        if place is None:
+            if not shown:
+                self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
+            return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
+        return relative_href(place, self.made, unquote(fragment) or None)
+
+    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+        gathering = self.gathering
+        if name.startswith("\0"):
+            _, kind, target = name.split("\0", 2)
+            return self._role(kind, target, line, quiet)
+        page, _, heading = name.partition("#")
+        heading = heading.rpartition("#")[2].lstrip("^")
+        if not page.strip():
+            return f"#{slugify(heading)}", heading
+        wanted = page.strip().strip("/")
+        found = (
+            gathering.find(wanted, self.path)
+            or gathering.named(posixpath.basename(wanted))
+            or gathering.named(wanted)
+        )
+        if found is None and (found := gathering.find(f"/{wanted}", self.path)) is None:
+            if not quiet:
+                self.problem(line, "broken_link", f"[[{name[:200]}]] leads to nothing in the source")
+            return "\0" + quote(wanted), name
+        place = gathering.place_of(found) or ""
+        title = gathering.name(found) if is_page(found) and "/" not in wanted else posixpath.basename(wanted)
+        return relative_href(place, self.made, _slug(heading) if heading else None), (
+            f"{page} › {heading}" if heading else posixpath.basename(wanted) or title
+        )
+
+    def _role(self, kind: str, target: str, line: int, quiet: bool) -> tuple[str, str]:
+        gathering = self.gathering
+        if kind == "doc":
+            found = gathering.find(target, self.path)
+            if found in gathering.pages:
+                return relative_href(gathering.pages[found], self.made), gathering.name(found)
+        labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
+        named = labels.get(target.casefold())
+        if named is not None and named[0] in gathering.pages:
+            return relative_href(gathering.pages[named[0]], self.made, named[1] or None), named[2]
+        found = gathering.find(target, self.path) if kind == "any" else None
+        if found in gathering.pages:
+            return relative_href(gathering.pages[found], self.made), gathering.name(found)
+        if not quiet and ":" not in target:
+            self.problem(line, "broken_link", f"{target[:200]} names nothing in the source")
+        return "", target
+
+    def include(self, path: str, line: int) -> tuple[str, str] | None:
+        gathering = self.gathering
+        folders = [
+            posixpath.dirname(self.written),
+            *gathering.layout.parts,
+            gathering.layout.root,
+            gathering.project,
+        ]
+        found = None
+        if path.startswith(("@site/", "@/", "@@/", "~/")):
+            found = gathering._exact(gathering.project + path.partition("/")[2]) or gathering._exact(
+                gathering.layout.root + path.partition("/")[2]
+            )
+        for folder in folders:
+            where = _joined(folder, path.lstrip("/"))
+            if found is None and where is not None and where in gathering.files.known:
+                found = where
+        if found is None and path.startswith("."):
+            found = gathering._exact(_joined(posixpath.dirname(self.written), path))
+        text = gathering.files.text(found) if found is not None else None
+        return (found, text) if found is not None and text is not None else None
+
+    def below(self) -> list[tuple[str, str]]:
+        entry = self.gathering.entries.get(self.path)
+        return [
+            (
+                relative_href(self.gathering.pages[child.path], self.made),
+                child.title or self.gathering.name(child.path),
+            )
+            for child in (entry.children if entry else [])
+            if child.path in self.gathering.pages
+        ]
+
+    def value(self, name: str) -> str | None:
+        value: Any = self.gathering.layout.values.get("variables")
+        for part in name.strip().split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+
+
+def _slug(heading: str) -> str:
+    from ...core.document import slug
+
+    return slug(heading)
+
+
+def _joined(folder: str, name: str) -> str | None:
+    path = posixpath.normpath(posixpath.join(folder, name))
+    return None if path.startswith("..") else path.lstrip("/")
+
+
+def _plain_title(heading: str) -> str:
+    return words(re.sub(r"\{[^{}]*\}\s*$|<[^<>]*>", "", heading.rstrip("# ")))
+
+
+def _escaped(title: str) -> str:
+    return re.sub(r"([\\`*<\[\]])", r"\\\1", title)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float, bool)) or (
+        isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value)
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

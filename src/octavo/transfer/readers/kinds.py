@@ -1,0 +1,19 @@
+"""What a reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from .form import Layout
+from .heads import Heads
+
+
+class Reader(Struct, frozen=True):
+    """A kind of source. ``find`` gives the folder it is in, or None; ``lay_out`` what is there."""
+
+    kind: str
+    name: str
+    find: Callable[[Heads], str | None]
+    lay_out: Callable[[Heads, str], Layout]

@@ -1,0 +1,1221 @@
+"""Sources of tools that make sites of Markdown: where their configuration is, and the tree that it means."""
+
+from __future__ import annotations
+
+import json
+import math
+import posixpath
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...core.problems import Problem
+from ...core.summary import title_of_name
+from ...core.yaml_text import YamlError, read_yaml
+from .form import Dialect, Entry, Layout
+from .heads import Heads, address_of, folder_of, is_index, is_page, stem_of
+from .kinds import Reader
+from .literals import UNKNOWN, read_constant, read_export
+from .trees import FolderFacts, grow, label_of, pages_below, position_of, walk_entries
+
+MAX_DEPTH = 4
+"""Folders down to which the configuration of a tool is looked for."""
+MAX_ENTRIES = 50_000
+
+
+def shallowest(
+    files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
+) -> str | None:
+    """The file of one of these names that is nearest to the top, and whose text is accepted."""
+    found = [
+        path
+        for path in files.paths
+        if path.count("/") <= MAX_DEPTH
+        and any(path == name or path.endswith("/" + name) for name in names)
+        and "node_modules/" not in path
+    ]
+    for path in sorted(found, key=lambda path: (path.count("/"), path)):
+        if accept(files.text(path) or ""):
+            return path
+    return None
+
+
+def finder(*names: str, accept: Callable[[str], bool] = lambda text: True) -> Callable[[Heads], str | None]:
+    def find(files: Heads) -> str | None:
+        path = shallowest(files, names, accept)
+        return (
+            None
+            if path is None
+            else path[
+                : len(path) - len(next(name for name in names if path == name or path.endswith("/" + name)))
+            ]
+        )
+
+    return find
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listing(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+
+
+def _read_yaml(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
+    text = files.text(path)
+    if text is None:
+        return {}
+    # Tags of programs are read as what stands behind them.
+    text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
+    try:
+        return _mapping(read_yaml(text).value)
+    except YamlError as error:
+        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}; the usual values count"))
+        return {}
+
+
+def _read_json(files: Heads, path: str, problems: list[Problem]) -> Any:
+    text = files.text(path)
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    made = read_export("export default " + text)
+    if made is UNKNOWN:
+        problems.append(Problem(path, 0, "invalid_configuration", "cannot be read; the usual values count"))
+        return None
+    return made
+
+
+def _unread(path: str, what: str) -> Problem:
+    return Problem(
+        path,
+        0,
+        "navigation_unread",
+        f"{what} is only known when the site is built; the tree is that of the folders",
+    )
+
+
+# --- plain Markdown -----------------------------------------------------------------------------------
+
+
+def _plain_addresses(files: Heads, paths: list[str], root: str) -> dict[str, str]:
+    made = {}
+    for path in paths:
+        head = files.head(path)
+        address = address_of(path[len(root) :])
+        if isinstance(slug := head.get("slug"), str) and slug.strip("/"):
+            address = slug if slug.startswith("/") else posixpath.join(posixpath.dirname(address), slug)
+        made[path] = address.strip("/")
+    return made
+
+
+def _redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
+    """Old addresses that pages say they had."""
+    made: dict[str, str] = {}
+    for path in paths:
+        head = files.head(path)
+        for key in ("aliases", "redirect_from", "redirects"):
+            value = head.get(key)
+            for old in [value] if isinstance(value, str) else _listing(value):
+                if isinstance(old, str) and "/" in old:
+                    made[old.strip("/")] = path
+    return made
+
+
+def _plain(files: Heads, project: str) -> Layout:
+    paths = pages_below(files, project, lambda path: posixpath.basename(path).lower() == "summary.md")
+    return Layout(
+        entries=grow(files, paths, project),
+        dialect=Dialect(jsx=(".mdx",), indented=False),
+        root=project,
+        addresses=_plain_addresses(files, paths, project),
+        redirects=_redirects_of(files, paths),
+        rest=True,
+    )
+
+
+# --- MkDocs -------------------------------------------------------------------------------------------
+
+
+def _mkdocs(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    name = next(name for name in ("mkdocs.yml", "mkdocs.yaml") if project + name in files.known)
+    config = _read_yaml(files, project + name, problems)
+    root = (
+        posixpath.normpath(posixpath.join(project, _text(config.get("docs_dir")) or "docs")).strip("./") + "/"
+    )
+    if not any(path.startswith(root) for path in files.paths):
+        root = project
+    plugins = {
+        next(iter(one)): one[next(iter(one))]
+        for one in _listing(config.get("plugins"))
+        if isinstance(one, dict) and one
+    }
+    plugins = _mapping(config.get("plugins")) or plugins
+    extensions = {
+        next(iter(one)): one[next(iter(one))]
+        for one in _listing(config.get("markdown_extensions"))
+        if isinstance(one, dict) and one
+    }
+    base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
+    paths = pages_below(files, root)
+    direct = config.get("use_directory_urls") is not False
+    addresses = {
+        path: address_of(path[len(root) :])
+        if direct or is_index(path)
+        else path[len(root) :].rpartition(".")[0]
+        for path in paths
+    }
+    redirects = {}
+    for old, new in _mapping(_mapping(plugins.get("redirects")).get("redirect_maps")).items():
+        redirects[address_of(old)] = (
+            root + str(new).partition("#")[0] if not re.match(r"https?:", str(new)) else str(new)
+        )
+    nav = config.get("nav", config.get("pages"))
+    literate = root + _text(_mapping(plugins.get("literate-nav")).get("nav_file") or "SUMMARY.md")
+    if isinstance(nav, list) and nav:
+        entries = _mkdocs_nav(files, nav, root, 0)
+    elif "literate-nav" in plugins and literate in files.known:
+        entries = _list_nav(files, files.text(literate) or "", folder_of(literate))
+    else:
+        entries = grow(
+            files, [path for path in paths if path != literate], root, lambda folder: _awesome(files, folder)
+        )
+    addresses = {
+        path: address
+        for path, address in addresses.items()
+        if not (path == literate and "literate-nav" in plugins)
+    }
+    return Layout(
+        entries=entries,
+        dialect=Dialect(indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in str(config.get("markdown_extensions"))),
+        root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
+        parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
+        values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
+    )  # fmt: skip
+
+
+def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int) -> list[Entry]:
+    made: list[Entry] = []
+    for one in nav if level < MAX_DEPTH * 4 else []:
+        title, value = None, one
+        if isinstance(one, dict) and one:
+            title, value = next(iter(one.items()))
+        if isinstance(value, list):
+            children = _mkdocs_nav(files, value, root, level + 1)
+            # The page of a section is its first, where that is the index of a folder.
+            first = children[0] if children and children[0].path and not children[0].children else None
+            own = first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"
+            made.append(
+                Entry(
+                    title=title,
+                    path=first.path if own and first else None,
+                    children=children[1:] if own else children,
+                )
+            )
+        elif isinstance(value, str):
+            path = posixpath.normpath(root + value)
+            if path in files.known and is_page(path):
+                made.append(Entry(title=title, path=path))
+            elif any(each.startswith(path.rstrip("/*") + "/") for each in files.paths):
+                below = path.rstrip("/*") + "/"
+                made.append(
+                    Entry(
+                        title=title or title_of_name(below.rstrip("/").rpartition("/")[2]),
+                        children=grow(files, pages_below(files, below), below),
+                    )
+                )
+            else:
+                made.append(Entry(title=title or value, href=value))
+    return made
+
+
+def _awesome(files: Heads, folder: str) -> FolderFacts:
+    """What a file ``.pages`` says of its folder."""
+    config = _read_yaml(files, f"{folder}.pages", [])
+    return FolderFacts(_text(config.get("title")) or None)
+
+
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d+\.)[ \t]+(?P<words>.+)$")
+_LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P<named>[^\]]+)\]\]")
+
+
+def _list_nav(
+    files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
+) -> list[Entry]:
+    """A tree that is written as a list of links."""
+    made: list[Entry] = []
+    stack: list[tuple[int, list[Entry]]] = [(-1, made)]
+    for line in text.split("\n")[:MAX_ENTRIES]:
+        heading = re.match(r"#{1,6}[ \t]+(.+?)[ \t#]*$", line)
+        found = _ITEM.match(line)
+        if heading and not _LINK.search(line):
+            entry = Entry(title=heading[1].strip("* "))
+            made.append(entry)
+            stack = [(-1, entry.children)]
+            continue
+        link = _LINK.search(found["words"] if found else line)
+        if link is None and found is None:
+            continue
+        indent = len(found["indent"].expandtabs(4)) if found else -1
+        while len(stack) > 1 and stack[-1][0] >= max(indent, 0):
+            stack.pop()
+        if link is None:
+            entry = Entry(title=re.sub(r"[*_`]", "", found["words"] if found else "").strip())
+        elif link["named"]:
+            shown, bar, name = link["named"].partition("|")
+            path = find(name if bar else shown) if find else None
+            entry = Entry(title=shown, path=path, href=None if path else name or shown)
+        else:
+            href = link["href"].partition("#")[0]
+            path = posixpath.normpath(folder + href)
+            path = path if path in files.known else (find(href) if find else None) or ""
+            entry = Entry(
+                title=re.sub(r"[*`]", "", link["title"]) or None,
+                path=path or None,
+                href=None if path else link["href"],
+            )
+        if len(stack) < MAX_DEPTH * 6:
+            stack[-1][1].append(entry)
+            stack.append((max(indent, 0), entry.children))
+    return made
+
+
+# --- Docusaurus ---------------------------------------------------------------------------------------
+
+_DOCUSAURUS = tuple(f"docusaurus.config.{end}" for end in ("js", "ts", "mjs", "cjs", "mts"))
+_PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
+
+
+def _docusaurus(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    config_path = next(project + name for name in _DOCUSAURUS if project + name in files.known)
+    config = _mapping(read_export(files.text(config_path) or ""))
+    if not config:
+        problems.append(_unread(config_path, "the configuration"))
+    layout = Layout(
+        entries=[], dialect=Dialect(jsx=(".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "")),
+        root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
+        site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), problems=problems,
+    )  # fmt: skip
+    instances: list[dict[str, Any]] = []
+    for preset in _listing(config.get("presets")):
+        given = _mapping(preset[1]) if isinstance(preset, list) and len(preset) > 1 else {}
+        if given.get("docs") is not False:
+            instances.append(_mapping(given.get("docs")))
+    for plugin in _listing(config.get("plugins")):
+        name, given = (
+            (plugin[0], _mapping(plugin[1])) if isinstance(plugin, list) and len(plugin) > 1 else (plugin, {})
+        )
+        if "plugin-content-docs" in str(name):
+            instances.append(given)
+        elif "client-redirects" in str(name):
+            for one in _listing(given.get("redirects")):
+                for old in (
+                    [one.get("from")]
+                    if isinstance(_mapping(one).get("from"), str)
+                    else _listing(_mapping(one).get("from"))
+                ):
+                    layout.redirects[_text(old).strip("/")] = _text(_mapping(one).get("to"))
+            if given.get("createRedirects", None) is not None:
+                problems.append(
+                    Problem(
+                        config_path,
+                        0,
+                        "redirect_left_out",
+                        "redirects that a function makes are only known when the site is built",
+                    )
+                )
+    instances = [
+        one
+        for one in instances or [{}]
+        if any(path.startswith(_docs_folder(project, one)) for path in files.paths)
+    ]
+    if not instances:
+        instances = [{"path": "docs"}]
+    layout.root = _docs_folder(project, instances[0])
+    if len(instances) > 1:
+        layout.root = project
+    labels = {
+        _text(one.get("sidebarId")): _text(one.get("label"))
+        for one in _listing(_mapping(_mapping(config.get("themeConfig")).get("navbar")).get("items"))
+        if isinstance(one, dict)
+    }
+    for instance in instances:
+        made = _Docs(files, project, instance, layout, config_path, labels).entries()
+        title = title_of_name(
+            _text(instance.get("id")) or _docs_folder(project, instance).rstrip("/").rpartition("/")[2]
+        )
+        layout.entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
+    for folder, code, what in (
+        ("versioned_docs/", "versions_left_out", "earlier versions of the pages"),
+        ("i18n/", "translations_left_out", "translations of the pages"),
+        ("blog/", "blog_left_out", "the blog"),
+        ("src/pages/", "pages_left_out", "pages made of components"),
+    ):
+        if any(path.startswith(project + folder) for path in files.paths):
+            problems.append(
+                Problem(
+                    project + folder.rstrip("/"),
+                    0,
+                    code,
+                    f"{what}: not part of what is imported; import the folder by itself",
+                )
+            )
+    return layout
+
+
+def _docs_folder(project: str, instance: dict[str, Any]) -> str:
+    return (
+        posixpath.normpath(posixpath.join(project, _text(instance.get("path")) or "docs")).lstrip("./") + "/"
+    )
+
+
+class _Docs:
+    """One set of documents of Docusaurus: their ids, addresses and sidebars."""
+
+    def __init__(
+        self,
+        files: Heads,
+        project: str,
+        instance: dict[str, Any],
+        layout: Layout,
+        config: str,
+        labels: dict[str, str],
+    ) -> None:
+        self.files, self.project, self.instance, self.layout, self.config, self.labels = (
+            files,
+            project,
+            instance,
+            layout,
+            config,
+            labels,
+        )
+        self.root = _docs_folder(project, instance)
+        self.route = instance["routeBasePath"] if isinstance(instance.get("routeBasePath"), str) else "docs"
+        self.paths = pages_below(
+            files, self.root, lambda path: any(part.startswith("_") for part in path.split("/"))
+        )
+        self.ids: dict[str, str] = {}
+        for path in self.paths:
+            head = files.head(path)
+            inside = [
+                _PREFIX.sub("", part) for part in posixpath.splitext(path[len(self.root) :])[0].split("/")
+            ]
+            own = _text(head.get("id")) or inside[-1]
+            id = "/".join([*inside[:-1], own])
+            self.ids.setdefault(id, path)
+            folder, name = inside[:-1], inside[-1]
+            if name.lower() in ("index", "readme") or (folder and name.lower() == folder[-1].lower()):
+                address = "/".join(folder)
+            else:
+                address = "/".join([*folder, own])
+            if slug := _text(head.get("slug")):
+                address = slug if slug.startswith("/") else posixpath.normpath("/".join([*folder, slug]))
+            layout.addresses[path] = f"{self.route.strip('/')}/{address.strip('/')}".strip("/")
+
+    def entries(self) -> list[Entry]:
+        given = self.instance.get("sidebarPath")
+        if given is False:
+            return []
+        named = _text(given)
+        candidates = [posixpath.normpath(posixpath.join(self.project, named))] if named else []
+        candidates += (
+            [self.project + f"sidebars.{end}" for end in ("js", "ts", "mjs", "cjs", "json")]
+            if self.instance.get("id") in (None, "default")
+            else []
+        )
+        path = next((one for one in candidates if one in self.files.known), None)
+        if path is None:
+            return self.auto(self.root)
+        text = self.files.text(path) or ""
+        sidebars = read_export(text if not path.endswith(".json") else "export default " + text)
+        if not isinstance(sidebars, dict):
+            self.layout.problems.append(_unread(path, "the sidebar"))
+            return self.auto(self.root)
+        made = []
+        for name, items in sidebars.items():
+            children = self.items(items, 0, path)
+            made.append(
+                Entry(
+                    title=self.labels.get(name)
+                    or title_of_name(re.sub(r"(?<=[a-z])Sidebar$|Sidebar$", "", name) or name),
+                    children=children,
+                )
+            )
+        made = [entry for entry in made if entry.children]
+        return made[0].children if len(made) == 1 else made
+
+    def items(self, given: Any, level: int, where: str) -> list[Entry]:
+        if isinstance(given, dict) and "type" not in given:
+            given = [{"type": "category", "label": label, "items": items} for label, items in given.items()]
+        made: list[Entry] = []
+        for item in _listing(given) if level < MAX_LEVEL else []:
+            made += self.item(item, level, where)
+        return made
+
+    def item(self, item: Any, level: int, where: str) -> list[Entry]:
+        if isinstance(item, str):
+            return self.document(item, None, where)
+        if item is UNKNOWN or not isinstance(item, dict):
+            self.layout.problems.append(_unread(where, "a part of the sidebar"))
+            return []
+        kind = item.get("type")
+        if kind is None:
+            return self.items(item, level, where)
+        if kind in ("doc", "ref"):
+            return self.document(_text(item.get("id")), _text(item.get("label")) or None, where)
+        if kind == "link":
+            return [Entry(title=_text(item.get("label")), href=_text(item.get("href")))]
+        if kind == "autogenerated":
+            folder = _text(item.get("dirName")).strip("./")
+            return self.auto(f"{self.root}{folder}/" if folder else self.root, folder != "")
+        if kind == "category":
+            link = _mapping(item.get("link"))
+            own = self.document(_text(link.get("id")), None, where) if link.get("type") == "doc" else []
+            children = self.items(item.get("items"), level + 1, where)
+            path = own[0].path if own else None
+            if path is None and isinstance(slug := link.get("slug"), str):
+                first = next((child.path for child in walk_entries(children) if child.path), None)
+                if first:
+                    self.layout.redirects[f"{self.route.strip('/')}/{slug.strip('/')}".strip("/")] = first
+            return [
+                Entry(
+                    title=_text(item.get("label")) or None,
+                    path=path,
+                    children=[child for child in children if child.path is None or child.path != path],
+                )
+            ]
+        return []
+
+    def document(self, id: str, label: str | None, where: str) -> list[Entry]:
+        path = self.ids.get(id) or self.ids.get("/".join(_PREFIX.sub("", part) for part in id.split("/")))
+        if path is None:
+            self.layout.problems.append(
+                Problem(where, 0, "missing_file", f"{id[:200]} of the sidebar does not exist")
+            )
+            return []
+        return [Entry(title=label or label_of(self.files.head(path)), path=path)]
+
+    def auto(self, root: str, below: bool = False) -> list[Entry]:
+        entries = grow(
+            self.files,
+            [path for path in self.paths if path.startswith(root)],
+            root,
+            self.facts,
+            same_name=True,
+        )
+        return [entry for entry in entries if self.files.head(entry.path or "").get("unlisted") is not True]
+
+    def facts(self, folder: str) -> FolderFacts:
+        for name in ("_category_.json", "_category_.yml", "_category_.yaml"):
+            if folder + name in self.files.known and folder != self.root:
+                said = (
+                    _mapping(_read_json(self.files, folder + name, self.layout.problems))
+                    if name.endswith("json")
+                    else _read_yaml(self.files, folder + name, self.layout.problems)
+                )
+                link = _mapping(said.get("link"))
+                page = self.ids.get(_text(link.get("id"))) if link.get("type") == "doc" else None
+                position = said.get("position")
+                return FolderFacts(
+                    _text(said.get("label")) or None,
+                    float(position) if isinstance(position, (int, float)) else math.inf,
+                    page,
+                )
+        return FolderFacts()
+
+
+MAX_LEVEL = 20
+
+
+# --- VitePress ----------------------------------------------------------------------------------------
+
+_VITEPRESS = tuple(f".vitepress/config.{end}" for end in ("ts", "js", "mts", "mjs", "cts", "cjs")) + tuple(
+    f".vitepress/config/index.{end}" for end in ("ts", "js", "mts", "mjs")
+)
+
+
+def _vitepress(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    path = next(project + name for name in _VITEPRESS if project + name in files.known)
+    text = files.text(path) or ""
+    config = _mapping(read_export(text))
+    root = posixpath.normpath(posixpath.join(project, _text(config.get("srcDir")) or ".")).strip(".")
+    root = f"{root}/" if root else project
+    locales = [
+        key.strip("/") for key in _mapping(config.get("locales")) if key.strip("/") not in ("root", "")
+    ]
+    paths = pages_below(files, root, lambda path: path.partition("/")[0] in locales)
+    addresses = {path: address_of(path[len(root) :]) for path in paths}
+    theme = _mapping(config.get("themeConfig")) or _mapping(
+        _mapping(_mapping(config.get("locales")).get("root")).get("themeConfig")
+    )
+    sidebar = theme.get("sidebar")
+    if sidebar in (None, UNKNOWN):
+        sidebar = next(
+            (
+                value
+                for name in ("sidebar", "sidebars")
+                if isinstance(value := read_constant(text, name), (list, dict))
+            ),
+            UNKNOWN,
+        )
+    entries: list[Entry] = []
+    by_address = {address: path for path, address in addresses.items()}
+
+    def page(link: str, base: str) -> str | None:
+        link = re.sub(
+            r"(?:\.md|\.html)$",
+            "",
+            (base + link if base and not link.startswith("http") else link).partition("#")[0],
+        )
+        return by_address.get(re.sub(r"(?:^|/)index$", "", link.strip("/")))
+
+    def items(given: Any, base: str, level: int) -> list[Entry]:
+        made = []
+        for one in _listing(given) if level < MAX_LEVEL else []:
+            if not isinstance(one, dict):
+                continue
+            below = _text(one.get("base")) or base
+            children = items(one.get("items"), below, level + 1)
+            link = _text(one.get("link"))
+            where = page(link, base) if link else None
+            title = re.sub(r"<[^<>]*>", "", _text(one.get("text"))).strip() or None
+            made.append(
+                Entry(
+                    title=title,
+                    path=where,
+                    children=children,
+                    href=link if link and where is None and not children else None,
+                )
+            )
+        return made
+
+    if isinstance(sidebar, list):
+        entries = items(sidebar, "", 0)
+    elif isinstance(sidebar, dict):
+        titles = {
+            _text(one.get("activeMatch")).strip("^/$")
+            or _text(one.get("link")).strip("/").partition("/")[0]: _text(one.get("text"))
+            for one in _listing(theme.get("nav"))
+            if isinstance(one, dict)
+        }
+        for key, given in sidebar.items():
+            if key.strip("/").partition("/")[0] in locales:
+                continue
+            base = _text(given.get("base")) if isinstance(given, dict) else ""
+            children = items(given.get("items") if isinstance(given, dict) else given, base, 0)
+            name = key.strip("/")
+            entries.append(
+                Entry(
+                    title=titles.get(name) or title_of_name(name.rpartition("/")[2]) or None,
+                    children=children,
+                )
+            )
+        entries = [entry for entry in entries if entry.children]
+        entries = entries[0].children if len(entries) == 1 else entries
+    if not any(entry.path for entry in walk_entries(entries)):
+        if sidebar is UNKNOWN or sidebar is not None:
+            problems.append(_unread(path, "the sidebar"))
+        entries = grow(files, paths, root)
+    elif (home := by_address.get("")) and home not in {entry.path for entry in walk_entries(entries)}:
+        entries.insert(0, Entry(path=home))
+    if locales:
+        problems.append(
+            Problem(
+                path,
+                0,
+                "translations_left_out",
+                f"translations ({', '.join(locales)[:100]}): not part of what is imported; import the folder by itself",
+            )
+        )
+    return Layout(
+        entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{root}public/",),
+        addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
+        parts=(root.rstrip("/"),), problems=problems,
+    )  # fmt: skip
+
+
+# --- Starlight ----------------------------------------------------------------------------------------
+
+_ASTRO = tuple(f"astro.config.{end}" for end in ("mjs", "ts", "js", "mts"))
+
+
+def _starlight(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    path = next(project + name for name in _ASTRO if project + name in files.known)
+    config = _mapping(read_export(files.text(path) or ""))
+    given = next(
+        (
+            one
+            for one in _listing(config.get("integrations"))
+            if isinstance(one, dict) and ({"sidebar", "title", "social"} & one.keys())
+        ),
+        {},
+    )
+    root = f"{project}src/content/docs/"
+    locales = [key for key in _mapping(given.get("locales")) if key != "root"]
+    default = _text(given.get("defaultLocale"))
+    if default in locales and any(one.startswith(f"{root}{default}/") for one in files.paths):
+        # The pages of the first language, without its folder.
+        root = f"{root}{default}/"
+        locales = []
+    paths = pages_below(
+        files,
+        root,
+        lambda path: (
+            path.partition("/")[0] in locales or any(part.startswith("_") for part in path.split("/"))
+        ),
+    )
+    addresses = {}
+    for each in paths:
+        slug = _text(files.head(each).get("slug"))
+        addresses[each] = slug.strip("/") if slug else address_of(each[len(root) :]).lower().replace(" ", "-")
+    by_address = {address: each for each, address in addresses.items()}
+
+    def items(one: Any, level: int) -> list[Entry]:
+        if isinstance(one, str):
+            found = by_address.get(one.strip("/"))
+            return [Entry(title=label_of(files.head(found)), path=found)] if found else []
+        if not isinstance(one, dict) or level > MAX_LEVEL:
+            return []
+        label = _text(one.get("label")) or None
+        if slug := _text(one.get("slug")):
+            found = by_address.get(slug.strip("/"))
+            return [Entry(title=label, path=found)] if found else []
+        if link := _text(one.get("link")):
+            found = by_address.get(link.strip("/"))
+            return [Entry(title=label, path=found, href=None if found else link)]
+        auto = _mapping(one.get("autogenerate"))
+        if folder := _text(auto.get("directory")):
+            below = f"{root}{folder.strip('/')}/"
+            children = grow(files, [each for each in paths if each.startswith(below)], below)
+        else:
+            children = [entry for inner in _listing(one.get("items")) for entry in items(inner, level + 1)]
+        return [Entry(title=label, children=children)] if label else children
+
+    entries = [entry for one in _listing(given.get("sidebar")) for entry in items(one, 0)]
+    if not any(entry.path for entry in walk_entries(entries)):
+        if given.get("sidebar") is not None or not config:
+            problems.append(_unread(path, "the sidebar"))
+        entries = grow(files, paths, root)
+    elif (home := by_address.get("")) and home not in {entry.path for entry in walk_entries(entries)}:
+        entries.insert(0, Entry(path=home))
+    redirects = {
+        old.strip("/"): value if isinstance(value, str) else _text(_mapping(value).get("destination"))
+        for old, value in _mapping(config.get("redirects")).items()
+    }
+    if locales:
+        problems.append(
+            Problem(
+                path,
+                0,
+                "translations_left_out",
+                f"translations ({', '.join(locales)[:100]}): not part of what is imported; import the folder by itself",
+            )
+        )
+    return Layout(
+        entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
+        site=_text(config.get("site")), base=_text(config.get("base")), title=_text(given.get("title")), parts=(project.rstrip("/"),), problems=problems,
+    )  # fmt: skip
+
+
+# --- Nextra -------------------------------------------------------------------------------------------
+
+_META = tuple(f"_meta.{end}" for end in ("js", "ts", "json", "mjs", "tsx", "jsx")) + ("meta.json",)
+
+
+def _find_nextra(files: Heads) -> str | None:
+    config = shallowest(
+        files,
+        tuple(f"next.config.{end}" for end in ("js", "mjs", "ts", "cjs")),
+        lambda text: "nextra" in text,
+    )
+    if config is not None:
+        return folder_of(config)
+    meta = next((path for path in files.paths if posixpath.basename(path) in _META[:-1]), None)
+    if meta is None:
+        return None
+    return re.sub(r"(?:^|(?<=/))(?:src/)?(?:pages|content|app)/.*$", "", folder_of(meta))
+
+
+def _nextra(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    root = next(
+        (
+            project + name
+            for name in ("src/content/", "content/", "pages/", "src/pages/", "app/", "src/app/")
+            if any(path.startswith(project + name) and is_page(path) for path in files.paths)
+        ),
+        project,
+    )
+    paths = pages_below(files, root, lambda path: path.startswith(("_app", "_document", "api/")))
+    addresses = {
+        path: re.sub(r"(?:^|/)page$", "", re.sub(r"\([\w-]+\)/", "", address_of(path[len(root) :])))
+        for path in paths
+    }
+
+    def meta(folder: str) -> dict[str, Any]:
+        for name in _META:
+            if folder + name in files.known:
+                text = files.text(folder + name) or ""
+                made = (
+                    read_export(text)
+                    if not name.endswith("json")
+                    else _read_json(files, folder + name, problems)
+                )
+                if isinstance(made, dict):
+                    return made
+                problems.append(_unread(folder + name, "the order"))
+        return {}
+
+    def level(folder: str, depth: int) -> list[Entry]:
+        said = meta(folder)
+        below = [path[len(folder) :] for path in paths if path.startswith(folder)]
+        names = list(
+            dict.fromkeys(stem_of(one) if "/" not in one else one.partition("/")[0] for one in below)
+        )
+        if root.endswith("app/"):
+            names = [name for name in names if name != "page"]
+        order = [
+            key
+            for key in said
+            if key in names or isinstance(said[key], dict) and {"href", "type", "items"} & said[key].keys()
+        ]
+        order += sorted(name for name in names if name not in said)
+        if "index" in order and "index" not in said:
+            order.remove("index")
+            order.insert(0, "index")
+        made: list[Entry] = []
+        into = made
+        for name in order if depth < MAX_LEVEL else []:
+            facts = said.get(name)
+            facts = {"title": facts} if isinstance(facts, str) else _mapping(facts)
+            title = _text(facts.get("title")) or None
+            if facts.get("type") == "separator":
+                into = made if not title else into
+                if title:
+                    entry = Entry(title=title)
+                    made.append(entry)
+                    into = entry.children
+                continue
+            if href := _text(facts.get("href")):
+                into.append(Entry(title=title, href=href))
+                continue
+            stems = (
+                f"{folder}{name}",
+                f"{folder}{name}/index",
+                f"{folder}{name}/page",
+                f"{folder}{name}/README",
+            )
+            page = next(
+                (stem + end for stem in stems for end in (".mdx", ".md") if stem + end in paths_set), None
+            )
+            if name == "index" and depth and page:
+                continue
+            children = level(f"{folder}{name}/", depth + 1) if name != "index" else []
+            if facts.get("display") == "hidden" or (page is None and not children):
+                continue
+            children = [child for child in children if child.path != page]
+            into.append(
+                Entry(title=title or (None if page else title_of_name(name)), path=page, children=children)
+            )
+        return made
+
+    paths_set = set(paths)
+    entries = level(root, 0)
+    home = next((path for path in paths if addresses[path] == ""), None)
+    if home and home not in {entry.path for entry in walk_entries(entries)}:
+        entries.insert(0, Entry(path=home))
+    return Layout(
+        entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
+        parts=(project.rstrip("/"),), problems=problems,
+    )  # fmt: skip
+
+
+# --- Mintlify -----------------------------------------------------------------------------------------
+
+
+def _mintlify(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
+    config = _mapping(_read_json(files, project + name, problems))
+    paths = pages_below(files, project, lambda path: path.startswith("snippets/"))
+    addresses = {path: address_of(path[len(project) :]) for path in paths}
+    by_address = {posixpath.splitext(path[len(project) :])[0]: path for path in paths}
+
+    def items(given: Any, depth: int) -> list[Entry]:
+        made: list[Entry] = []
+        for one in _listing(given) if depth < MAX_LEVEL else []:
+            if isinstance(one, str):
+                path = by_address.get(one.strip("/"))
+                if (
+                    path is None
+                    and (files.known & {f"{project}{one.strip('/')}{end}" for end in (".md", ".mdx")})
+                    == set()
+                ):
+                    problems.append(
+                        Problem(
+                            project + name, 0, "missing_file", f"{one[:200]} of the navigation does not exist"
+                        )
+                    )
+                else:
+                    made.append(Entry(title=label_of(files.head(path or "")), path=path))
+            elif isinstance(one, dict):
+                made += group(one, depth)
+        return made
+
+    def group(one: dict[str, Any], depth: int) -> list[Entry]:
+        title = next(
+            (
+                _text(one[key])
+                for key in ("group", "tab", "anchor", "dropdown", "product", "version", "item", "menu")
+                if key in one
+            ),
+            "",
+        )
+        children: list[Entry] = []
+        for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products", "menu"):
+            children += items(one.get(key), depth + 1)
+        if not children and (href := _text(one.get("href"))):
+            return [Entry(title=title, href=href)]
+        if one.get("openapi") is not None and not children:
+            problems.append(
+                Problem(
+                    project + name,
+                    0,
+                    "api_left_out",
+                    f"{title[:100]}: pages of an API description; add it as an API description",
+                )
+            )
+        root = _text(one.get("root"))
+        return (
+            [
+                Entry(
+                    title=title or None,
+                    path=by_address.get(root.strip("/")) if root else None,
+                    children=children,
+                )
+            ]
+            if children
+            else []
+        )
+
+    navigation = config.get("navigation")
+    if isinstance(navigation, dict):
+        entries: list[Entry] = []
+        for key in ("languages", "versions"):
+            if parts := [one for one in _listing(navigation.get(key)) if isinstance(one, dict)]:
+                # The first one is what readers see.
+                chosen = next((one for one in parts if one.get("default")), parts[0])
+                if len(parts) > 1:
+                    problems.append(
+                        Problem(
+                            project + name,
+                            0,
+                            "versions_left_out",
+                            f"{key} other than the first: not part of what is imported",
+                        )
+                    )
+                navigation = {**navigation, **chosen}
+        for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products"):
+            entries += items(navigation.get(key), 0)
+    else:
+        entries = items(navigation, 0)
+    if len(entries) == 1 and entries[0].path is None and all(child.children for child in entries[0].children):
+        entries = entries[0].children
+    if not any(entry.path for entry in walk_entries(entries)):
+        entries = grow(files, paths, project)
+    redirects = {
+        _text(one.get("source")).strip("/"): _text(one.get("destination"))
+        for one in _listing(config.get("redirects"))
+        if isinstance(one, dict)
+    }
+    return Layout(
+        entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
+        parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
+    )  # fmt: skip
+
+
+# --- Hugo ---------------------------------------------------------------------------------------------
+
+_HUGO = tuple(
+    f"{name}.{end}"
+    for name in ("hugo", "config", "config/_default/hugo", "config/_default/config")
+    for end in ("toml", "yaml", "yml", "json")
+)
+
+
+def _find_hugo(files: Heads) -> str | None:
+    for path in sorted(files.paths, key=lambda path: path.count("/")):
+        for name in _HUGO:
+            if path == name or path.endswith("/" + name):
+                project = path[: len(path) - len(name)]
+                if any(other.startswith(f"{project}content/") for other in files.paths):
+                    return project
+    return None
+
+
+def _hugo(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    config: dict[str, Any] = {}
+    for name in _HUGO:
+        if project + name in files.known:
+            text = files.text(project + name) or ""
+            if name.endswith("toml"):
+                import tomllib
+
+                try:
+                    config = tomllib.loads(text)
+                except tomllib.TOMLDecodeError as error:
+                    problems.append(
+                        Problem(
+                            project + name, 0, "invalid_configuration", f"{error}; the usual values count"
+                        )
+                    )
+            else:
+                config = (
+                    _mapping(_read_json(files, project + name, problems))
+                    if name.endswith("json")
+                    else _read_yaml(files, project + name, problems)
+                )
+            break
+    config = {key.lower(): value for key, value in config.items()}
+    root = f"{project}{_text(config.get('contentdir')) or 'content'}/"
+    languages = list(_mapping(config.get("languages")))
+    default = _text(config.get("defaultcontentlanguage")) or "en"
+    if any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
+        root = f"{root}{default}/"
+    others = tuple(f".{one}." for one in languages if one != default)
+    paths = pages_below(
+        files, root, lambda path: any(one in path for one in others) or path.partition("/")[0] in languages
+    )
+    addresses = {}
+    for path in paths:
+        head = files.head(path)
+        address = (
+            re.sub(rf"\.{re.escape(default)}$", "", address_of(path[len(root) :])).lower().replace(" ", "-")
+        )
+        if slug := _text(head.get("slug")):
+            address = posixpath.join(posixpath.dirname(address), slug)
+        addresses[path] = (_text(head.get("url")) or address).strip("/")
+    if languages and len(languages) > 1:
+        problems.append(
+            Problem(
+                root.rstrip("/"),
+                0,
+                "translations_left_out",
+                "other languages: not part of what is imported; import their folder by itself",
+            )
+        )
+    return Layout(
+        entries=grow(files, paths, root, zero_is_last=True), dialect=Dialect(shortcodes=True, marks=False), root=root,
+        statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
+        title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
+    )  # fmt: skip
+
+
+# --- Jekyll -------------------------------------------------------------------------------------------
+
+
+def _jekyll(files: Heads, project: str) -> Layout:
+    problems: list[Problem] = []
+    config = _read_yaml(files, f"{project}_config.yml", problems)
+    collections = {
+        f"_{name}/": _mapping(facts) for name, facts in _mapping(config.get("collections")).items()
+    }
+    left = ("_site/", "_includes/", "_layouts/", "_sass/", "_data/", "vendor/", "_plugins/", "_drafts/")
+    paths = [
+        path for path in pages_below(files, project, lambda path: path.startswith(left))
+        if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
+    ]  # fmt: skip
+    if any(path[len(project) :].startswith("_posts/") for path in paths):
+        problems.append(
+            Problem(
+                f"{project}_posts",
+                0,
+                "blog_left_out",
+                "the blog: not part of what is imported; import the folder by itself",
+            )
+        )
+        paths = [path for path in paths if not path[len(project) :].startswith("_posts/")]
+    paths = [
+        path
+        for path in paths
+        if posixpath.basename(path).lower()
+        not in ("license.md", "contributing.md", "code_of_conduct.md", "changelog.md")
+        or files.head(path)
+    ]
+    root = project
+    addresses = {}
+    for path in paths:
+        head = files.head(path)
+        inside = path[len(project) :]
+        for folder in collections:
+            if inside.startswith(folder):
+                inside = folder[1:] + inside[len(folder) :]
+        addresses[path] = re.sub(r"\.html$", "", _text(head.get("permalink")) or address_of(inside)).strip(
+            "/"
+        )
+    entries = _jekyll_nav(files, project, addresses, problems) or _by_parents(files, paths, project)
+    return Layout(
+        entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
+        base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
+        values={"variables": {"site": config}}, problems=problems,
+    )  # fmt: skip
+
+
+def _jekyll_nav(
+    files: Heads, project: str, addresses: dict[str, str], problems: list[Problem]
+) -> list[Entry]:
+    path = next(
+        (
+            f"{project}_data/{name}"
+            for name in ("navigation.yml", "nav.yml", "toc.yml", "sidebar.yml")
+            if f"{project}_data/{name}" in files.known
+        ),
+        None,
+    )
+    if path is None:
+        return []
+    said = _read_yaml(files, path, problems)
+    lists = [value for value in said.values() if isinstance(value, list)]
+    by_address = {address: page for page, address in addresses.items()}
+
+    def items(given: Any, depth: int) -> list[Entry]:
+        made = []
+        for one in _listing(given) if depth < MAX_LEVEL else []:
+            if isinstance(one, dict):
+                title = _text(one.get("title") or one.get("text") or one.get("name"))
+                url = _text(one.get("url") or one.get("link") or one.get("href"))
+                page = by_address.get(re.sub(r"\.html$", "", url).strip("/")) if url else None
+                children = items(
+                    one.get("children") or one.get("items") or one.get("pages") or one.get("docs"), depth + 1
+                )
+                made.append(
+                    Entry(
+                        title=title or None,
+                        path=page,
+                        children=children,
+                        href=url if url and not page and not children else None,
+                    )
+                )
+        return made
+
+    return items(max(lists, key=lambda value: len(str(value))), 0) if lists else []
+
+
+def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
+    """The tree where pages name the title of the page above them; else that of the folders."""
+    if not any("parent" in files.head(path) for path in paths):
+        return grow(files, paths, project)
+    entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}
+    by_title: dict[str, list[str]] = {}
+    for path in paths:
+        by_title.setdefault(files.name(path), []).append(path)
+    top: list[str] = []
+    below: dict[str, list[str]] = {}
+    for path in paths:
+        head = files.head(path)
+        above = [one for one in by_title.get(_text(head.get("parent")), []) if one != path]
+        if grand := _text(head.get("grand_parent")):
+            above = [one for one in above if _text(files.head(one).get("parent")) == grand] or above
+        (below.setdefault(above[0], []) if above else top).append(path)
+
+    def key(path: str) -> tuple[float, str]:
+        return (position_of(files.head(path)), files.name(path).casefold())
+
+    seen: set[str] = set()
+
+    def build(given: list[str]) -> list[Entry]:
+        made = []
+        for path in sorted(given, key=key):
+            if path not in seen:
+                seen.add(path)
+                entries[path].children = build(below.get(path, []))
+                made.append(entries[path])
+        return made
+
+    made = build(top)
+    home = next(
+        (entry for entry in made if is_index(entry.path or "") and folder_of(entry.path or "") == project),
+        None,
+    )
+    if home is not None:
+        made.remove(home)
+        made.insert(0, home)
+    return made + build([path for path in paths if path not in seen])
+
+
+# --- GitHub wiki and Obsidian -------------------------------------------------------------------------
+
+
+def _find_wiki(files: Heads) -> str | None:
+    homes = [path for path in files.paths if posixpath.basename(path).lower() in ("home.md", "home.markdown")]
+    for path in sorted(homes, key=lambda path: path.count("/")):
+        folder = folder_of(path)
+        if any(f"{folder}{name}" in files.known for name in ("_Sidebar.md", "_Footer.md", "_Header.md")):
+            return folder
+    return None
+
+
+def _wiki(files: Heads, project: str) -> Layout:
+    paths = pages_below(files, project, lambda path: posixpath.basename(path).startswith("_"))
+    addresses = {path: stem_of(path) for path in paths}
+    by_name = {stem_of(path).casefold(): path for path in paths}
+
+    def find(name: str) -> str | None:
+        name = re.sub(r"^https?://[^\s]*/wiki/?", "", name).rpartition("/")[2].partition("#")[0]
+        return by_name.get(name.strip().replace(" ", "-").casefold())
+
+    sidebar = files.text(f"{project}_Sidebar.md")
+    entries = _list_nav(files, sidebar, project, find) if sidebar else []
+    home = next((path for path in paths if stem_of(path).lower() == "home"), None)
+    listed = {entry.path for entry in walk_entries(entries)}
+    if home and home not in listed:
+        entries.insert(0, Entry(path=home))
+    entries += [Entry(path=path) for path in paths if path not in listed and path != home]
+    return Layout(entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True)
+
+
+def _find_obsidian(files: Heads) -> str | None:
+    found = next((path for path in files.paths if re.search(r"(?:^|/)\.obsidian/", path)), None)
+    return found[: found.index(".obsidian/")] if found else None
+
+
+def _obsidian(files: Heads, project: str) -> Layout:
+    paths = pages_below(files, project)
+    addresses = {path: posixpath.splitext(path[len(project) :])[0] for path in paths}
+    return Layout(
+        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, marks=True, dollars=True), root=project,
+        addresses=addresses, redirects=_redirects_of(files, paths), rest=True,
+    )  # fmt: skip
+
+
+TOOLS = (
+    Reader("docusaurus", "Docusaurus", finder(*_DOCUSAURUS), _docusaurus),
+    Reader("mkdocs", "MkDocs", finder("mkdocs.yml", "mkdocs.yaml"), _mkdocs),
+    Reader(
+        "mintlify",
+        "Mintlify",
+        finder("mint.json", "docs.json", accept=lambda text: '"navigation"' in text),
+        _mintlify,
+    ),
+    Reader("vitepress", "VitePress", finder(*_VITEPRESS), _vitepress),
+    Reader("starlight", "Starlight", finder(*_ASTRO, accept=lambda text: "starlight" in text), _starlight),
+    Reader("nextra", "Nextra", _find_nextra, _nextra),
+    Reader("hugo", "Hugo", _find_hugo, _hugo),
+    Reader("jekyll", "Jekyll", finder("_config.yml"), _jekyll),
+    Reader("github-wiki", "GitHub wiki", _find_wiki, _wiki),
+    Reader("obsidian", "Obsidian", _find_obsidian, _obsidian),
+)
+PLAIN = Reader("markdown", "Markdown", lambda files: "", _plain)

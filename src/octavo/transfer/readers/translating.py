@@ -1,0 +1,41 @@
+"""Pages of Markdown as other tools write it, made into ours, with all names that are known."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from .components import component_block, component_inline
+from .directives import directive_block, role_text
+from .form import Dialect, Place
+from .markdown import MAX_LINES, Vocabulary, Writer, split_front
+from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline
+
+_VOCABULARY = Vocabulary(
+    component=component_block,
+    component_inline=component_inline,
+    directive=directive_block,
+    role=role_text,
+    shortcode=shortcode_block,
+    shortcode_inline=shortcode_inline,
+    liquid=liquid_block,
+    liquid_inline=liquid_inline,
+)
+
+
+class Translated(Struct, frozen=True):
+    """A page in our Markdown, without its front matter; ``lines``: the line of the source for each of its lines."""
+
+    text: str
+    lines: list[int]
+
+
+def translate(text: str, place: Place, dialect: Dialect) -> Translated:
+    """The body of a Markdown file, made into ours."""
+    body, first = split_front(text)
+    body = body.replace("\r\n", "\n").replace("\r", "\n")
+    lines = [(line, first + at) for at, line in enumerate(body.split("\n"))]
+    if len(lines) > MAX_LINES:
+        place.problem(0, "too_many_lines", f"more than {MAX_LINES} lines; the rest is left out")
+        lines = lines[:MAX_LINES]
+    made = Writer(place, dialect, _VOCABULARY).page(lines)
+    return Translated("\n".join(line for line, _ in made), [number for _, number in made])

@@ -1,0 +1,22 @@
+"""Who visits what of a published site: from a request to the proof that its sender may see a site, and a space of it."""
+
+from .admitting import PREVIEW_COOKIE, Admission, Coming, SendOn, asks_for_preview, read_coming
+from .entering import (
+    EMBEDDED,
+    MadeOf,
+    OtherSpaces,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+    host_name,
+    list_spaces,
+    visit_space,
+)
+
+__all__ = [
+    "EMBEDDED", "PREVIEW_COOKIE", "Admission", "Coming", "MadeOf", "OtherSpaces", "SendOn", "SiteVisit",
+    "SpaceVisit", "asks_for_preview", "enter_site", "enter_space", "find_redirect", "host_name", "list_spaces",
+    "read_coming", "visit_space",
+]  # fmt: skip

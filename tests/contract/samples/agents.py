@@ -1,0 +1,33 @@
+from octavo.access import ORGANIZATION, Can
+
+from . import Sample
+
+_FOREIGN = {"agentId": "changeRequestId"}
+
+
+def _registered(world, place):
+    with world.context.db.write() as tx:
+        tx.run(
+            """INSERT INTO agent_clients (id, name, redirects, created_at)
+               VALUES ('pen', 'Pen', '["https://pen.example/back"]', 0) ON CONFLICT DO NOTHING"""
+        )
+
+
+SAMPLES = {
+    "connectAgent": Sample(
+        before=_registered,
+        body=lambda place: {
+            # The one id that it takes: a foreign one stands beside no own one, and is tried in test_agents.py.
+            "organization": place.ids.get("organizationId", ""),
+            "clientId": "pen",
+            "redirectUri": "https://pen.example/back",
+            "codeChallenge": "c" * 43,
+            "scopes": ["docs:read"],
+        },
+        like=(ORGANIZATION, Can.VIEW),
+    ),
+    "listConnectedAgents": Sample(),
+    "disconnectAgent": Sample(path=_FOREIGN),
+    "listAgentActs": Sample(path=_FOREIGN),
+    "undoAgentActs": Sample(path=_FOREIGN, body={}),
+}

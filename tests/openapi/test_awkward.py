@@ -1,0 +1,169 @@
+"""Descriptions that nobody would wish for: drawn, tried, searched and exported within bounds, and harmless."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from octavo.core.document import Document
+from octavo.core.document.html import Context, render
+from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
+from octavo.openapi.using import list_uses
+
+HOSTILE = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
+)
+
+
+def _deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for level in range(levels):
+        schema = {"type": "object", "properties": {f"level{level}": schema}}
+    return schema
+
+
+def _operation(**data: Any) -> dict[str, Any]:
+    return {"responses": {"200": {"description": "It"}}, **data}
+
+
+def _body(schema: Any, **media: Any) -> dict[str, Any]:
+    return {"requestBody": {"content": {"application/json": {"schema": schema, **media}}}}
+
+
+NODE = {"$ref": "#/components/schemas/Node"}
+AWKWARD: dict[str, dict[str, Any]] = {
+    "hostile": _operation(
+        summary=HOSTILE,
+        description=HOSTILE,
+        operationId=HOSTILE,
+        tags=[HOSTILE],
+        parameters=[
+            {
+                "name": HOSTILE,
+                "in": "query",
+                "description": HOSTILE,
+                "example": HOSTILE,
+                "schema": {"enum": [HOSTILE]},
+            }
+        ],
+        callbacks={HOSTILE: {HOSTILE: {"post": _operation(summary=HOSTILE)}}},
+        **_body(
+            {"properties": {HOSTILE: {"description": HOSTILE, "pattern": HOSTILE, "default": HOSTILE}}},
+            example=HOSTILE,
+        ),
+    ),
+    "values": _operation(**_body({"type": "string", "enum": [f"value {n}" for n in range(3000)]})),
+    "deep": _operation(**_body(_deep(40))),
+    "circular": _operation(**_body(NODE)),
+    "many": _operation(
+        parameters=[{"name": f"p{n}", "in": "query", "schema": {"type": "string"}} for n in range(300)]
+    ),
+    "large": _operation(**_body({"type": "string"}, example="x" * 5_000_000)),
+    "nothing": {},
+    "twice": _operation(operationId="same"),
+    "again": _operation(operationId="same"),
+    "scripts": _operation(summary="قائمة الطلبات 注文の一覧", tags=["רשימה"]),
+    "wrong": _operation(
+        parameters=[None, {"name": 3}, {"$ref": "#/gone"}, {"name": "a", "in": "query", "schema": "text"}],
+        requestBody={
+            "content": {"application/json": {"schema": {"properties": [], "oneOf": {}, "discriminator": 3}}}
+        },
+        callbacks=[],
+        **{"x-codeSamples": [{"source": 3}, None]},
+    ),
+    "odd": _operation(
+        responses={"200": {"description": "It", "links": {"a": {"operationId": 3, "parameters": []}}}}
+    ),
+}
+
+
+def _describe(name: str) -> Description:
+    return Description(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": HOSTILE if name == "hostile" else "Awkward", "version": "1"},
+            "servers": [
+                {
+                    "url": "https://{a}.{b}.example.com/{c}",
+                    "variables": {"a": {"default": "{b}"}, "b": {"default": "{a}"}, "c": {}},
+                }
+            ],
+            "paths": {"/things/{id}": {"post": AWKWARD[name]}},
+            "components": {
+                "schemas": {
+                    "Node": {
+                        "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
+                        "allOf": [NODE],
+                    }
+                }
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_it_is_drawn_within_bounds(name: str) -> None:
+    begin = time.process_time()
+    description = _describe(name)
+    operation = description.operations["post /things/{id}"]
+    page = render(
+        Document(nodes=Drawer(description, folded=True).operation(operation, operation.title)),
+        Context(try_it=lambda data: "/~try"),
+    ).body
+    plain = render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+    form = msgspec.json.encode(make_form(description, operation))
+    assert len(page) < 600_000 and len(plain) < 600_000 and len(form) < 600_000, (
+        len(page),
+        len(plain),
+        len(form),
+    )
+    for html in (page, plain):
+        assert (
+            "<script" not in html
+            and "onerror=alert(2)>" not in html.replace("&gt;", "")
+            and "javascript:" not in html.replace("(javascript:", "")
+        )
+    found = list(OperationIndex(description).find("things"))
+    assert found and found[0].operation is operation
+    list_uses(description)
+    exported = {form: export(description, form).content for form in ("json", "yaml", "postman", "http")}
+    assert json.loads(exported["json"]) == description.data
+    assert yaml.safe_load(exported["yaml"]) == description.data
+    assert json.loads(exported["postman"])["item"]
+    assert exported["http"].count(b"\n###") == 1
+    assert time.process_time() - begin < 20
+
+
+def test_operations_are_found_as_people_ask_for_them() -> None:
+    paths: dict[str, Any] = {
+        "/repos/{owner}/{repo}/issues": {
+            "get": _operation(summary="List issues", operationId="issues/list"),
+            "post": _operation(
+                summary="Create an issue",
+                **_body({"properties": {"labels": {"items": {"properties": {"color": {}}}}}}),
+            ),
+        },
+        "/repos/{owner}/{repo}/labels": {"get": _operation(summary="List labels")},
+        "/users": {"delete": _operation(summary="Delete users")},
+    }
+    components = {"schemas": {"IssueLabel": {"type": "object"}}}
+    index = OperationIndex(Description({"paths": paths, "components": components}))
+
+    def first(query: str) -> tuple[str, str]:
+        found = next(index.find(query))
+        return found.kind, found.name
+
+    assert first("/repos/me/app/issues") == ("operation", "List issues")
+    assert first("POST /repos/me/app/issues") == ("operation", "Create an issue")
+    assert first("issues/list") == ("operation", "List issues")
+    assert first("delete") == ("operation", "Delete users")
+    assert first("body.labels.color") == ("field", "labels.color")
+    assert first("issuelabel") == ("model", "IssueLabel")
+    assert (
+        not list(index.find("zzzz")) and not list(index.find("")) and not list(index.find("/nowhere/at/all"))
+    )

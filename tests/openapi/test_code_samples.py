@@ -1,0 +1,159 @@
+"""Requests as code: what a description says is in them as text, and browsers write the same as we do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.openapi import Description
+from octavo.openapi.code_samples import (
+    Basic,
+    Call,
+    Env,
+    Field,
+    SentBody,
+    example_call,
+    offered,
+    samples,
+    templates,
+    write_sample,
+)
+from octavo.reader.drawing import asset
+
+AWKWARD = "q\" ' ` $x ${y} #{z} \\(s) \\ </script> ü 字 @- %"
+CALLS = [
+    Call("GET", "https://api.example.com", "/plain"),
+    Call(
+        "POST",
+        "https://api.example.com",
+        "/repos/{owner}/{repo}",
+        {"owner": "octo cat/é", "repo": ""},
+        (("state", ("open & *",)), ("key", (Env("API_KEY"),))),
+        (("Authorization", ("Bearer ", Env("API_TOKEN"))), ("Content-Type", ("application/json",))),
+        SentBody(
+            "json",
+            "application/json",
+            json.dumps({"title": AWKWARD, "x-y": [{"b": None, "c": 1.5, "e": {}}], "f": [True]}, indent=1),
+        ),
+    ),
+    Call(
+        "POST",
+        "https://api.example.com",
+        "/up",
+        headers=(("Authorization", ("Basic ", Basic("API_USER", "API_PASSWORD"))), ("X", (AWKWARD,))),
+        body=SentBody(
+            "multipart", "multipart/form-data", fields=(Field("a", AWKWARD), Field("f", path="file"))
+        ),
+        streams=True,
+    ),
+    Call(
+        "PUT",
+        "https://api.example.com",
+        "/form",
+        body=SentBody(
+            "form", "application/x-www-form-urlencoded", fields=(Field("a", "1 ü&"), Field("b", ""))
+        ),
+    ),
+    Call("PUT", "https://api.example.com", "/file", body=SentBody("file", "image/png", path="a.png")),
+    Call(
+        "POST",
+        "https://api.example.com",
+        "/text",
+        body=SentBody("text", "text/plain", f"a\n{AWKWARD}\n'@\nJSON"),
+    ),
+    Call(
+        "POST",
+        "https://api.example.com",
+        "/odd",
+        body=SentBody("json", "application/json", '{"cut": \n"JSON'),
+    ),
+]
+
+
+def test_browsers_write_the_same_samples(tmp_path: Path) -> None:
+    script = asset("samples.js")
+    assert script is not None
+    program = tmp_path / "samples.js"
+    ask = (
+        f"const calls = {msgspec.json.encode(CALLS).decode()}; const {{ templates, write }} = globalThis.octavoSamples;"
+        "console.log(JSON.stringify(calls.map((call) => templates.map((t) => write(t, call)))));"
+    )
+    program.write_text(f"{script.content.decode()}\n{ask}")
+    deno = Path(sys.executable).parent / "deno"
+    done = subprocess.run([deno, "run", "--no-prompt", program], capture_output=True, text=True, check=True)
+    theirs = json.loads(done.stdout)
+    for call, row in zip(CALLS, theirs, strict=True):
+        for template, made in zip(templates(), row, strict=True):
+            assert made == write_sample(template, call), (template.library, call.path)
+
+
+def test_there_is_a_sample_for_each_of_many_libraries() -> None:
+    assert len(templates()) >= 17 and len({each.language for each in templates()}) >= 12
+    for call in CALLS:
+        found = samples(call)
+        assert len(found) >= 12
+        assert all(each.source and "[[" not in each.source.replace("[[[", "") for each in found)
+    # Those that cannot send files with fields are not offered for that.
+    assert "HttpClient" not in {each.library for each in offered(CALLS[2]) if each.language == "Java"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
+def test_python_samples_say_what_was_given(text: str) -> None:
+    """Code of Python can be read again: the literals are what was to be sent, whatever that is."""
+    import ast
+
+    call = Call(
+        "POST", "https://a", "/b", body=SentBody("json", "application/json", json.dumps({"k": [text]}))
+    )
+    source = write_sample(next(t for t in templates() if t.library == "requests"), call)
+    literals = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    assert text in literals
+
+
+@pytest.mark.parametrize("text", [AWKWARD, "a\nb", "it's"])
+def test_the_shell_sends_what_was_given(text: str) -> None:
+    call = Call(
+        "POST", "https://a", "/b", headers=(("X", (text,)),), body=SentBody("text", "text/plain", text)
+    )
+    source = write_sample(templates()[0], call)
+    said = subprocess.run(
+        ["/bin/sh", "-c", 'curl() { printf "%s\\0" "$@"; }\n' + source],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\0")
+    assert f"X: {text}" in said and text in said
+
+
+def test_secrets_are_names_of_variables() -> None:
+    schemes = {
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "basic": {"type": "http", "scheme": "basic"},
+        "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "own": {"type": "http", "scheme": "bearer", "x-gitbook-token-placeholder": "YOURS"},
+    }
+    operation = {"responses": {"200": {"description": "It", "content": {"text/event-stream": {}}}}}
+    said = {}
+    for name in schemes:
+        data = {
+            "info": {"title": "Pet Shop"},
+            "servers": [{"url": "https://a"}],
+            "security": [{name: []}],
+            "components": {"securitySchemes": schemes},
+            "paths": {"/p": {"get": operation}},
+        }
+        description = Description(data)
+        call = example_call(description, description.operations["get /p"])
+        assert call.streams
+        said[name] = write_sample(templates()[0], call)
+    assert "Bearer $PET_TOKEN" in said["bearer"] and "$PET_USER:$PET_PASSWORD" in said["basic"]
+    assert "X-Key: $PET_KEY" in said["key"] and "Bearer YOURS" in said["own"]
+    assert all("curl -N " in each for each in said.values())

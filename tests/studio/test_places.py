@@ -1,0 +1,135 @@
+"""What people do with the API has its place in the app: every operation is called by a screen, or is listed here as what
+programs alone call, or as what people still do by the API."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE
+
+load_packages()
+
+ROOT = Path(__file__).parents[2]
+STUDIO, SHARED, PORTAL = ROOT / "web/studio", ROOT / "web/shared", ROOT / "src/octavo/portal/static/portal.js"
+
+_CALL = re.compile(r"\.(GET|POST|PUT|PATCH|DELETE)\(\s*(?:\"([^\"]+)\"|`([^`]+)`|(\w+))")
+_PORTAL_CALL = re.compile(r"call\(\"(\w+)\", (?:\"([^\"]+)\"|`([^`]+)`)")
+_PATH = re.compile(r"\"(/(?:[\w-]+|\{\w+\})(?:/[\w{}-]+)*)\"")
+_ADDRESS = re.compile(r"[\"`]/v1(/[^\"`?]*)")
+_NAMED = re.compile(r"\$?\{[^}]*\}")
+
+
+def _pattern(text: str) -> str:
+    """A path as it is written in a template: what is put into it may be anything."""
+    return "".join(
+        # What is escaped is one part of a path.
+        ("[^/]+" if "encodeURIComponent" in part else ".+") if _NAMED.fullmatch(part) else re.escape(part)
+        for part in re.split(r"(\$\{[^}]*\})", text)
+    )
+
+
+@cache
+def called() -> dict[str, frozenset[str]]:
+    """The operations that the app and the portal call, each with the files that do."""
+    asked: set[tuple[str, str, str]] = set()
+    sources = [
+        path for folder in (STUDIO, SHARED) for path in folder.rglob("*") if path.suffix in (".ts", ".svelte")
+    ]
+    for path in sources:
+        if path.name.endswith(".test.ts"):
+            continue
+        text = path.read_text()
+        for method, plain, template, variable in _CALL.findall(text):
+            if variable:
+                asked |= {(method, re.escape(one), path.name) for one in _PATH.findall(text)}
+            else:
+                asked.add((method, re.escape(plain) if plain else _pattern(template), path.name))
+        # Streams, files and what is sent while a page closes go by an address.
+        asked |= {
+            ("[A-Z]+", _NAMED.sub("\0", one).replace("\0", ".+"), path.name) for one in _ADDRESS.findall(text)
+        }
+    for method, plain, template in _PORTAL_CALL.findall(PORTAL.read_text()):
+        asked.add((method, _pattern((plain or template).partition("?")[0]), PORTAL.name))
+    found: dict[str, set[str]] = {}
+    for method, pattern, where in asked:
+        for operation in TABLE.values():
+            if re.fullmatch(method, operation.method) and re.fullmatch(pattern, operation.path):
+                found.setdefault(operation.id, set()).add(where)
+    return {id: frozenset(where) for id, where in found.items()}
+
+
+PROGRAMS = {
+    "directories": ".*Scim.*",
+    "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
+    "hosters of repositories": "receiveGitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
+    "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
+    "renderers, and what visitors of sites do": (
+        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|searchSiteContent|getSiteRedirectBySource"
+        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|getContentByUrl|getSubdomain"
+    ),
+    "integrations, and those who write them": (
+        "renderIntegrationUI.*|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode|(un)?publishIntegration"
+        "|createIntegrationInstallationToken|listIntegrations|listIntegrationInstallations|getComputed\\w+"
+        "|listSpaceIntegrations(Blocks)?|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
+    ),
+    "advertising, which there is none of": "updateSiteAdsById",
+    "programs that have an id: people see it in its list": (
+        "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
+        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|GlossaryEntry|CustomFont|SiteMcpServerById"
+        "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
+        "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
+    ),
+    "programs: people do it by another operation": (
+        "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
+        "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
+        "|listFilesInRevisionById|moveSite(Section|SectionGroup|Space)|removeSectionFromGroup|listSiteSection(Group)?s"
+        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|listCommentersIn\\w+|streamEventsIn\\w+"
+        "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
+        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization|getSiteInsightsPage"
+    ),
+}
+"""Who calls operations that no screen has, by patterns of their ids."""
+
+BY_THE_API = {
+    # People and organizations
+    "listAgentActs",
+    "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
+    "listTeamsForOrganizationMember", "transferCollection",
+    # Changes and comments
+    "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
+    "deleteCommentInChangeRequest", "deleteCommentInSpace", "updateCommentReplyInChangeRequest",
+    "updateCommentReplyInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
+    "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
+    # Sites
+    "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
+    "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",
+    # Content from elsewhere, and answers
+    "importGitRepository", "updateGitSync", "findTranslationMatches", "listConversations", "getConversationById",
+    "askInOrganization", "getRecommendedQuestionsInOrganization",
+}  # fmt: skip
+"""What people would do in the app and do by the API until it has a place there. Whatever gets one leaves this list."""
+
+
+def _for_programs(operation_id: str) -> bool:
+    return any(re.fullmatch(pattern, operation_id) for pattern in PROGRAMS.values())
+
+
+def test_every_operation_has_its_place() -> None:
+    homeless = set(TABLE) - set(called()) - BY_THE_API
+    assert {id for id in homeless if not _for_programs(id)} == set()
+
+
+def test_what_has_a_place_is_on_no_list() -> None:
+    assert {id: called()[id] for id in BY_THE_API & set(called())} == {}
+    assert set(TABLE) >= BY_THE_API
+    assert {id for id in BY_THE_API if _for_programs(id)} == set()
+
+
+def test_each_kind_of_program_calls_something() -> None:
+    for who, pattern in PROGRAMS.items():
+        assert any(re.fullmatch(pattern, id) for id in TABLE), who
+        placed = {id for id in called() if re.fullmatch(pattern, id)}
+        assert placed == set(), f"{who}: screens call these as well"

@@ -1,0 +1,115 @@
+"""What is in ``packaging`` names what there is: settings, commands, the app in a wheel."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+import yaml
+
+from octavo.cli import main
+from octavo.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PACKAGING = ROOT / "packaging"
+NAMES = {f"OCTAVO_{field.name.upper()}" for field in msgspec.structs.fields(Settings)}
+
+
+@pytest.mark.parametrize("path", sorted(p for p in PACKAGING.rglob("*") if p.is_file()), ids=lambda p: p.name)
+def test_settings_are_real(path: Path) -> None:
+    if path.suffix != ".pyc":
+        # What ends in an underscore is a pattern of names.
+        named = set(re.findall(r"OCTAVO_[A-Z_]*[A-Z]\b", path.read_text()))
+        assert named <= NAMES
+
+
+def _compose() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((PACKAGING / "compose.yaml").read_text())
+    return read
+
+
+def _dockerfile(instruction: str) -> list[str]:
+    line = re.findall(rf"^{instruction} (\[.*\])$", (PACKAGING / "Dockerfile").read_text(), re.M)[-1]
+    read: list[str] = json.loads(line)
+    return read
+
+
+def test_commands_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    services = [one for one in _compose()["services"].values() if one["image"] == "octavo"]
+    assert _dockerfile("ENTRYPOINT") == ["octavo"] and len(services) == 3
+    for command in [_dockerfile("CMD"), *(one["command"] for one in services)]:
+        with pytest.raises(SystemExit) as ended:
+            main([*command, "--help"])
+        assert ended.value.code == 0
+        assert "--host" in capsys.readouterr().out
+    chart = (PACKAGING / "helm" / "templates" / "processes.yaml").read_text()
+    roles = re.search(r'dict "(\w+)" 8000 "(\w+)" 8001 "(\w+)" 0', chart)
+    assert roles and list(roles.groups()) == [one["command"][0] for one in services]
+
+
+def test_every_process_of_the_composition_has_the_same_settings_and_may_write_only_its_data() -> None:
+    services = [one for one in _compose()["services"].values() if one["image"] == "octavo"]
+    for service in services:
+        assert service["environment"] == services[0]["environment"]
+        assert (
+            service["read_only"] and service["cap_drop"] == ["ALL"] and service["volumes"] == ["data:/data"]
+        )
+    asked = set(re.findall(r"\$\{(\w+):", (PACKAGING / "compose.yaml").read_text()))
+    assert asked <= set(re.findall(r"^(\w+)=", (PACKAGING / "compose.env").read_text(), re.M))
+
+
+def test_values_of_the_chart_follow_its_schema_once_the_secret_is_named() -> None:
+    values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
+    schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))
+    assert [list(error.instance_path) for error in schema.iter_errors(values)] == [["existingSecret"]]
+    assert schema.is_valid({**values, "existingSecret": "octavo"})
+    misspelt = {**values["settings"], "OCTAVO URL": "x"}
+    assert not schema.is_valid({**values, "existingSecret": "octavo", "settings": misspelt})
+
+
+def test_alerts_and_the_dashboard_ask_for_numbers_that_there_are_and_lead_to_the_runbook() -> None:
+    monitoring = PACKAGING / "monitoring"
+    text = (monitoring / "alerts.yaml").read_text() + (monitoring / "dashboard.json").read_text()
+    asked = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\boctavo_[a-z_]+\b", text)}
+    source = (ROOT / "src" / "octavo" / "kit" / "metrics.py").read_text()
+    there = set(re.findall(r'"(octavo_[a-z_]+)"', source))
+    assert asked <= there | {f"{name}_total" for name in there} and len(asked) > 8
+    rules = yaml.safe_load((monitoring / "alerts.yaml").read_text())["groups"][0]["rules"]
+    runbook = (ROOT / "docs" / "running" / "runbook.md").read_text()
+    sections = re.findall(r"^## (\w+)$", runbook, re.M)
+    assert sections == [rule["alert"] for rule in rules]
+    for rule in rules:
+        assert rule["annotations"]["runbook"] == f"running/runbook#{rule['alert'].lower()}"
+    tried = yaml.safe_load((monitoring / "alerts.test.yaml").read_text())["tests"][0]["alert_rule_test"]
+    assert {one["alertname"] for one in tried if one["exp_alerts"]} == set(sections)
+
+
+@pytest.mark.slow
+def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: Path) -> None:
+    """The wheel of a copy of the sources, without and with a built app."""
+    source = tmp_path / "source"
+    ignore = shutil.ignore_patterns(
+        ".venv", ".uv", ".git", "node_modules", "dist", "data", "generated", "__pycache__", ".*_cache"
+    )
+    shutil.copytree(ROOT, source, ignore=ignore)
+    build = [str(ROOT / ".uv" / "bin" / "uv"), "build", "--wheel", "--python", sys.executable, str(source)]
+    refused = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert refused.returncode and "Run `make setup` first" in refused.stderr
+    built = source / "src" / "octavo" / "studio" / "dist"
+    built.mkdir()
+    (built / "index.html").write_text("<!doctype html>")
+    subprocess.run(build, capture_output=True, check=True)
+    (wheel,) = (source / "dist").glob("*.whl")
+    named = subprocess.run(
+        [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
+    ).stdout
+    for path in ("studio/dist/index.html", "manual/SUMMARY.md", "builtin_integrations", "migrations"):
+        assert f"octavo/{path}" in named

@@ -1,0 +1,56 @@
+"""What a start loads: everything here takes its time at each start, and memory for as long as a process runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SERVING = {
+    "msgspec", "typing_extensions",  # what comes and goes
+    "uvicorn", "click", "httptools", "idna", "certifi",  # HTTP
+    "brotli", "backports",  # compression
+    "cryptography", "argon2",  # secrets and passwords
+    "markdown_it", "mdurl", "yaml", "Stemmer",  # documents and search
+    "jinja2", "markupsafe", "fontawesome_free_pack",  # pages of sites
+    "obstore", "prometheus_client",
+}  # fmt: skip
+"""Packages of others that each process needs for what it is asked most. Whatever else one needs (Git, SAML, PDFs, feeds,
+formulas, listings) is loaded by the function that uses it."""
+MODULES_OF_OTHERS = 560
+"""Beside our own, the standard library's included."""
+HELP_MODULES = 100
+
+
+def _loaded(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def _of_others(modules: set[str]) -> set[str]:
+    names = {name.partition(".")[0] for name in modules}
+    # Extensions register themselves under names of their own, which begin with an underscore or with their compiler's.
+    own = {name for name in names if name.startswith("_") or name.startswith("cython")}
+    return names - own - sys.stdlib_module_names - {"octavo"}
+
+
+def test_a_start_loads_what_every_process_needs_and_no_more():
+    modules = _loaded("import octavo.app\noctavo.app.load_packages()")
+    assert _of_others(modules) <= SERVING
+    assert _of_others(modules) >= SERVING - {"idna", "mdurl", "typing_extensions"}, (
+        "a name that nothing needs"
+    )
+    assert len([name for name in modules if not name.startswith("octavo")]) <= MODULES_OF_OTHERS
+
+
+def test_help_loads_nothing_of_others_and_no_package():
+    modules = _loaded("import octavo.cli")
+    assert not _of_others(modules)
+    assert {name for name in modules if name.startswith("octavo")} <= {
+        "octavo",
+        "octavo.cli",
+        "octavo.errors",
+        "octavo.kit",
+        "octavo.kit.texts",
+    }
+    assert len(modules) <= HELP_MODULES

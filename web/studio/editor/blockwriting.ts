@@ -1,0 +1,71 @@
+/** A block or a few of a page, written by themselves: what is suggested for them, or what they are to be. */
+import { keymap } from "prosemirror-keymap";
+import type { Node } from "prosemirror-model";
+import { Selection } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import type { BlockJson } from "../document/types.ts";
+import { schema } from "../document/schema.ts";
+import { editingPlugins } from "./editing.ts";
+import { finding, openFind } from "./finding.ts";
+import { openLink } from "./linking.ts";
+import type { Lookup } from "./lookup.ts";
+import { mountPage } from "./mounting.ts";
+import { blocksOf } from "./saving.ts";
+import { toolbar } from "./toolbar.ts";
+
+export interface BlockWriting {
+  /** What is written now; the first block keeps the key that it had. */
+  blocks: () => BlockJson[];
+  /** Whether anything differs from how it began. */
+  changed: () => boolean;
+  focus: () => void;
+  stop: () => void;
+}
+
+interface Options {
+  nodes: Node[];
+  lookup: Lookup;
+  label: string;
+  onchange: () => void;
+  /** The keys that send were pressed. */
+  onsend: () => void;
+  /** Escape was pressed while nothing is changed. */
+  onleave: () => void;
+}
+
+export function writeBlocks(place: HTMLElement, options: Options): BlockWriting {
+  const doc = schema.nodes.doc!.create(null, options.nodes);
+  const changed = (): boolean => !view.state.doc.eq(doc);
+  const send = (): boolean => {
+    options.onsend();
+    return true;
+  };
+  const view: EditorView = mountPage(place, {
+    doc,
+    lookup: options.lookup,
+    label: options.label,
+    plugins: [
+      keymap({
+        "Mod-Enter": send,
+        Escape: () => {
+          if (changed()) return false;
+          options.onleave();
+          return true;
+        },
+      }),
+      ...editingPlugins({ save: send, link: openLink, find: openFind, comment: () => {} }),
+      finding(),
+      toolbar({}),
+    ],
+    onchange: options.onchange,
+  });
+  return {
+    blocks: () => blocksOf(view.state.doc),
+    changed,
+    focus() {
+      view.dispatch(view.state.tr.setSelection(Selection.atEnd(view.state.doc)));
+      view.focus();
+    },
+    stop: () => view.destroy(),
+  };
+}

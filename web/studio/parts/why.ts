@@ -1,0 +1,39 @@
+/** Where a role comes from, in words. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { resource } from "../state/resource.svelte.ts";
+
+export type Source = Schemas["PermissionSource"];
+
+export const teamsOf = (organization: string) =>
+  resource(`org/${organization}/teams`, () =>
+    ask(
+      api.GET("/orgs/{organizationId}/teams", {
+        params: { path: { organizationId: organization }, query: { limit: 1000 } },
+      }),
+    ));
+
+/** What places and teams are called: by their ids. */
+export interface Names {
+  place: (object: Schemas["PermissionObject"]) => string;
+  team: (id: string) => string;
+}
+
+/** The reason for a role (null: no access), as a sentence. */
+export function sayWhy(source: Source | undefined, names: Names, role: string | null = ""): string {
+  if (!source) return "";
+  const place = names.place(source.object);
+  switch (source.type) {
+    case "administrator":
+      return t("Administers {place}", { place });
+    case "user":
+      return t("Given to them in {place}", { place });
+    case "team":
+      return t("By {teams} in {place}", { teams: (source.teams ?? []).map(names.team).join(", "), place });
+    case "default":
+      if (role === null) return t("Closed to all but those named there");
+      return t("What every member may do in {place}", { place });
+    default:
+      return t("Their role in {place}", { place });
+  }
+}

@@ -1,0 +1,34 @@
+/** What one person reaches in an organization. */
+import { api, ask, type Schemas } from "../../../shared/client.ts";
+import type { Names } from "../../parts/why.ts";
+import { teamsOf } from "../../parts/why.ts";
+import { resource } from "../../state/resource.svelte.ts";
+import { collectionsOf } from "../../state/session.svelte.ts";
+import { t } from "../../../shared/words.ts";
+
+export const memberOf = (organization: string, user: string) =>
+  resource(
+    `org/${organization}/member/${user}`,
+    () =>
+      ask(api.GET("/orgs/{organizationId}/members/{userId}", {
+        params: { path: { organizationId: organization, userId: user } },
+      })),
+  );
+
+/** The names of what a reason speaks of. `spaces`: those that are known by now. */
+export function namesIn(
+  organization: Schemas["Organization"],
+  collections: ReturnType<typeof collectionsOf>,
+  teams: ReturnType<typeof teamsOf>,
+  spaces: () => { id: string; title: string }[],
+): Names {
+  return {
+    place: ({ object, id }) =>
+      object === "organization"
+        ? organization.title
+        : object === "collection"
+        ? collections.value?.items.find((one) => one.id === id)?.title ?? t("a collection above")
+        : spaces().find((one) => one.id === id)?.title ?? t("this space"),
+    team: (id) => teams.value?.items.find((one) => one.id === id)?.title ?? t("a team"),
+  };
+}
