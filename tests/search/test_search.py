@@ -98,7 +98,12 @@ def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
         waiting = tx.all("SELECT payload FROM jobs WHERE kind = 'indexLongPages'")
     assert len(waiting) == 1
     assert check() == []
+    # What is not in the page any more is quoted to nobody.
+    found = world.get("reader", f"/spaces/{space}/search", params={"query": "client"})
+    assert ("Client", []) in [(one["title"], one["sections"]) for one in found["items"]]
     index_long_pages(world.context, space)
+    found = world.get("reader", f"/spaces/{space}/search", params={"query": "filler"})
+    assert found["items"][0]["sections"]
     assert titles(world, space, "balloons") == ["Client"]
     assert titles(world, space, "zeppelins") == []
     assert check() == []

@@ -656,7 +656,13 @@ def _part_named(token: str, said: frozenset[str], matched: set[str]) -> float:
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
-    """The hits with the snippets of their sections: for those that are shown."""
+    """The hits with the snippets of their sections: for those that are shown. Of a page whose text is not indexed as it
+    is now nothing is quoted: what was taken out of it a moment ago is for nobody."""
+    waiting = store.find_waiting(tx, [hit.page_id for hit in hits])
+    hits = [
+        msgspec.structs.replace(hit, sections=()) if (hit.space_id, hit.page_id) in waiting else hit
+        for hit in hits
+    ]
     sections = [section for hit in hits for section in hit.sections]
     bodies = {section.id: section.body for section in sections if section.body is not None}
     bodies |= store.read_bodies(tx, [section.id for section in sections if section.body is None])

@@ -336,6 +336,18 @@ def let_wait(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]
     )
 
 
+def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
+    """The spaces and ids of those of these pages whose text is to be indexed anew."""
+    if not page_ids:
+        return set()
+    rows = tx.all(
+        f"""SELECT p.space_id, p.page_id FROM search_pages p
+            WHERE p.page_id IN :pages AND p.waits = 1 AND {_COUNTS}""",
+        pages=list(page_ids),
+    )
+    return {(space_id, page_id) for space_id, page_id in rows}
+
+
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
     """The ids of the pages whose text is to be indexed anew."""
     rows = tx.all(
