@@ -49,7 +49,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("installation",),
     ("admin", "developing"),
     ("meanings",),
-    ("app", "cli"),
+    ("app", "cli", "loaded"),
 )
 """From the ground up. What is on one floor may use what is below, and its neighbours on the same floor."""
 

@@ -201,6 +201,7 @@ def test_the_power_goes_while_an_installation_begins(
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.sqlite_first
 def test_what_operators_do_is_cut_off(
     engine: str,
     rounds: int,
