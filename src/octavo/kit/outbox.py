@@ -121,7 +121,7 @@ def deliver(database: Database) -> bool:
     with database.read() as tx:
         # Mostly nobody is behind: two questions then, however many consumers there are.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
-        cursors = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
+        cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
     handled = 0
     for name, handler in _consumers.items():
         if cursors.get(name, 0) >= last:
