@@ -149,21 +149,6 @@ def pytest_configure(config) -> None:
     _run.update(getattr(config, "workerinput", {}).get("octavo_postgres", {}))
 
 
-_ON_EACH_ENGINE = ("world", "database_url", "bare_url")
-"""The fixtures that run a test on both engines."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_generate_tests(metafunc) -> None:
-    """A run without slow tests does not even make those of ``sqlite_first`` for PostgreSQL: there are thousands."""
-    if metafunc.config.option.markexpr == "not slow" and metafunc.definition.get_closest_marker(
-        "sqlite_first"
-    ):
-        for name in _ON_EACH_ENGINE:
-            if name in metafunc.fixturenames:
-                metafunc.parametrize(name, ["sqlite"], indirect=True)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items) -> None:
     """What is marked sqlite_first is slow on PostgreSQL."""
