@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 from lxml import etree
-from saml2 import sigver
 
 POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
@@ -97,23 +96,22 @@ class Provider(NamedTuple):
 # --- pysaml2 ------------------------------------------------------------------------------------------
 
 
-class _Xmlsec(sigver.CryptoBackend):
-    """pysaml2 signs through the xmlsec1 program; here through the same library in this process."""
-
-    def sign_statement(self, statement: Any, node_name: str, key_file: str, node_id: str) -> str:
-        root = etree.fromstring(statement if isinstance(statement, bytes) else str(statement).encode())
-        xmlsec.tree.add_ids(root, ["ID"])
-        signed = next(e for e in root.iter() if e.get("ID") == node_id)
-        node = xmlsec.tree.find_child(signed, xmlsec.constants.NodeSignature)
-        context = xmlsec.SignatureContext()
-        context.key = xmlsec.Key.from_file(key_file, xmlsec.constants.KeyDataFormatPem)
-        context.sign(node)
-        return etree.tostring(root, encoding="unicode")
+def _signed(statement: Any, key_file: str, node_id: str) -> str:
+    root = etree.fromstring(statement if isinstance(statement, bytes) else str(statement).encode())
+    xmlsec.tree.add_ids(root, ["ID"])
+    signed = next(e for e in root.iter() if e.get("ID") == node_id)
+    node = xmlsec.tree.find_child(signed, xmlsec.constants.NodeSignature)
+    context = xmlsec.SignatureContext()
+    context.key = xmlsec.Key.from_file(key_file, xmlsec.constants.KeyDataFormatPem)
+    context.sign(node)
+    return etree.tostring(root, encoding="unicode")
 
 
 @contextmanager
 def pysaml2_provider(folder: Path) -> Iterator[Provider]:
     """Speaks of whom ``who`` says: ``name_id`` and ``attributes``."""
+    # Takes a second to import, which only those who use it spend.
+    from saml2 import sigver
     from saml2.config import IdPConfig
     from saml2.saml import NAMEID_FORMAT_PERSISTENT, NameID
     from saml2.server import Server
@@ -148,8 +146,14 @@ def pysaml2_provider(folder: Path) -> Iterator[Provider]:
         page = server.apply_binding(POST, str(answer), acs, request.args.get("RelayState", ""), response=True)
         return Response(page["data"], mimetype="text/html")(environ, start_response)
 
+    class Xmlsec(sigver.CryptoBackend):
+        """pysaml2 signs through the xmlsec1 program; here through the same library in this process."""
+
+        def sign_statement(self, statement: Any, node_name: str, key_file: str, node_id: str) -> str:
+            return _signed(statement, key_file, node_id)
+
     original = sigver._get_xmlsec_cryptobackend
-    sigver._get_xmlsec_cryptobackend = lambda *a, **k: _Xmlsec()
+    sigver._get_xmlsec_cryptobackend = lambda *a, **k: Xmlsec()
     try:
         with served(app) as base:
             config = IdPConfig().load(

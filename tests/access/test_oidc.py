@@ -6,7 +6,6 @@ import json
 
 import httpx
 import msgspec
-import oidc_provider_mock
 import pytest
 from joserfc import jwk, jwt
 
@@ -19,6 +18,8 @@ from world import NOBODY, URL
 
 @pytest.fixture(scope="module")
 def issuer():
+    import oidc_provider_mock  # takes a second
+
     with oidc_provider_mock.run_server_in_thread() as server:
         base = f"http://localhost:{server.server_port}"
         for sub, claims in {

@@ -51,7 +51,7 @@ class Closed:
     everybody that space is behind a condition that nobody meets without a token."""
 
     def __init__(self, world: World, audience: str, folder: Path) -> None:
-        self.world, self.place = world, world.home
+        self.world, self.place, self.audience = world, world.home, audience
         place = self.place
 
         def call(method: str, path: str, body: Any = None) -> Any:
@@ -219,6 +219,9 @@ def test_nobody_opens_a_site_further_by_any_operation(closed: Closed) -> None:
     assert any(fact[0] == "runs" for fact in before)
     for operation in TABLE.values():
         if operation.id in TOLD_ELSEWHERE:
+            continue
+        # Who only reads opens nothing, and the keys there are to learn are the same for each audience.
+        if operation.method == "GET" and closed.audience != AUDIENCES[0]:
             continue
         sample, number, bodies = sample_of(operation), 0, [None]
         while number < len(bodies):

@@ -88,26 +88,30 @@ def test_neighbours_are_those_that_lists_show() -> None:
 IDS = [f"p{n}" for n in range(7)]
 
 
+def _page(page_id: str) -> st.SearchStrategy[Page]:
+    return st.builds(
+        Page,
+        id=st.just(page_id),
+        parent=st.none() | st.sampled_from(IDS),
+        rank=st.sampled_from(["1", "2", "3"]),
+        slug=st.sampled_from(["a", "A", "b"]),
+        kind=st.sampled_from(["document", "group", "link"]),
+        hidden=st.booleans(),
+        condition=st.none() | st.just("no"),
+        title=st.sampled_from(["x", "y"]),
+    )
+
+
+# Made once: to make a strategy takes longer than to draw from it.
+_IDS = st.lists(st.sampled_from(IDS), unique=True)
+_PAGE_OR_NONE = {page_id: st.none() | _page(page_id) for page_id in IDS}
+
+
 @st.composite
 def some_pages(draw: Callable[[st.SearchStrategy[object]], object]) -> dict[str, Page | None]:
     """For some of the ids a page anywhere, also below one that is not there, below itself or in a circle."""
-    found: dict[str, Page | None] = {}
-    for page_id in draw(st.lists(st.sampled_from(IDS), unique=True)):  # type: ignore[attr-defined]
-        found[page_id] = draw(  # type: ignore[assignment]
-            st.none()
-            | st.builds(
-                Page,
-                id=st.just(page_id),
-                parent=st.none() | st.sampled_from(IDS),
-                rank=st.sampled_from(["1", "2", "3"]),
-                slug=st.sampled_from(["a", "A", "b"]),
-                kind=st.sampled_from(["document", "group", "link"]),
-                hidden=st.booleans(),
-                condition=st.none() | st.just("no"),
-                title=st.sampled_from(["x", "y"]),
-            )
-        )
-    return found
+    ids: list[str] = draw(_IDS)  # type: ignore[assignment]
+    return {page_id: draw(_PAGE_OR_NONE[page_id]) for page_id in ids}  # type: ignore[misc]
 
 
 class Model:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import oidc_provider_mock
 import pytest
 
 from octavo.developing import bundle, install_packages, start_integration
@@ -80,6 +79,8 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[str]:
+    import oidc_provider_mock  # takes a second
+
     with oidc_provider_mock.run_server_in_thread() as server:
         base = f"http://localhost:{server.server_port}"
         ada = {"email": "ada@example.org", "name": "Ada Lovelace", "groups": ["staff"]}

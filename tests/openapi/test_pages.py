@@ -13,14 +13,11 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
-import httpx2
 import msgspec
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
@@ -117,6 +114,10 @@ class Site:
 
     def use(self, *calls: tuple[str, dict[str, Any]]) -> list[str]:
         """What the tools of the site's MCP server answer to the official client."""
+        # Takes a second to import.
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
 
         async def ask() -> list[str]:
             transport = httpx2.ASGITransport(app=self._app)  # type: ignore[arg-type]

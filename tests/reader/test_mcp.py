@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
-import httpx2
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from joserfc import jwt
 from joserfc.jwk import OctKey
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from octavo.kit.clock import now
 from octavo.reader import mcp, reader_edge
@@ -26,6 +23,9 @@ from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
 from set_clock import SetClock
 from world import World
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = pytest.mark.sqlite_first
 
@@ -110,6 +110,11 @@ def site(world: World) -> Site:
 
 
 def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]], **options: Any) -> None:
+    # Takes a second to import.
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     async def run() -> None:
         transport = httpx2.ASGITransport(app=site.app)  # type: ignore[arg-type]
         async with httpx2.AsyncClient(transport=transport) as http:

@@ -13,9 +13,13 @@ from collections.abc import Iterator
 
 import msgspec
 
+_prepared: set[str] = set()
+"""The names of modules whose types are known."""
+
 
 def prepare_types(package: str) -> int:
-    """Has msgspec learn every type of the modules of ``package`` that are loaded; how many there are.
+    """Has msgspec learn every type of the modules of ``package`` that were loaded since it was last called; how many
+    there are.
 
     To be called in one thread, after the modules are loaded and before others are started.
     """
@@ -31,8 +35,9 @@ def prepare_types(package: str) -> int:
 
 def _types(package: str) -> Iterator[type]:
     for name, module in sorted(sys.modules.items()):
-        if name != package and not name.startswith(f"{package}."):
+        if name in _prepared or (name != package and not name.startswith(f"{package}.")):
             continue
+        _prepared.add(name)
         for found in list(vars(module).values()):
             if isinstance(found, type) and found.__module__ == name and _is_described(found):
                 yield found

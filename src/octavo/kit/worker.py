@@ -124,15 +124,13 @@ class Worker:
 
     def run_pending(self) -> int:
         """Runs all that is due in this thread, jobs caused on the way included; how many ran."""
-        count = 0
-        while True:
+        count, more = 0, True
+        while more:
             more = self._feed()
-            found = self._claim(1)
-            for each in found:
-                self._run(each)
-                count += 1
-            if not found and not more:
-                return count
+            while found := self._claim(1):
+                self._run(found[0])
+                count, more = count + 1, True
+        return count
 
     def _feed(self) -> bool:
         self._enqueue_scheduled()
@@ -173,7 +171,8 @@ class Worker:
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
-                while len(leased) < count and (found := self._next(tx)) is not None:
+                ready = _ready_kinds(tx)
+                while len(leased) < count and (found := self._next(tx, ready)) is not None:
                     leased.append(found)
                     tx.run(
                         "UPDATE jobs SET state = 'running', attempts = :attempts, unique_key = NULL, lease = :lease,"
@@ -196,10 +195,10 @@ class Worker:
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 
-    def _next(self, tx: Transaction) -> _Run | None:
+    def _next(self, tx: Transaction, ready: set[str]) -> _Run | None:
         for kind in list(self._turns):
             places = self._groups[jobs.kinds[kind].group]
-            if places.held >= places.size:
+            if kind not in ready or places.held >= places.size:
                 continue
             for organization in _organizations(tx, kind, self._served.get(kind, "")):
                 if not places.may_take((organization, kind)):
@@ -335,6 +334,22 @@ def _make_ready(tx: Transaction) -> None:
         )
         if parked:
             log.error("job parked", extra={"job": id, "kind": kind, "error": error})
+
+
+def _ready_kinds(tx: Transaction) -> set[str]:
+    """Those with jobs that are ready. Each is one step in an index, however many jobs it has."""
+    return {
+        kind
+        for (kind,) in tx.all(
+            """WITH RECURSIVE ready (kind) AS (
+                 SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
+                 UNION ALL
+                 SELECT (SELECT jobs.kind FROM jobs WHERE state = 'ready' AND jobs.kind > ready.kind
+                         ORDER BY jobs.kind LIMIT 1)
+                 FROM ready WHERE ready.kind IS NOT NULL)
+               SELECT kind FROM ready WHERE kind IS NOT NULL"""
+        )
+    }
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
