@@ -762,7 +762,7 @@ class _Renderer:
         return _wrap("figcaption", only_paragraph(nodes))
 
     def drawing(self, block: Block) -> Pieces:
-        picture = self._picture({"ref": block.data.get("ref")}, lazy=True)
+        picture = self._picture(block.data, lazy=True)
         return (
             _wrap("div", _wrap("figure", picture, class_="image drawing"), class_="images") if picture else []
         )
