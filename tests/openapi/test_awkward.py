@@ -114,7 +114,7 @@ def _describe(name: str) -> Description:
                     "Node": {
                         "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
                         "allOf": [NODE],
-                    }
+                    },
                 }
             },
         }
