@@ -156,7 +156,7 @@ class _Comparing:
     def _types(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
         before, after = _types(was), _types(now)
         if before != after and (before or after):
-            said = [" or ".join(sorted(each)) or "anything" for each in (before, after)]
+            said = (" or ".join(sorted(before)) or "anything", " or ".join(sorted(after)) or "anything")
             # A request may say what it could; an answer says nothing that it could not.
             fits = _holds(after, before) if direction == "request" else _holds(before, after)
             yield Change("changed", not fits, name, place, f"{said[0]} became {said[1]}.", *said)
@@ -165,7 +165,7 @@ class _Comparing:
             gone, fresh = sorted(values - others), sorted(others - values)
             if not values or not others:
                 narrower = bool(others) if direction == "request" else bool(values)
-                said = [", ".join(sorted(each)[:20]) for each in (values, others)]
+                said = (", ".join(sorted(values)[:20]), ", ".join(sorted(others)[:20]))
                 yield Change("changed", narrower, name, place, "The possible values changed.", *said)
             else:
                 for value in gone:
@@ -185,11 +185,14 @@ class _Comparing:
             stricter = isinstance(after, (int, float)) and (
                 not isinstance(before, (int, float)) or (after - before) * sign > 0
             )
-            said = ["" if each is None else f"{key} {each}" for each in (before, after)]
+            said = (
+                "" if before is None else f"{key} {before}",
+                "" if after is None else f"{key} {after}",
+            )
             words = f"{key} became {'none' if after is None else after}."
             yield Change("changed", stricter, name, place, words, *said)
         if was.get("pattern") != now.get("pattern"):
-            said = [text_of(each.get("pattern")) for each in (was, now)]
+            said = (text_of(was.get("pattern")), text_of(now.get("pattern")))
             breaking = now.get("pattern") is not None
             yield Change("changed", breaking, name, place, "The pattern changed.", *said)
 
@@ -236,7 +239,7 @@ def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator
     before, after = was.get("required") is True, now.get("required") is True
     if before != after:
         words = "is required now" if after else "is no longer required"
-        said = ["required" if each else "optional" for each in (before, after)]
+        said = ("required" if before else "optional", "required" if after else "optional")
         yield Change("changed", after, name, place, f"The {what} {words}.", *said)
 
 
