@@ -76,6 +76,8 @@ AWKWARD: dict[str, dict[str, Any]] = {
         callbacks=[],
         **{"x-codeSamples": [{"source": 3}, None]},
     ),
+    "each leads to all": _operation(**_body({"$ref": "#/components/schemas/Each0"})),
+    "without a name": _operation(**_body({"$ref": "#/components/schemas/Odd/properties/"})),
     "odd": _operation(
         responses={"200": {"description": "It", "links": {"a": {"operationId": 3, "parameters": []}}}}
     ),
@@ -96,10 +98,23 @@ def _describe(name: str) -> Description:
             "paths": {"/things/{id}": {"post": AWKWARD[name]}},
             "components": {
                 "schemas": {
+                    **{
+                        f"Each{n}": {"oneOf": [{"$ref": f"#/components/schemas/Each{m}"} for m in range(60)]}
+                        for n in range(60)
+                    },
+                    "Odd": {
+                        "properties": {
+                            "": {
+                                "type": "array",
+                                "items": {"$ref": "#/components/schemas/Odd/properties/"},
+                                "anyOf": [{"$ref": "#/components/schemas/Odd/properties/"}] * 60,
+                            }
+                        }
+                    },
                     "Node": {
                         "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
                         "allOf": [NODE],
-                    }
+                    },
                 }
             },
         }

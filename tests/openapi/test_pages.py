@@ -474,8 +474,32 @@ def test_a_page_of_changes(world: World, site) -> None:
     # What changes nothing for callers is not there.
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
     assert "Changes that break callers: 1" in page
-    assert page.index("GET /stores</code> <strong>breaking</strong>") < page.index("GET /shops</code>")
-    assert "**breaking**" in shop.get("changes.md").text
+    gone, new = (page.index(part) for part in re.findall(r"<h3[^>]*>(?:Breaks callers|New)\b", page))
+    assert gone < page.index("The operation is gone.") < new
+    # What is new leads to its page, and what is not there any more leads nowhere.
+    assert re.search(
+        r'<a href="[^"]*/shops#[^"]*">List shops</a>|<a href="[^"]*/shops">List shops</a>', page[new:]
+    )
+    plain = shop.get("changes.md").text
+    assert plain.index("## Breaks callers") < plain.index("`GET /stores`") < plain.index("## New")
+
+
+def test_a_page_of_changes_compares_operations(world: World, site) -> None:
+    shop = site("by-operation")
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    changed = text.replace("version: 1.2.0", "version: 2.0.0").replace("maximum: 100", "maximum: 50")
+    assert changed.count("maximum: 50") == 1
+    processed(world, "pets", {"text": changed})
+    page = shop.get("changes").text
+    row = page[page.index('class="expandable openapi-change"') :]
+    row = row[: row.index("</details>")]
+    assert 'class="method get"' in row and "<summary" in row and "<code>/" in row
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", row, re.DOTALL)
+    assert [re.sub("<[^>]*>", "", head).strip() for head in heads] == ["", "1.2.0", "2.0.0"]
+    assert "maximum 100" in row and "maximum 50" in row
+    assert re.search(r'<a href="/[^"]*">', row)
+    plain = shop.get("changes.md").text
+    assert "~~maximum 100~~" in plain and "**maximum 50**" in plain
 
 
 def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> None:
@@ -503,7 +527,7 @@ def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> 
     models = shop.get("models").text
     assert re.search("<title>Modelle", models) and re.search("<h1[^>]*>Modelle", models)
     changes = shop.get("changes").text
-    assert "Inkompatible Änderungen: 1" in changes and "<strong>inkompatibel</strong>" in changes
+    assert "Inkompatible Änderungen: 1" in changes and re.search("<h3[^>]*>Inkompatibel", changes)
     assert ">Anmeldung" in shop.get("overview").text and ">Authentication" not in shop.get("overview").text
     _index(world, shop.space)
     assert "Modelle" in found("modelle")

@@ -427,6 +427,7 @@ def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> No
         ("https://pets.test:{p}", {"p": {"default": "443"}}, {"p": "22"}, None),
         ("https://pets.test:{p}", {"p": {"enum": ["443", "8443"]}}, {"p": "8443"}, "https://pets.test:8443/pets/p"),
         ("https://pets.test/{b}/", {"b": {"default": "v1"}}, {"b": "v2/x"}, "https://pets.test/v2%2Fx/pets/p"),
+        ("https://pets.test/{b}/", {"b": {"default": "v1"}}, {"b": ".."}, None),
         ("https://pets.test/{b}", {}, {"b": "v2"}, None),
     ],
 )  # fmt: skip
@@ -438,6 +439,22 @@ def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], s
             prepare(description, operation, wanted)
     else:
         assert prepare(description, operation, wanted).url == sent
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"), [("a,b", "a,b"), ("a%2Cb", "a%2Cb"), ("..", None), ("%2e%2E", None), (".%2e", None)]
+)
+def test_lists_in_a_path_lead_nowhere_else(given: str, sent: str | None) -> None:
+    description, operation = tried(**servers("https://pets.test"))
+    operation.data["parameters"] = [
+        {"name": "petId", "in": "path", "schema": {"type": "array", "items": {"type": "string"}}}
+    ]
+    if sent is None:
+        with pytest.raises(BadRequest):
+            prepare(description, operation, FilledForm(path={"petId": given}))
+    else:
+        made = prepare(description, operation, FilledForm(path={"petId": given}))
+        assert made.url == f"https://pets.test/pets/{sent}"
 
 
 TEXTS = st.text(max_size=12) | st.sampled_from(

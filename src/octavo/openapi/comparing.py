@@ -22,13 +22,17 @@ Kind = Literal["added", "removed", "changed"]
 
 
 class Change(Struct, frozen=True):
-    """``operation``: such as ``GET /pets``. ``place``: what of it, empty for all of it."""
+    """``operation``: such as ``GET /pets``. ``place``: what of it, empty for all of it. ``before`` and ``after``: what is
+    said there in each version, as far as a word or two say it. ``deprecates``: the operation is to go away."""
 
     kind: Kind
     breaking: bool
     operation: str
     place: str
     message: str
+    before: str = ""
+    after: str = ""
+    deprecates: bool = False
 
 
 def compare(old: Description, new: Description) -> list[Change]:
@@ -60,7 +64,7 @@ class _Comparing:
 
     def _operation(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
         if new.data.get("deprecated") is True and old.data.get("deprecated") is not True:
-            yield Change("changed", False, name, "", "The operation is deprecated now.")
+            yield Change("changed", False, name, "", "The operation is deprecated now.", deprecates=True)
         was, is_now = self._old.security(old), self._new.security(new)
         if _schemes(was) != _schemes(is_now):
             # It breaks unless every way that was good still is, or none is asked for any more.
@@ -78,7 +82,9 @@ class _Comparing:
         for key, parameter in was.items():
             place = f"{key[0]} parameter {key[1]}"
             if key not in now:
-                yield Change("removed", True, name, place, "The parameter is gone.")
+                yield Change(
+                    "removed", True, name, place, "The parameter is gone.", _said(self._old, parameter)
+                )
                 continue
             yield from _demands(name, place, "parameter", parameter, now[key])
             yield from self._schemas(name, place, parameter.get("schema"), now[key].get("schema"), "request")
@@ -86,7 +92,8 @@ class _Comparing:
             if key not in was:
                 required = parameter.get("required") is True
                 words = "A required parameter is new." if required else "The parameter is new."
-                yield Change("added", required, name, f"{key[0]} parameter {key[1]}", words)
+                place = f"{key[0]} parameter {key[1]}"
+                yield Change("added", required, name, place, words, after=_said(self._new, parameter))
 
     def _bodies(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
         was = self._old.follow(old.data.get("requestBody"))
@@ -116,13 +123,13 @@ class _Comparing:
         was, now = object_of(old.get("content")), object_of(new.get("content"))
         for kind, media in was.items():
             if kind not in now:
-                yield Change("removed", True, name, place, f"{kind} is gone.")
+                yield Change("removed", True, name, place, f"{kind} is gone.", kind)
                 continue
             schema, other = object_of(media).get("schema"), object_of(now[kind]).get("schema")
             yield from self._schemas(name, place, schema, other, direction)
         for kind in now:
             if kind not in was:
-                yield Change("added", False, name, place, f"{kind} is new.")
+                yield Change("added", False, name, place, f"{kind} is new.", after=kind)
 
     # --- schemas --------------------------------------------------------------------------------------------
 
@@ -149,23 +156,24 @@ class _Comparing:
     def _types(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
         before, after = _types(was), _types(now)
         if before != after and (before or after):
-            words = f"{' or '.join(sorted(before)) or 'anything'} became {' or '.join(sorted(after)) or 'anything'}."
+            said = (" or ".join(sorted(before)) or "anything", " or ".join(sorted(after)) or "anything")
             # A request may say what it could; an answer says nothing that it could not.
             fits = _holds(after, before) if direction == "request" else _holds(before, after)
-            yield Change("changed", not fits, name, place, words)
+            yield Change("changed", not fits, name, place, f"{said[0]} became {said[1]}.", *said)
         values, others = _values(was), _values(now)
         if values != others:
             gone, fresh = sorted(values - others), sorted(others - values)
             if not values or not others:
                 narrower = bool(others) if direction == "request" else bool(values)
-                yield Change("changed", narrower, name, place, "The possible values changed.")
+                said = (", ".join(sorted(values)[:20]), ", ".join(sorted(others)[:20]))
+                yield Change("changed", narrower, name, place, "The possible values changed.", *said)
             else:
                 for value in gone:
-                    yield Change(
-                        "removed", direction == "request", name, place, f"The value {value} is gone."
-                    )
+                    breaking = direction == "request"
+                    yield Change("removed", breaking, name, place, f"The value {value} is gone.", value)
                 for value in fresh:
-                    yield Change("added", direction == "response", name, place, f"The value {value} is new.")
+                    breaking = direction == "response"
+                    yield Change("added", breaking, name, place, f"The value {value} is new.", after=value)
 
     def _limits(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
         if direction == "response":
@@ -177,11 +185,16 @@ class _Comparing:
             stricter = isinstance(after, (int, float)) and (
                 not isinstance(before, (int, float)) or (after - before) * sign > 0
             )
-            yield Change(
-                "changed", stricter, name, place, f"{key} became {'none' if after is None else after}."
+            said = (
+                "" if before is None else f"{key} {before}",
+                "" if after is None else f"{key} {after}",
             )
+            words = f"{key} became {'none' if after is None else after}."
+            yield Change("changed", stricter, name, place, words, *said)
         if was.get("pattern") != now.get("pattern"):
-            yield Change("changed", now.get("pattern") is not None, name, place, "The pattern changed.")
+            said = (text_of(was.get("pattern")), text_of(now.get("pattern")))
+            breaking = now.get("pattern") is not None
+            yield Change("changed", breaking, name, place, "The pattern changed.", *said)
 
     def _properties(
         self, name: str, place: str, was: Data, now: Data, direction: Direction, depth: int
@@ -191,18 +204,24 @@ class _Comparing:
         for key, schema in before.items():
             where = f"{place}, {key}"
             if key not in after:
-                yield Change("removed", direction == "response", name, where, "The property is gone.")
+                breaking, said = direction == "response", _said(self._old, {"schema": schema})
+                yield Change("removed", breaking, name, where, "The property is gone.", said)
                 continue
             if direction == "request" and key in needed_after - needed_before:
-                yield Change("changed", True, name, where, "The property is required now.")
+                yield Change(
+                    "changed", True, name, where, "The property is required now.", "optional", "required"
+                )
             if direction == "response" and key in needed_before - needed_after:
-                yield Change("changed", True, name, where, "The property may be missing now.")
+                yield Change(
+                    "changed", True, name, where, "The property may be missing now.", "always", "optional"
+                )
             yield from self._schemas(name, where, schema, after[key], direction, depth + 1)
         for key in after:
             if key not in before:
                 breaking = direction == "request" and key in needed_after
                 words = "A required property is new." if breaking else "The property is new."
-                yield Change("added", breaking, name, f"{place}, {key}", words)
+                said = _said(self._new, {"schema": after[key], "required": key in needed_after})
+                yield Change("added", breaking, name, f"{place}, {key}", words, after=said)
 
     def _variants(
         self, name: str, place: str, was: list[Any], now: list[Any], direction: Direction
@@ -210,18 +229,25 @@ class _Comparing:
         before = {_variant(self._old, each) for each in was}
         after = {_variant(self._new, each) for each in now}
         for each in sorted(before - after):
-            yield Change("removed", direction == "request", name, place, f"The variant {each} is gone.")
+            yield Change("removed", direction == "request", name, place, f"The variant {each} is gone.", each)
         for each in sorted(after - before):
-            yield Change(
-                "added", direction == "response" and bool(before), name, place, f"The variant {each} is new."
-            )
+            breaking = direction == "response" and bool(before)
+            yield Change("added", breaking, name, place, f"The variant {each} is new.", after=each)
 
 
 def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator[Change]:
     before, after = was.get("required") is True, now.get("required") is True
     if before != after:
         words = "is required now" if after else "is no longer required"
-        yield Change("changed", after, name, place, f"The {what} {words}.")
+        said = ("required" if before else "optional", "required" if after else "optional")
+        yield Change("changed", after, name, place, f"The {what} {words}.", *said)
+
+
+def _said(description: Description, parameter: Data) -> str:
+    """The type of a parameter or property, and whether it has to be there."""
+    schema = description.follow(parameter.get("schema"))
+    types = " or ".join(sorted(_types(schema))) or "anything"
+    return f"{types}, required" if parameter.get("required") is True else types
 
 
 def _name(operation: Operation) -> str:

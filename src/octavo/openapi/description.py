@@ -157,9 +157,12 @@ class Description:
 
     @staticmethod
     def name_of(value: Any) -> str:
-        """What a reference calls the schema; empty for a schema that has no name."""
+        """What a reference calls the schema; empty for a schema that is no reference. A reference always has a name:
+        by it circles are noticed."""
         reference = value.get("$ref") if isinstance(value, dict) else None
-        return (list(steps(reference)) or [""])[-1] if isinstance(reference, str) else ""
+        if not isinstance(reference, str):
+            return ""
+        return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
 
     # --- what an operation takes ----------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ _FIELDS = 60_000
 """Fields of one description that are found, and those of one operation."""
 _OF_ONE = 200
 _DEPTH = 4
+_SCHEMAS = 1_000
+"""Schemas of one operation that are looked into: each may lead to all others again."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
@@ -145,6 +147,7 @@ def _distance(operation: Operation | None, steps: list[str]) -> int | None:
 def _fields(description: Description, operation: Operation) -> list[_Entry]:
     made: list[_Entry] = []
     title = operation.title.lower()
+    left = _SCHEMAS
 
     def add(place: str, name: str, schema: object, about: object) -> None:
         found = Found(
@@ -157,9 +160,11 @@ def _fields(description: Description, operation: Operation) -> list[_Entry]:
         made.append(_Entry(found, found.name.lower(), f"{found.name} {title}".lower()))
 
     def walk(value: object, at: str, above: tuple[str, ...]) -> None:
+        nonlocal left
         name = description.name_of(value)
-        if len(above) >= _DEPTH or (name and name in above):
+        if not left or len(made) >= _OF_ONE or len(above) >= _DEPTH or (name and name in above):
             return
+        left -= 1
         schema = description.merge(value)
         if isinstance(schema.get("items"), dict):
             walk(schema["items"], at, (*above, name))

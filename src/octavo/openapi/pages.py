@@ -57,6 +57,7 @@ _COMPARED_BYTES = 32 * 1024 * 1024
 _WIDE = Layout(width="wide", outline=True)
 
 _descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
+_comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> Description:
@@ -81,8 +82,15 @@ def _load(tx: Transaction, key: str, get: Callable[[], str]) -> Description:
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
 ) -> list[Change]:
-    """What changed from one version to another; nothing from none."""
-    return compare(load(tx, since), load(tx, version)) if since is not None else []
+    """What changed from one version to another; nothing from none. Versions never change, so it is kept."""
+    if since is None:
+        return []
+    key = f"{since.document} {version.document}"
+    found = _comparisons.of(tx).get(key)
+    if found is None:
+        found = compare(load(tx, since), load(tx, version))
+        _comparisons.of(tx).put(key, found, 400 * (1 + len(found)))
+    return found
 
 
 # --- computed pages -------------------------------------------------------------------------------------------
@@ -248,7 +256,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
         pages.add_models("by-operation" if by_operation else "")
     items = []
     if props.get("changes"):
-        pages.add_ours("changes", props={"doc": "changes"})
+        grouping = "by-operation" if by_operation else ""
+        pages.add_ours("changes", props={"doc": "changes", "operations": grouping, "seed": asked.seed})
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -294,7 +303,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             raise BadRequest("source.props.webhook: the API specification has no such webhook.")
         return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
-        return _of(*draw_changelog(_releases(tx, version), locale_of(tx, asked.space_id)))
+        releases = _releases(tx, version, there, str(props.get("operations") or ""))
+        return _of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
         return _of(*Drawer(description, folded=False).information(words))
@@ -368,16 +378,33 @@ def _used_by(description: Description, name: str, words: Words, there: Asked, gr
     return blocks
 
 
-def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
-    """The versions up to this one with what each changes, as many as are read in reasonable time."""
+def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping: str) -> Iterator[Release]:
+    """The versions up to this one with what each changes, as many as are read in reasonable time. ``grouping``: of the
+    operations, whose pages are those of the newest version."""
+    shown = load(tx, newest)
     read, version = 0, newest
     for _ in range(_RELEASES):
         before = store.find_version_before(tx, version)
         read += version.size
         if before is None or read > _COMPARED_BYTES:
             return
-        title = text_of(load(tx, version).info.get("version"))
-        yield Release(title[:100], version.created_at, compare_versions(tx, version, before))
+        new, old = load(tx, version), load(tx, before)
+        changes = compare_versions(tx, version, before)
+        titles: dict[str, str] = {}
+        pages: dict[str, Data] = {}
+        for name in dict.fromkeys(change.operation for change in changes):
+            method, _, path = name.partition(" ")
+            key = f"{method.lower()} {path}"
+            found = next(
+                (at[key] for at in (new.operations, old.operations, new.webhooks, old.webhooks) if key in at),
+                None,
+            )
+            titles[name] = found.title if found is not None else ""
+            if key in shown.operations:
+                page = _page_of(shown, shown.operations[key], there, grouping)
+                pages[name] = {"kind": "page", "page": page}
+        said = [text_of(each.info.get("version"))[:100] for each in (new, old)]
+        yield Release(said[0], version.created_at, changes, said[1], titles, pages)
         version = before
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Struct
 
@@ -513,7 +513,7 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         given = wanted.variables.get(variable.name, variable.value)
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
-            if not variable.free or (in_host and not _LABEL.fullmatch(given)):
+            if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
                 raise BadRequest(f"variables.{variable.name[:100]}: this value is not possible")
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
@@ -524,7 +524,8 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         if each.place == "path" and (each.type in ("list", "object") or each.style in ("label", "matrix"))
     }
     for name, value in wanted.path.items():
-        if value in (".", ".."):
+        # What the browser has joined may hold escapes, which servers read as what they stand for.
+        if (unquote(value) if name in several else value) in (".", ".."):
             raise BadRequest(f"path.{name[:100]}: this value is not possible")
         # What the browser has joined is already written as the style says, each value by itself.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")

@@ -195,7 +195,17 @@ def _form_words(labels: Labels) -> str:
     }
     words |= {
         name: getattr(labels, name)
-        for name in ("copy", "close", "try_it", "expand_all", "fold_all", "find_field")
+        for name in (
+            "copy",
+            "close",
+            "try_it",
+            "expand_all",
+            "fold_all",
+            "find_field",
+            "all_kinds",
+            "changes_from",
+            "changes_to",
+        )
     }
     return msgspec.json.encode(words).decode()
 

@@ -120,6 +120,8 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     found_fields: str = "Fields"
     found_models: str = "Models"
     all_kinds: str = "All"
+    changes_from: str = "From"
+    changes_to: str = "to"
     try_form_keep: str = "Keep in this tab"
     try_form_show: str = "Show"
     try_form_earlier: str = "Earlier"

@@ -64,6 +64,11 @@ EXAMPLES = [
     ),
     ("![a](x)", "images", {}),
     ('<img src="x.drawing.svg" alt="" class="gitbook-drawing">', "drawing", {"ref": {"kind": "url", "url": "x.drawing.svg"}}),
+    (
+        '<img src="x.svg" alt="A plan" width="40" title="t" class="gitbook-drawing big">',
+        "drawing",
+        {"ref": {"kind": "url", "url": "x.svg"}, "alt": "A plan", "width": 40, "attributes": {"class": "big", "title": "t"}},
+    ),
     ('{% file src="a.md" %}', "file", {"ref": URL}),
     ('{% embed url="https://x" fullWidth="true" %}\ncap\n{% endembed %}', "embed", {"url": "https://x", "fullWidth": True}),
     ('{% content-ref url="a.md" %}\n[a.md](a.md)\n{% endcontent-ref %}', "content-ref", {"ref": URL}),
@@ -126,6 +131,30 @@ def test_a_block_is_read_with_its_data_and_written_to_be_read_alike(text: str, k
     block.source = None
     again = one(write(read(text)).strip("\n"))
     assert (again.type, again.data, said(again)) == (kind, data, before)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<img src="x.svg" alt="" class="gitbook-drawing">',
+        '<img src="x.svg" alt="A plan &amp; more" class="gitbook-drawing">',
+        '<img src="x.svg" alt="A plan" width="40" class="gitbook-drawing">',
+    ],
+)
+def test_a_drawing_is_written_as_it_was_read(text: str) -> None:
+    block = one(text)
+    block.source = None
+    assert write(Document([block])).strip("\n") == text
+
+
+def test_a_drawing_is_shown_with_its_alternative_text() -> None:
+    block = one('<img src="https://x.test/x.svg" alt="A plan" class="gitbook-drawing">')
+    assert 'alt="A plan"' in render(Document([block])).body
+
+
+def test_a_drawing_with_a_caption_keeps_it() -> None:
+    text = '<figure><img src="x.svg" alt="a" class="gitbook-drawing"><figcaption><p>What it shows</p></figcaption></figure>'
+    assert said(one(text)) == "What it shows" and one(text).type == "images"
 
 
 def test_every_block_type_of_the_table_can_be_read() -> None:

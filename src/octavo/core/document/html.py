@@ -762,7 +762,7 @@ class _Renderer:
         return _wrap("figcaption", only_paragraph(nodes))
 
     def drawing(self, block: Block) -> Pieces:
-        picture = self._picture({"ref": block.data.get("ref")}, lazy=True)
+        picture = self._picture(block.data, lazy=True)
         return (
             _wrap("div", _wrap("figure", picture, class_="image drawing"), class_="images") if picture else []
         )
@@ -855,18 +855,29 @@ class _Renderer:
     def expandable(self, block: Block) -> Pieces:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        words = only_paragraph(title)
+        call = _call_at_end(words)
         summary = _wrap(
             "summary",
             [
                 Markup('<span class="i i-chevron" aria-hidden="true"></span>'),
-                *_wrap("span", only_paragraph(title)),
+                *(self._called(*call) if call else _wrap("span", words)),
             ],
         )
         inside = self._set_aside(_wrap("div", body, class_="expandable-body"))
         return _wrap(
-            "details", [*summary, *inside], class_="expandable", id=text_of(block.data, "id"),
-            open=block.data.get("open") is True,
+            "details", [*summary, *inside], class_=_classes("expandable", call and "openapi-change"),
+            id=text_of(block.data, "id"), open=block.data.get("open") is True,
         )  # fmt: skip
+
+    def _called(self, method: str, path: str, words: Text) -> list[Piece]:
+        """The method and path of an operation around what is said of it."""
+        self.operations = True
+        return [
+            *_wrap("b", [method], class_=_classes("method", one_of(method.lower(), _METHODS, None))),
+            *_wrap("span", [words]),
+            *_wrap("code", self._path(path)),
+        ]
 
     def tabs(self, block: Block) -> Pieces:
         items = [n for n in block.nodes if isinstance(n, Block)]
@@ -1617,6 +1628,17 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
         return None
     call = _CALL.fullmatch(plain_text(nodes[-1]).strip())
     return (call[1], call[2], nodes[0]) if call is not None else None
+
+
+def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:
+    """The method and path of the operation that a line is about, and the words before them: it begins with what is
+    called in bold and ends with the call. None for any other line."""
+    leaves = [leaf for node in words if isinstance(node, Text) for leaf in node.leaves]
+    if len(leaves) < 3 or not all(isinstance(node, Text) for node in words):
+        return None
+    marks = [{mark.type for mark in leaves[n].marks} for n in (0, -1)]
+    call = _CALL.fullmatch(leaves[-1].text.strip()) if marks == [{"bold"}, {"code"}] else None
+    return (call[1], call[2], Text(leaves[:-1])) if call is not None else None
 
 
 def _shared(paths: Sequence[str]) -> str:

@@ -231,6 +231,22 @@ def _says(kid: Element | str | Token) -> bool:
     return not isinstance(kid, str) or bool(kid.strip())
 
 
+def _drawing(image: Data) -> Block | None:
+    """The drawing that an image is by its class, with all that its element says; None for every other image."""
+    data = dict(image)
+    rest = dict(data.pop("attributes", {}))
+    classes = rest.pop("class", "").split()
+    if "gitbook-drawing" not in classes or "refDark" in data:
+        return None
+    if others := [name for name in classes if name != "gitbook-drawing"]:
+        rest["class"] = " ".join(others)
+    if title := data.pop("caption", None):
+        rest["title"] = title
+    if rest:
+        data["attributes"] = rest
+    return Block("drawing", data)
+
+
 def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
     """A paragraph; the images block where images stand alone in it; the drawing that one of them is."""
     shown = [node for node in nodes if not isinstance(node, Text) or not _is_blank(node)]
@@ -238,8 +254,8 @@ def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
         isinstance(node, Inline) and node.type == "inline-image" and "size" not in node.data for node in shown
     ):
         return Block("paragraph", dict(data), list(nodes))
-    if len(shown) == 1 and "gitbook-drawing" in shown[0].data.get("attributes", {}).get("class", "").split():  # type: ignore[union-attr]
-        return Block("drawing", {"ref": shown[0].data["ref"]})  # type: ignore[union-attr]
+    if len(shown) == 1 and (drawing := _drawing(shown[0].data)):  # type: ignore[union-attr]
+        return drawing
     images = Block("images")
     for node in shown:
         image = Block("image", dict(node.data))  # type: ignore[union-attr]
@@ -370,8 +386,10 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
     image = _image(content)
     if image is None or len(content) != 1:
         return _wrapper(el, footnote)
-    if "gitbook-drawing" in image.data.get("attributes", {}).get("class", "").split():
-        return [Block("drawing", {"ref": image.data["ref"]})]
+    says = caption is not None and any(_says(kid) for kid in caption.kids)
+    # A drawing has no caption: one that has is an image of its class.
+    if not says and (drawing := _drawing(image.data)):
+        return [drawing]
     if caption is not None:
         said = _blocks(caption.kids, footnote)
         if said is None or len(said) > 1 or any(block.type != "paragraph" for block in said):

@@ -26,7 +26,7 @@ math               formula*                                              void
 images             align, fullWidth, withFrame                           image
 image              ref*, refDark, alt, width, height                     void; fragment caption [one paragraph]
 file               ref*                                                  void; fragment caption if it has one
-drawing            ref                                                   void
+drawing            ref, alt, width, height                               void
 embed              url*, fullWidth                                       void; fragment caption if it has one
 content-ref        ref*, label                                           void
 reusable-content   ref*                                                  void
@@ -189,7 +189,7 @@ _BLOCKS = [
     _type("images", "align:side fullWidth:b withFrame:b", "image"),
     _type("image", "ref:ref* refDark:ref alt:t width:len height:len", fragments=True),
     _type("file", "ref:ref*", fragments=True),
-    _type("drawing", "ref:ref"),
+    _type("drawing", "ref:ref alt:t width:len height:len"),
     _type("embed", "url:t* fullWidth:b", fragments=True),
     _type("content-ref", "ref:ref* label:t"),
     _type("reusable-content", "ref:ref*"),

@@ -432,7 +432,7 @@ class _Printer:
         return self._figure(self._picture(block.data), block)
 
     def drawing(self, block: Block) -> Pieces:
-        return self._picture({"ref": block.data.get("ref")})
+        return self._picture(block.data)
 
     def _caption(self, block: Block) -> list[Piece]:
         nodes = [n for f in block.fragments if f.fragment == "caption" for n in f.nodes]

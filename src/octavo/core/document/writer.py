@@ -747,8 +747,9 @@ def _figure(image: Block, notes: Notes) -> str:
 
 
 def _drawing(block: Block, notes: Notes) -> str:
-    src = _url(block.data["ref"]) if "ref" in block.data else ""
-    return f'<img src="{_quoted(src)}" alt="" class="gitbook-drawing">'
+    attrs = image_attributes(block.data) if "ref" in block.data else {"src": "", "alt": ""}
+    attrs["class"] = " ".join(filter(None, ["gitbook-drawing", attrs.pop("class", "")]))
+    return f"<img{_attrs(attrs)}>"
 
 
 def _captioned(name: str, attr: str) -> Callable[[Block, Notes], str]:
