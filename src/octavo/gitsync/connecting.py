@@ -17,6 +17,7 @@ from .addresses import Remote, read_branch, read_folder, read_remote, split_cred
 from .credentials import HOOK_SECRET, Credential, make_key, seal
 from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
+from .signing import make_signing_key
 from .store import SyncRow
 from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
 
@@ -66,6 +67,7 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         first=given.first,
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
         next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
@@ -112,6 +114,11 @@ def _credential(
     if any(ord(sign) < 32 for sign in given.secret + (given.username or "")):
         raise BadRequest("credential: expected no line breaks")
     return Credential(given.type, given.secret, given.username or ""), None
+
+
+def _signing(context: Context, space: SpaceAccess, wanted: bool) -> dict[str, Any]:
+    sealed, public = make_signing_key(context.sealer, space.space_id) if wanted else (None, None)
+    return {"signing_secret": sealed, "signing_key": public}
 
 
 def _new_row(
@@ -170,6 +177,8 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
             "credential": credential.kind if credential else None,
             "public_key": public,
         }
+    if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
+        fields |= _signing(context, space, given.sign_commits)
     if given.forget_host_key:
         fields["host_key"] = None
     if fields:

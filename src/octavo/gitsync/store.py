@@ -45,6 +45,8 @@ class SyncRow(Struct, frozen=True):
     secret: str | None
     credential: str | None
     public_key: str | None
+    signing_secret: str | None
+    signing_key: str | None
     host_key: str | None
     hook_secret: str
     hooked_at: int | None

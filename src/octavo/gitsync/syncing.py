@@ -49,6 +49,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher
+from ..kit.jobs import LeaseLost
 from ..kit.outbox import emit
 from ..spaces import get_space
 from ..transfer import SourceError, import_files, source_of_tree
@@ -64,11 +65,12 @@ from .repository import (
     CommitText,
     Entry,
     Repository,
+    author_of,
     is_safe,
     message_of,
     open_copy,
-    person_of,
 )
+from .signing import SIGNING, sign
 from .store import SyncRow
 from .writing import Differing, FileText, Writing, differing, write_all, write_files
 
@@ -116,6 +118,13 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         message = str(error) or type(error).__name__
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+    except LeaseLost:
+        raise
+    except Exception:
+        # A defect of ours: whoever looks sees that the sync failed, and the log says why.
+        said = "Something went wrong in Octavo; its log says what"
+        _ended_badly(context, row, holder, run_id, Stopped(Reason.INTERNAL, said), seen)
+        raise
     with context.db.write() as tx:
         after = store.require_held(tx, space_id, holder)
         if outcome.did_nothing and cause == "poll":
@@ -279,7 +288,7 @@ class _Sync:
         if done is None:
             source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
             with self.context.db.read() as tx:
-                author = find_author(tx, self.organization_id, [person_of(bytes(copy.commit(head).author))])
+                author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
             made = import_files(
                 self.context,
                 source,
@@ -447,10 +456,10 @@ class _Sync:
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self._entries(copy, tree, writing.files)
         oids |= read.oids if read is not None else {}
-        commit = copy.add_commit(head, entries, self._text(said)) if entries else None
+        commit = copy.add_commit(head, entries, self._text(said), self._signer()) if entries else None
         about = self._about(copy, head) if head is not None and changes else None
         with self.context.db.read() as tx:
-            people = [person_of(bytes(copy.commit(head).author))] if head else []
+            people = [author_of(copy.commit(head))] if head else []
             author = find_author(tx, self.organization_id, people) if changes else None
         with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
             tx = revision.tx
@@ -541,6 +550,12 @@ class _Sync:
         host = app_hosts(self.context.settings.url)[0]
         octavo = Person(self.context.settings.name, f"octavo@{host}")
         return CommitText(said.author or octavo, octavo, now() // 1000, said.message + "\n")
+
+    def _signer(self) -> Callable[[bytes], bytes] | None:
+        if self.row.signing_secret is None:
+            return None
+        private = SIGNING.open(self.context.sealer, self.row.signing_secret, self.space_id)
+        return lambda data: sign(private, data)
 
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
         """What a revision says of a commit."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import stat
-import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import IO, Any
@@ -20,6 +19,7 @@ from dulwich.repo import Repo
 
 from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
+from ..kit import git_packs
 from ..kit.git_http import AllowUrl, GitRefused, GuardedPool
 from ..kit.temporary import TemporaryFolder
 from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
@@ -75,14 +75,14 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
         return [chosen[0]]
 
     try:
-        client.fetch(parts.path.encode(), repository, determine_wants=wants, depth=1)
+        git_packs.fetch(client, parts.path.encode(), repository, wants, 1, MAX_TOTAL)
     except NotGitRepository:
         raise SourceError(f"{plain} is no Git repository") from None
     except HTTPUnauthorized:
         raise SourceError(f"{plain} wants other credentials") from None
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
         raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
-    except (KeyError, AssertionError, zlib.error, OSError) as error:
+    except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
         raise SourceError(f"{plain} does not answer as a Git repository does") from error
     except ValueError as error:
         if isinstance(error, SourceError):
@@ -132,6 +132,8 @@ def read_tree(source: Source, repository: Repo, root: bytes) -> None:
         _read_tree(source, repository, root)
     except KeyError:
         raise SourceError("the repository is incomplete") from None
+    except git_packs.DAMAGES as error:
+        raise SourceError(f"the repository has objects that cannot be read: {error}") from None
 
 
 def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
