@@ -15,6 +15,7 @@ from ..kit.db import Transaction
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
 from .credentials import HOOK_SECRET, Credential, make_key, seal
+from .hosters import require_reportable
 from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
 from .signing import make_signing_key
@@ -58,6 +59,8 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
     _require_free(tx, space, remote, branch, folder)
     credential, public = _credential(context, remote, given.credential, space)
     provider = given.provider if given.provider is not UNSET else provider_of(remote)
+    if given.commit_statuses:
+        require_reportable(remote, provider, credential.kind if credential else None)
     row, hook = _new_row(context, space, remote, branch, folder, credential)
     row = structs.replace(
         row,
@@ -67,6 +70,7 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         first=given.first,
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        statuses=int(given.commit_statuses),
         **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
@@ -143,6 +147,7 @@ def _new_row(
         "credential": credential.kind if credential else None,
         "hook_secret": HOOK_SECRET.seal(context.sealer, hook, space.space_id),
         "message": DEFAULT_MESSAGE,
+        "statuses": 0,
         "poll": POLL,
         "user_id": space.user_id,
         "status": "waiting",
@@ -179,6 +184,11 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
         }
     if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
         fields |= _signing(context, space, given.sign_commits)
+    if given.commit_statuses is not UNSET:
+        fields["statuses"] = int(given.commit_statuses)
+    if fields.get("statuses", row.statuses):
+        provider = fields.get("provider", row.provider)
+        require_reportable(_allowed(context, row.remote), provider, fields.get("credential", row.credential))
     if given.forget_host_key:
         fields["host_key"] = None
     if fields:

@@ -51,6 +51,7 @@ class SyncRow(Struct, frozen=True):
     hook_secret: str
     hooked_at: int | None
     message: str
+    statuses: int
     poll: int
     user_id: str
     commit_id: str | None

@@ -57,6 +57,7 @@ from . import store
 from .addresses import read_remote, web_address
 from .agreed import Agreed, same_item, same_page
 from .credentials import unseal
+from .hosters import CommitStatus, tell
 from .people import Person, Said, describe, find_author
 from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
@@ -74,6 +75,10 @@ from .signing import SIGNING, sign
 from .store import SyncRow
 from .writing import Differing, FileText, Writing, differing, write_all, write_files
 
+_OF_THE_COMMIT = frozenset(
+    {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
+)
+"""Reasons that are about what was pushed."""
 _ROUNDS = 6
 """How often a sync begins anew within a run because one side was changed meanwhile."""
 
@@ -125,6 +130,8 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         said = "Something went wrong in Octavo; its log says what"
         _ended_badly(context, row, holder, run_id, Stopped(Reason.INTERNAL, said), seen)
         raise
+    if outcome.commit is not None and not outcome.did_nothing:
+        outcome.problems += _tell_hoster(context, row, outcome.commit, None)
     with context.db.write() as tx:
         after = store.require_held(tx, space_id, holder)
         if outcome.did_nothing and cause == "poll":
@@ -157,9 +164,12 @@ def _ended_badly(
 ) -> str:
     waits = stopped.reason in DECIDED
     status: Any = "stopped" if waits else "failed"
+    problems: list[Problem] = []
+    if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
+        problems = _tell_hoster(context, row, seen, stopped.message)
     with context.db.write() as tx:
         after = store.require_held(tx, row.space_id, holder)
-        store.end_run(tx, run_id, status, reason=stopped.reason.value, error=stopped.message)
+        store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
         pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
         store.set_fields(
             tx, row.space_id, status=status, reason=stopped.reason.value, error=stopped.message,
@@ -181,6 +191,28 @@ def _ended_badly(
                 problem=stopped.message,
             )
     return str(status)
+
+
+def _tell_hoster(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
+    """What became of a commit, where the hoster is to be told."""
+    if not row.statuses:
+        return []
+    folder = row.folder.rstrip("/")
+    status = CommitStatus(
+        commit,
+        "failure" if wrong else "success",
+        wrong or f"{context.settings.name} has it",
+        context.app.space(row.space_id, "/~/settings/git" if wrong else ""),
+        f"octavo/{folder}" if folder else "octavo",
+        f"octavo-{row.space_id}",
+    )
+    return tell(
+        Fetcher(context.settings.allow_private_fetch),
+        read_remote(row.remote, local=True),
+        row.provider,
+        unseal(context.sealer, row.space_id, row.secret),
+        status,
+    )
 
 
 def _tell(

@@ -41,7 +41,8 @@ class GitTarget(Struct, rename="camel"):
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
     """``first``: the side that the other one becomes equal to at the beginning. ``pollSeconds`` 0: only hooks and people
-    say when to look. ``signCommits``: commits are signed with a key that is made here."""
+    say when to look. ``signCommits``: commits are signed with a key that is made here.
+    ``commitStatuses``: the hoster is told what became of each commit; needs a token."""
 
     first: First
     direction: Direction = "both"
@@ -49,6 +50,7 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
     commit_message: Message | UnsetType = UNSET
     poll_seconds: Seconds | UnsetType = UNSET
     sign_commits: bool = False
+    commit_statuses: bool = False
 
 
 class UpdateGitSync(Struct, rename="camel"):
@@ -61,6 +63,7 @@ class UpdateGitSync(Struct, rename="camel"):
     poll_seconds: Seconds | UnsetType = UNSET
     credential: GitCredential | None | UnsetType = UNSET
     sign_commits: bool | UnsetType = UNSET
+    commit_statuses: bool | UnsetType = UNSET
     forget_host_key: bool = False
 
 
@@ -95,6 +98,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     status: Status
     credential: Literal["token", "password", "ssh-key"] | None
     commit_message: str
+    commit_statuses: bool
     poll_seconds: int
     ahead: int
     hook_url: str
@@ -222,6 +226,7 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "status": row.status,
         "credential": row.credential,
         "commit_message": row.message,
+        "commit_statuses": bool(row.statuses),
         "poll_seconds": row.poll,
         "ahead": ahead,
         "hook_url": to.url(f"/spaces/{row.space_id}/git/hook"),
