@@ -37,8 +37,13 @@ def pack(*objects: bytes) -> io.BytesIO:
     return io.BytesIO(b"PACK\0\0\0\2" + len(objects).to_bytes(4, "big") + b"".join(objects) + b"\0" * 20)
 
 
-def test_a_real_pack_is_let_through() -> None:
-    objects: list[ShaFile] = [Blob.from_string(b"%d" % n * (n * 50)) for n in range(1, 200)]
+@pytest.mark.parametrize("piece", [1, 7, 16 * 1024])
+def test_a_real_pack_is_let_through_wherever_its_pieces_end(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_packs, "_PIECE", piece)
+    text = b"".join(b"Line %d of a text.\n" % n for n in range(200))
+    objects: list[ShaFile] = [Blob.from_string(text + b"%d" % n * (n * 50)) for n in range(1, 60)]
     made = io.BytesIO()
     write_pack_objects(
         made.write, [(one, None) for one in objects], deltify=True, object_format=DEFAULT_OBJECT_FORMAT

@@ -92,7 +92,9 @@ def _allowed(context: Context, text: str) -> Remote:
 
 
 def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: str, folder: str) -> None:
-    for other in store.list_at(tx, space.organization_id, remote.url, branch, space.space_id):
+    for url, other in store.list_at(tx, space.organization_id, branch, space.space_id):
+        if read_remote(url, local=True).place != remote.place:
+            continue
         if other.startswith(folder) or folder.startswith(other):
             where = other or "/"
             raise Conflict(

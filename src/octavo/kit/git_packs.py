@@ -45,6 +45,8 @@ DAMAGES = (
 _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
+_NUMBERS = 32
+"""Bytes at the beginning of a delta that its two sizes are in."""
 _CHECKED_EVERY = 1000
 
 
@@ -126,10 +128,10 @@ class _Reading:
         self._pack, self._rest, self._at = pack, b"", 0
 
     def take(self, count: int) -> bytes:
-        if self._at + count > len(self._rest):
-            self._rest = self._rest[self._at :] + self._pack.read(_PIECE)
-            self._at = 0
-            if count > len(self._rest):
+        while self._at + count > len(self._rest):
+            more = self._pack.read(_PIECE)
+            self._rest, self._at = self._rest[self._at :] + more, 0
+            if not more:
                 raise GitRefused("the repository sent a pack without its end")
         found = self._rest[self._at : self._at + count]
         self._at += count
@@ -161,7 +163,8 @@ class _Reading:
             self._at = len(self._rest)
             while True:
                 piece = unpacking.decompress(packed, left + 1)
-                beginning = beginning or piece[:32]
+                if len(beginning) < _NUMBERS:
+                    beginning += piece[: _NUMBERS - len(beginning)]
                 left -= len(piece)
                 if left < 0:
                     raise GitRefused("the repository sent a damaged pack")

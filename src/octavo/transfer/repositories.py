@@ -24,6 +24,9 @@ from ..kit.git_http import AllowUrl, GitRefused, GuardedPool
 from ..kit.temporary import TemporaryFolder
 from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
 
+_KEPT = 32 * 1024**2
+"""Bytes of files that are held in memory while a tree is read."""
+
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
     """``scheme://host/path//subfolder#ref`` -> URL, subfolder, ref."""
@@ -137,6 +140,8 @@ def read_tree(source: Source, repository: Repo, root: bytes) -> None:
 
 
 def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    # Git tells how large a file is only by unpacking it. As many as fit are kept until they are read.
+    left = _KEPT
     waiting = [("", root)]
     while waiting:
         above, tree_id = waiting.pop()
@@ -158,10 +163,15 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
                 source.problem(printable(path), "symlink", "left out: a symbolic link")
             elif stat.S_ISREG(mode):
                 blob = bytes(item.sha or b"")
-                source.add(path, repository[blob].raw_length(), _blob_opening(repository, blob))
+                data = repository[blob].as_raw_string()
+                kept = data if len(data) <= left else None
+                left -= len(data) if kept is not None else 0
+                source.add(path, len(data), _blob_opening(repository, blob, kept))
             else:
                 source.problem(printable(path), "submodule", "left out: a submodule")
 
 
-def _blob_opening(repository: Repo, blob: bytes) -> Callable[[], IO[bytes]]:
+def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:
+    if kept is not None:
+        return lambda: io.BytesIO(kept)
     return lambda: io.BytesIO(repository[blob].as_raw_string())
