@@ -64,7 +64,13 @@ def files_of(pages: int) -> dict[str, Any]:
 def synced(space_id: str, remote: str, user_id: str) -> store.SyncRow:
     values: dict[str, Any] = dict.fromkeys(store.SyncRow.__struct_fields__)
     values |= {"space_id": space_id, "remote": remote, "branch": "main", "folder": "", "provider": "other"}
-    values |= {"direction": "both", "hook_secret": "-", "message": "{change_request_subject}", "poll": 0}
+    values |= {
+        "direction": "both",
+        "hook_secret": "-",
+        "message": "{change_request_subject}",
+        "poll": 0,
+        "statuses": 0,
+    }
     values |= {"user_id": user_id, "status": "waiting", "first": "import", "failures": 0}
     return store.SyncRow(**values | {"created_at": now(), "updated_at": now()})
 

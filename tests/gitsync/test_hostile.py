@@ -150,6 +150,24 @@ def test_two_spaces_share_no_folder(remotes: World, developer: Developer) -> Non
         assert answer.status_code == status, answer.text
 
 
+@pytest.mark.parametrize(
+    "other",
+    ["https://GitHub.com/acme/docs", "https://github.com:443/Acme/docs.git/", "git@github.com:acme/docs.git",
+     "ssh://git@github.com/acme/docs"],
+)  # fmt: skip
+def test_one_folder_is_one_however_its_repository_is_written(sqlite_world: World, other: str) -> None:
+    world = sqlite_world
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})
+    body = {"remote": "https://github.com/acme/docs.git", "branch": "main", "first": "import"}
+    world.post("admin", world.home.path("/spaces/{spaceId}/git/sync"), body)
+    at = f"/spaces/{made['id']}/git/sync"
+    answer = world.call("admin", "POST", at, json={**body, "remote": other})
+    assert answer.status_code == 409, answer.text
+    for free in ({"branch": "next"}, {"remote": "https://github.com:8443/acme/docs.git"}):
+        assert world.call("admin", "POST", at, json={**body, **free}).status_code == 201
+        world.call("admin", "DELETE", at)
+
+
 BAD = [
     {"remote": "ftp://x/y"}, {"remote": "https://user:secret@example.com/x.git"}, {"remote": "https://example.com"},
     {"remote": "-oProxyCommand=evil"}, {"remote": "ssh://-oProxyCommand=evil/x"}, {"remote": "ext::sh -c id"},

@@ -22,8 +22,11 @@ def test_a_space_is_connected_and_disconnected(app, space):
     page.get_by_role("textbox", name="Repository").fill("git@127.0.0.1:acme/docs.git")
     expect(page.get_by_label("Access token")).to_have_count(0)
     page.get_by_role("textbox", name="Folder").fill("guide")
+    expect(page.get_by_label("Tell the hoster what became of each commit")).to_have_count(0)
+    page.get_by_label("Sign commits").check()
     page.get_by_role("button", name="Make the key and connect").click()
-    expect(page.get_by_role("textbox", name="Public key")).to_have_value(re.compile("^ssh-ed25519 "))
+    for key in ("Public key, for", "Public key of the signatures"):
+        expect(page.get_by_role("textbox", name=key)).to_have_value(re.compile("^ssh-ed25519 "))
     expect(page.get_by_role("textbox", name="Secret, shown this once")).to_have_count(1)
     page.get_by_role("button", name="Sync now").click()
     expect(page.get_by_role("alert")).to_contain_text("private network", timeout=20_000)

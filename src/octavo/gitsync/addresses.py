@@ -13,6 +13,7 @@ from ..errors import BadRequest
 
 _SCP = re.compile(r"(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!//)(.+)")
 _HOST = re.compile(r"[^\W_][\w.-]*|[0-9a-f:.]+", re.IGNORECASE)
+_USUAL_PORTS = (None, 22, 80, 443)
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.lock(?:/|\Z)|[/.]\Z")
 """What Git lets no branch be called."""
@@ -33,6 +34,13 @@ class Remote(Struct, frozen=True):
         """The owner and name of the repository, as hosters show them."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
+
+    @property
+    def place(self) -> tuple[str, int | None, str]:
+        """The same for every way to write the address of one repository, over https or ssh."""
+        path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
+        port = None if self.port in _USUAL_PORTS else self.port
+        return self.host.lower(), port, path if self.scheme == "file" else path.lower()
 
 
 def read_remote(text: str, *, local: bool) -> Remote:

@@ -15,8 +15,10 @@ from ..kit.db import Transaction
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
 from .credentials import HOOK_SECRET, Credential, make_key, seal
+from .hosters import require_reportable
 from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
+from .signing import make_signing_key
 from .store import SyncRow
 from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
 
@@ -57,6 +59,8 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
     _require_free(tx, space, remote, branch, folder)
     credential, public = _credential(context, remote, given.credential, space)
     provider = given.provider if given.provider is not UNSET else provider_of(remote)
+    if given.commit_statuses:
+        require_reportable(remote, provider, credential.kind if credential else None)
     row, hook = _new_row(context, space, remote, branch, folder, credential)
     row = structs.replace(
         row,
@@ -66,6 +70,8 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         first=given.first,
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        statuses=int(given.commit_statuses),
+        **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
         next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
@@ -86,7 +92,9 @@ def _allowed(context: Context, text: str) -> Remote:
 
 
 def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: str, folder: str) -> None:
-    for other in store.list_at(tx, space.organization_id, remote.url, branch, space.space_id):
+    for url, other in store.list_at(tx, space.organization_id, branch, space.space_id):
+        if read_remote(url, local=True).place != remote.place:
+            continue
         if other.startswith(folder) or folder.startswith(other):
             where = other or "/"
             raise Conflict(
@@ -114,6 +122,11 @@ def _credential(
     return Credential(given.type, given.secret, given.username or ""), None
 
 
+def _signing(context: Context, space: SpaceAccess, wanted: bool) -> dict[str, Any]:
+    sealed, public = make_signing_key(context.sealer, space.space_id) if wanted else (None, None)
+    return {"signing_secret": sealed, "signing_key": public}
+
+
 def _new_row(
     context: Context,
     space: SpaceAccess,
@@ -136,6 +149,7 @@ def _new_row(
         "credential": credential.kind if credential else None,
         "hook_secret": HOOK_SECRET.seal(context.sealer, hook, space.space_id),
         "message": DEFAULT_MESSAGE,
+        "statuses": 0,
         "poll": POLL,
         "user_id": space.user_id,
         "status": "waiting",
@@ -170,6 +184,13 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
             "credential": credential.kind if credential else None,
             "public_key": public,
         }
+    if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
+        fields |= _signing(context, space, given.sign_commits)
+    if given.commit_statuses is not UNSET:
+        fields["statuses"] = int(given.commit_statuses)
+    if fields.get("statuses", row.statuses):
+        provider = fields.get("provider", row.provider)
+        require_reportable(_allowed(context, row.remote), provider, fields.get("credential", row.credential))
     if given.forget_host_key:
         fields["host_key"] = None
     if fields:

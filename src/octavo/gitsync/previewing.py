@@ -20,7 +20,7 @@ from .addresses import read_branch, read_folder
 from .credentials import Credential
 from .reasons import Stopped
 from .remotes import Connection
-from .repository import Repository, is_safe
+from .repository import Repository, is_safe, told_of_damage
 from .wire import GitPreview, GitTarget
 from .writing import FileText, write_all
 
@@ -50,7 +50,7 @@ def _look(
     context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
 ) -> GitPreview:
     try:
-        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where:
+        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where, told_of_damage():
             heads = connection.heads()
             repo = Repo.init_bare(where)
             try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
+
+_UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
@@ -20,16 +23,23 @@ class Reason(Enum):
     TOO_LARGE = "too_large"
     RIGHTS = "rights_lost"
     CONTENT = "content"
+    INTERNAL = "internal"
 
 
 DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY})
 """The repository is not what it was, and following it might lose what somebody wrote."""
 
 
+def clean(text: str) -> str:
+    """What others wrote, without signs that no text should have and no database takes."""
+    return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
+
+
 class Stopped(Exception):
     """A sync that did not go on; the message is for people and holds no secret."""
 
     def __init__(self, reason: Reason, message: str) -> None:
+        message = clean(message)
         super().__init__(message)
         self.reason = reason
         self.message = message

@@ -5,7 +5,6 @@ Loaded only where it is used, for Git takes long to load.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -25,7 +24,7 @@ from dulwich.objects import ObjectID
 from dulwich.repo import Repo
 
 from ..core.addresses import write_authority
-from ..kit import deadlines
+from ..kit import deadlines, git_packs
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.git_http import GitRefused, GuardedPool
 from .addresses import Remote, read_remote
@@ -34,6 +33,8 @@ from .reasons import Reason, Stopped
 from .repository import Repository
 
 MOST_RECEIVED = 4 * 1024**3
+MOST_SAID = 64 * 1024**2
+"""Bytes that a server may send before the pack that is asked for: its branches and tags."""
 T = TypeVar("T")
 
 
@@ -43,7 +44,8 @@ class Heads:
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"
         self.branches = {
-            name[len(prefix) :].decode("utf-8", "surrogateescape"): oid.decode()
+            # One that is no UTF-8 is shown with a sign that no branch has, so it is never taken for another one.
+            name[len(prefix) :].decode("utf-8", "backslashreplace"): oid.decode()
             for name, oid in refs.items()
             if name.startswith(prefix) and oid
         }
@@ -65,6 +67,8 @@ class Connection:
         self.remote: Remote = read_remote(url, local=local)
         self._credential, self._fetcher, self._host_key = credential, fetcher, host_key
         self.seen_host_key: str | None = None
+        self._meter: Any = None
+        """What counts the bytes that come, and has in ``most`` how many may."""
 
     # --- what is asked --------------------------------------------------------------------------------
 
@@ -89,6 +93,7 @@ class Connection:
             if not oid:
                 return []
             chosen.append(bytes(oid))
+            self._meter.most = MOST_RECEIVED
             return [] if copy.has(chosen[0].decode()) else [ObjectID(chosen[0])]
 
         depth = 1 if base is None else None
@@ -97,7 +102,7 @@ class Connection:
         with self._client() as client:
 
             def bring() -> FetchPackResult:
-                return client.fetch(self._path, copy.repo, determine_wants=wants, depth=depth)
+                return git_packs.fetch(client, self._path, copy.repo, wants, depth, MOST_RECEIVED)
 
             self._told(bring)
         if not chosen:
@@ -161,26 +166,32 @@ class Connection:
         elif self.remote.scheme == "ssh":
             from .ssh import Vendor
 
-            vendor = Vendor(self._credential, self._address, self._host_key)
+            self._meter = vendor = Vendor(self._credential, self._address, self._host_key, MOST_SAID)
             try:
-                yield SSHGitClient(
-                    self.remote.host, self.remote.port, self.remote.user or "git", vendor=vendor, quiet=True
-                )
+                with deadlines.ended_by(vendor.close):
+                    yield SSHGitClient(
+                        self.remote.host,
+                        self.remote.port,
+                        self.remote.user or "git",
+                        vendor=vendor,
+                        quiet=True,
+                    )
             finally:
                 self.seen_host_key = vendor.seen
                 vendor.close()
         else:
-            pool = GuardedPool(self._http_address, MOST_RECEIVED)
+            self._meter = pool = GuardedPool(self._http_address, MOST_SAID)
             credential = self._credential
             try:
-                yield Urllib3HttpGitClient(
-                    self.remote.url,
-                    dumb=False,
-                    pool_manager=pool,
-                    username=credential.user_at(self.remote.host) if credential else None,
-                    password=credential.secret if credential else None,
-                    quiet=True,
-                )
+                with deadlines.ended_by(pool.cut):
+                    yield Urllib3HttpGitClient(
+                        self.remote.url,
+                        dumb=False,
+                        pool_manager=pool,
+                        username=credential.user_at(self.remote.host) if credential else None,
+                        password=credential.secret if credential else None,
+                        quiet=True,
+                    )
             finally:
                 pool.clear()
 
@@ -197,7 +208,11 @@ class Connection:
     def _told(self, ask: Callable[[], T]) -> T:
         where = self.remote.url
         try:
-            return ask()
+            try:
+                return ask()
+            except Exception:
+                deadlines.check()  # whoever waited was told by a connection that was closed
+                raise
         except NotGitRepository:
             raise Stopped(
                 Reason.UNREACHABLE, f"{where} is no Git repository, or not for this credential"
@@ -214,8 +229,6 @@ class Connection:
             if "401" in message or "403" in message:
                 raise Stopped(Reason.UNAUTHORIZED, f"{where} does not allow this: {message[:300]}") from None
             raise Stopped(Reason.UNREACHABLE, f"{where}: {message[:300]}") from None
-        except (KeyError, AssertionError, zlib.error, OSError, ValueError) as error:
-            if isinstance(error, deadlines.OutOfTime):
-                raise
+        except (*git_packs.DAMAGES, KeyError, AssertionError, OSError, ValueError) as error:
             message = f"{where} does not answer as a Git repository does ({type(error).__name__})"
             raise Stopped(Reason.UNREACHABLE, message) from None

@@ -24,8 +24,9 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from ..core.paths import unsafe_path
+from ..kit.git_packs import DAMAGES
 from .people import Person
-from .reasons import Reason, Stopped
+from .reasons import Reason, Stopped, clean
 
 FOLDER = "git"
 REF = b"refs/heads/synced"
@@ -33,6 +34,8 @@ REF = b"refs/heads/synced"
 _MOST_PACKS = 60
 """Fetches after which the copy is made anew: each of them leaves a pack."""
 _MOST_WALKED = 1_000_000
+MOST_ENTRIES = 100_000
+"""Files and folders of a commit that are looked at, as of every import: a few trees can name billions."""
 
 
 class Entry(Struct, frozen=True):
@@ -76,6 +79,31 @@ class _Objects:
         return (self._find(oid) for oid in self._oids)
 
 
+class _Counted:
+    """Objects of which only so many are looked at. Trees that come again are not read again."""
+
+    def __init__(self, store: Any, most: int) -> None:
+        self._store, self._left = store, most
+        self._read: dict[Any, Any] = {}
+
+    def __getitem__(self, oid: Any) -> Any:
+        self.count()
+        found = self._read.get(oid)
+        if found is None:
+            try:
+                found = self._read[oid] = self._store[oid]
+            except KeyError:
+                raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
+        return found
+
+    def count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise Stopped(
+                Reason.TOO_LARGE, f"The branch has more than {MOST_ENTRIES} files and folders to look at"
+            )
+
+
 class Repository:
     """The copy of one space's repository. ``folder``: the synced one, empty or ending in a slash."""
 
@@ -103,7 +131,7 @@ class Repository:
 
     def commit(self, commit_id: str) -> Commit:
         found = self._find(commit_id.encode())
-        if not isinstance(found, Commit):
+        if not isinstance(found, Commit) or found.tree is None:
             raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is no commit")
         return found
 
@@ -166,36 +194,32 @@ class Repository:
     def _entries(self, oid: bytes | None) -> dict[bytes, tuple[int, bytes]]:
         if oid is None:
             return {}
-        tree = self._find(oid)
-        if not isinstance(tree, Tree):
-            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
-        return {
-            bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()
-        }
+        return _entries_of(self._find(oid))
 
     def changes(self, old: bytes | None, new: bytes | None) -> list[Change]:
         """What differs between two trees; trees that are the same are not looked into. Names that are no UTF-8 are
         given with what stands for their bytes."""
         found: dict[str, Change] = {}
-        try:
-            for change in tree_changes(self.repo.object_store, _oid(old), _oid(new)):
-                for entry, is_new in ((change.old, False), (change.new, True)):
-                    if entry is None or entry.path is None:
-                        continue
-                    path = entry.path.decode("utf-8", "surrogateescape")
-                    at = found.get(path) or Change(path, None, None)
-                    here = Entry(entry.mode or 0, bytes(entry.sha or b"").decode())
-                    found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
-        except KeyError:
-            raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
+        looked_into: Any = _Counted(self.repo.object_store, 2 * MOST_ENTRIES)
+        for change in tree_changes(looked_into, _oid(old), _oid(new)):
+            looked_into.count()
+            for entry, is_new in ((change.old, False), (change.new, True)):
+                if entry is None or entry.path is None:
+                    continue
+                path = entry.path.decode("utf-8", "surrogateescape")
+                at = found.get(path) or Change(path, None, None)
+                here = Entry(entry.mode or 0, bytes(entry.sha or b"").decode())
+                found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, Entry]]:
         """Every file, link and submodule of a tree."""
         waiting = [("", tree)] if tree else []
+        looked_at = _Counted(self.repo.object_store, MOST_ENTRIES)
         while waiting:
             above, oid = waiting.pop()
-            for name, (mode, item) in self._entries(oid).items():
+            for name, (mode, item) in _entries_of(looked_at[oid]).items():
+                looked_at.count()
                 path = above + name.decode("utf-8", "surrogateescape")
                 if stat.S_ISDIR(mode):
                     waiting.append((f"{path}/", item))
@@ -292,9 +316,14 @@ class Repository:
         return bytes(tree.id)
 
     def add_commit(
-        self, parent: str | None, files: Mapping[str, Entry | None], text: CommitText
+        self,
+        parent: str | None,
+        files: Mapping[str, Entry | None],
+        text: CommitText,
+        sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing."""
+        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing.
+        ``sign`` gives the signature of what a commit says."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -312,23 +341,33 @@ class Repository:
         commit.author_timezone = commit.commit_timezone = 0
         commit.encoding = b"UTF-8"
         commit.message = text.message.encode("utf-8", "replace")
+        if sign is not None:
+            commit.gpgsig = sign(commit.as_raw_string())
         self.repo.object_store.add_object(commit)
         return str(commit.id.decode())
+
+
+def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
+    if not isinstance(tree, Tree):
+        raise Stopped(Reason.DAMAGED, "The repository is incomplete")
+    return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
 
 def _oid(value: bytes | None) -> Any:
     return None if value is None else ObjectID(value)
 
 
-def person_of(line: bytes) -> Person:
-    """``Name <address>`` as commits have it."""
-    text = line.decode("utf-8", "replace")
+def author_of(commit: Commit) -> Person:
+    """Whose a commit is; nobody's where it does not say."""
+    line: bytes | None = commit.author
+    text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return Person(name.strip(), rest.partition(">")[0].strip())
 
 
 def message_of(commit: Commit) -> str:
-    return bytes(commit.message).decode("utf-8", "replace").strip()
+    said: bytes | None = commit.message
+    return clean((said or b"").decode("utf-8", "replace")).strip()
 
 
 def is_safe(path: str) -> bool:
@@ -349,9 +388,20 @@ def open_copy(data_folder: Path, space_id: str, folder: str, remote: str) -> Ite
         fcntl.flock(lock, fcntl.LOCK_EX)
         repo = _open(where, remote)
         try:
-            yield Repository(repo, where, folder)
+            with told_of_damage():
+                yield Repository(repo, where, folder)
         finally:
             repo.close()
+
+
+@contextmanager
+def told_of_damage() -> Iterator[None]:
+    """Raises Stopped for objects that cannot be read."""
+    try:
+        yield
+    except DAMAGES as error:
+        said = f"The repository has objects that cannot be read ({type(error).__name__}: {str(error)[:200]})"
+        raise Stopped(Reason.DAMAGED, said) from None
 
 
 def _open(where: Path, remote: str) -> Repo:

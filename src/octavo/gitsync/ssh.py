@@ -13,7 +13,8 @@ from typing import Any
 import paramiko
 from dulwich.client import SSHVendor
 
-from ..kit.git_http import CONNECT_SECONDS
+from ..kit import deadlines
+from ..kit.git_http import CONNECT_SECONDS, GitRefused
 from .credentials import Credential
 from .reasons import Reason, Stopped
 
@@ -23,8 +24,8 @@ _SECONDS = 60.0
 class _Channel:
     """What dulwich reads from and writes to."""
 
-    def __init__(self, channel: paramiko.Channel) -> None:
-        self._channel = channel
+    def __init__(self, channel: paramiko.Channel, count: Callable[[int], None]) -> None:
+        self._channel, self._count = channel, count
         self._read = channel.makefile("rb", 1 << 16)
         self.stderr = None
 
@@ -32,7 +33,9 @@ class _Channel:
         return bool(self._channel.recv_ready())
 
     def read(self, count: int | None = None) -> bytes:
-        return bytes(self._read.read(count) if count is not None else self._read.read())
+        found = bytes(self._read.read(count) if count is not None else self._read.read())
+        self._count(len(found))
+        return found
 
     def write(self, data: bytes) -> int:
         self._channel.sendall(data)
@@ -44,11 +47,16 @@ class _Channel:
 
 class Vendor(SSHVendor):
     """``address(host, port)`` says where to connect to. ``host_key``: the one that the server has to show; None: whichever
-    it shows, which is ``seen`` then."""
+    it shows, which is ``seen`` then. ``most``: the bytes that may come."""
 
     def __init__(
-        self, credential: Credential | None, address: Callable[[str, int], str], host_key: str | None
+        self,
+        credential: Credential | None,
+        address: Callable[[str, int], str],
+        host_key: str | None,
+        most: int,
     ) -> None:
+        self.received, self.most = 0, most
         self._credential, self._address, self._host_key = credential, address, host_key
         self.seen: str | None = None
         self._transports: list[paramiko.Transport] = []
@@ -103,9 +111,16 @@ class Vendor(SSHVendor):
         channel = transport.open_session(timeout=_SECONDS)
         channel.settimeout(_SECONDS)
         channel.exec_command(command)
-        return _Channel(channel)
+        return _Channel(channel, self._count)
+
+    def _count(self, size: int) -> None:
+        deadlines.check()
+        self.received += size
+        if self.received > self.most:
+            raise GitRefused("the repository is too large")
 
     def close(self) -> None:
+        """Ends all connections, whoever waits for them."""
         for transport in self._transports:
             transport.close()
 

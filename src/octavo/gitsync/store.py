@@ -45,10 +45,13 @@ class SyncRow(Struct, frozen=True):
     secret: str | None
     credential: str | None
     public_key: str | None
+    signing_secret: str | None
+    signing_key: str | None
     host_key: str | None
     hook_secret: str
     hooked_at: int | None
     message: str
+    statuses: int
     poll: int
     user_id: str
     commit_id: str | None
@@ -115,17 +118,16 @@ def delete_sync(tx: Transaction, space_id: str) -> bool:
     return bool(tx.run("DELETE FROM git_syncs WHERE space_id = :space", space=space_id))
 
 
-def list_at(tx: Transaction, organization_id: str, remote: str, branch: str, but: str) -> list[str]:
-    """The folders that other spaces of the organization are synced with in this branch."""
+def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
+    """The remotes and folders that other spaces of the organization are synced with, in branches of this name."""
     rows = tx.all(
-        """SELECT g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
-           WHERE g.remote = :remote AND g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org""",
-        remote=remote,
+        """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+           WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org""",
         branch=branch,
         but=but,
         org=organization_id,
     )
-    return [row[0] for row in rows]
+    return [(row[0], row[1]) for row in rows]
 
 
 def list_synced(tx: Transaction) -> list[str]:

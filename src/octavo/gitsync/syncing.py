@@ -49,6 +49,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher
+from ..kit.jobs import LeaseLost
 from ..kit.outbox import emit
 from ..spaces import get_space
 from ..transfer import SourceError, import_files, source_of_tree
@@ -56,6 +57,7 @@ from . import store
 from .addresses import read_remote, web_address
 from .agreed import Agreed, same_item, same_page
 from .credentials import unseal
+from .hosters import CommitStatus, tell
 from .people import Person, Said, describe, find_author
 from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
@@ -64,14 +66,19 @@ from .repository import (
     CommitText,
     Entry,
     Repository,
+    author_of,
     is_safe,
     message_of,
     open_copy,
-    person_of,
 )
+from .signing import SIGNING, sign
 from .store import SyncRow
 from .writing import Differing, FileText, Writing, differing, write_all, write_files
 
+_OF_THE_COMMIT = frozenset(
+    {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
+)
+"""Reasons that are about what was pushed."""
 _ROUNDS = 6
 """How often a sync begins anew within a run because one side was changed meanwhile."""
 
@@ -116,6 +123,15 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         message = str(error) or type(error).__name__
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+    except LeaseLost:
+        raise
+    except Exception:
+        # A defect of ours: whoever looks sees that the sync failed, and the log says why.
+        said = "Something went wrong in Octavo; its log says what"
+        _ended_badly(context, row, holder, run_id, Stopped(Reason.INTERNAL, said), seen)
+        raise
+    if outcome.commit is not None and not outcome.did_nothing:
+        outcome.problems += _tell_hoster(context, row, outcome.commit, None)
     with context.db.write() as tx:
         after = store.require_held(tx, space_id, holder)
         if outcome.did_nothing and cause == "poll":
@@ -148,9 +164,12 @@ def _ended_badly(
 ) -> str:
     waits = stopped.reason in DECIDED
     status: Any = "stopped" if waits else "failed"
+    problems: list[Problem] = []
+    if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
+        problems = _tell_hoster(context, row, seen, stopped.message)
     with context.db.write() as tx:
         after = store.require_held(tx, row.space_id, holder)
-        store.end_run(tx, run_id, status, reason=stopped.reason.value, error=stopped.message)
+        store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
         pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
         store.set_fields(
             tx, row.space_id, status=status, reason=stopped.reason.value, error=stopped.message,
@@ -172,6 +191,28 @@ def _ended_badly(
                 problem=stopped.message,
             )
     return str(status)
+
+
+def _tell_hoster(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
+    """What became of a commit, where the hoster is to be told."""
+    if not row.statuses:
+        return []
+    folder = row.folder.rstrip("/")
+    status = CommitStatus(
+        commit,
+        "failure" if wrong else "success",
+        wrong or f"{context.settings.name} has it",
+        context.app.space(row.space_id, "/~/settings/git" if wrong else ""),
+        f"octavo/{folder}" if folder else "octavo",
+        f"octavo-{row.space_id}",
+    )
+    return tell(
+        Fetcher(context.settings.allow_private_fetch),
+        read_remote(row.remote, local=True),
+        row.provider,
+        unseal(context.sealer, row.space_id, row.secret),
+        status,
+    )
 
 
 def _tell(
@@ -279,7 +320,7 @@ class _Sync:
         if done is None:
             source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
             with self.context.db.read() as tx:
-                author = find_author(tx, self.organization_id, [person_of(bytes(copy.commit(head).author))])
+                author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
             made = import_files(
                 self.context,
                 source,
@@ -447,10 +488,10 @@ class _Sync:
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self._entries(copy, tree, writing.files)
         oids |= read.oids if read is not None else {}
-        commit = copy.add_commit(head, entries, self._text(said)) if entries else None
+        commit = copy.add_commit(head, entries, self._text(said), self._signer()) if entries else None
         about = self._about(copy, head) if head is not None and changes else None
         with self.context.db.read() as tx:
-            people = [person_of(bytes(copy.commit(head).author))] if head else []
+            people = [author_of(copy.commit(head))] if head else []
             author = find_author(tx, self.organization_id, people) if changes else None
         with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
             tx = revision.tx
@@ -541,6 +582,12 @@ class _Sync:
         host = app_hosts(self.context.settings.url)[0]
         octavo = Person(self.context.settings.name, f"octavo@{host}")
         return CommitText(said.author or octavo, octavo, now() // 1000, said.message + "\n")
+
+    def _signer(self) -> Callable[[bytes], bytes] | None:
+        if self.row.signing_secret is None:
+            return None
+        private = SIGNING.open(self.context.sealer, self.row.signing_secret, self.space_id)
+        return lambda data: sign(private, data)
 
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
         """What a revision says of a commit."""

@@ -26,7 +26,16 @@ declare(
             "status": get_args(Status),
             "provider": get_args(Provider),
         },
-        long=("remote", "message", "error", "public_key", "host_key", "tree_url", "commit_url"),
+        long=(
+            "remote",
+            "message",
+            "error",
+            "public_key",
+            "signing_key",
+            "host_key",
+            "tree_url",
+            "commit_url",
+        ),
     ),
     Table(
         name="git_ahead",

@@ -41,23 +41,29 @@ class GitTarget(Struct, rename="camel"):
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
     """``first``: the side that the other one becomes equal to at the beginning. ``pollSeconds`` 0: only hooks and people
-    say when to look."""
+    say when to look. ``signCommits``: commits are signed with a key that is made here.
+    ``commitStatuses``: the hoster is told what became of each commit; needs a token."""
 
     first: First
     direction: Direction = "both"
     provider: Provider | UnsetType = UNSET
     commit_message: Message | UnsetType = UNSET
     poll_seconds: Seconds | UnsetType = UNSET
+    sign_commits: bool = False
+    commit_statuses: bool = False
 
 
 class UpdateGitSync(Struct, rename="camel"):
-    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows."""
+    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows.
+    ``signCommits``: a key is made for it where there is none, and thrown away with false."""
 
     direction: Direction | UnsetType = UNSET
     provider: Provider | UnsetType = UNSET
     commit_message: Message | UnsetType = UNSET
     poll_seconds: Seconds | UnsetType = UNSET
     credential: GitCredential | None | UnsetType = UNSET
+    sign_commits: bool | UnsetType = UNSET
+    commit_statuses: bool | UnsetType = UNSET
     forget_host_key: bool = False
 
 
@@ -79,7 +85,8 @@ class GitInfo(Struct, rename="camel"):
 
 class GitSync(Struct, rename="camel", kw_only=True):
     """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
-    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for."""
+    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for. ``signingKey``: the public part of the key that
+    commits are signed with."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -91,6 +98,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     status: Status
     credential: Literal["token", "password", "ssh-key"] | None
     commit_message: str
+    commit_statuses: bool
     poll_seconds: int
     ahead: int
     hook_url: str
@@ -102,6 +110,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     revision: str | UnsetType = UNSET
     first: First | UnsetType = UNSET
     public_key: str | UnsetType = UNSET
+    signing_key: str | UnsetType = UNSET
     host_key: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
@@ -217,6 +226,7 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "status": row.status,
         "credential": row.credential,
         "commit_message": row.message,
+        "commit_statuses": bool(row.statuses),
         "poll_seconds": row.poll,
         "ahead": ahead,
         "hook_url": to.url(f"/spaces/{row.space_id}/git/hook"),
@@ -228,6 +238,7 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "revision": row.revision or UNSET,
         "first": row.first or UNSET,
         "public_key": row.public_key or UNSET,
+        "signing_key": row.signing_key or UNSET,
         "host_key": row.host_key or UNSET,
         "reason": row.reason or UNSET,
         "message": row.error or UNSET,

@@ -6,8 +6,9 @@ waits (fetches, processes) to wait no longer than what is ``remaining``.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -44,3 +45,20 @@ def check() -> None:
     """Raises OutOfTime when the deadline has passed. For every round of a loop that may take long."""
     if remaining(1) == 0:
         raise OutOfTime("the time for this work is over")
+
+
+@contextmanager
+def ended_by(end: Callable[[], None]) -> Iterator[None]:
+    """Calls ``end`` from another thread when the deadline passes within the block: for what waits where nothing checks,
+    and stops waiting once its connection is closed."""
+    seconds = left()
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import urllib3
 
 from ..core.addresses import write_authority
+from . import deadlines
 from .tls import outgoing_tls
 
 CONNECT_SECONDS = 10
@@ -35,9 +37,11 @@ class GuardedPool(urllib3.PoolManager):
             ssl_context=outgoing_tls(),
         )
         self.received, self.most = 0, most
+        self._connections: list[Any] = []
 
         def connected(scheme: str, connection: Any) -> socket.socket:
             host = write_authority(connection.host)
+            self._connections.append(connection)
             try:
                 address = allow_url(f"{scheme}://{write_authority(connection.host, connection.port)}/")
             except GitRefused:
@@ -66,11 +70,18 @@ class GuardedPool(urllib3.PoolManager):
 
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
+    def cut(self) -> None:
+        """Ends all connections, whoever waits for them."""
+        for connection in self._connections:
+            with suppress(OSError, AttributeError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
     def urlopen(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
         response = super().urlopen(method, url, *arguments, **options)
         read = response.read
 
         def counted(*sizes: Any, **named: Any) -> bytes:
+            deadlines.check()
             piece = read(*sizes, **named)
             self.received += len(piece)
             if self.received > self.most:

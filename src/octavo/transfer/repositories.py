@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import stat
-import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import IO, Any
@@ -20,9 +19,13 @@ from dulwich.repo import Repo
 
 from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
+from ..kit import git_packs
 from ..kit.git_http import AllowUrl, GitRefused, GuardedPool
 from ..kit.temporary import TemporaryFolder
 from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
+
+_KEPT = 32 * 1024**2
+"""Bytes of files that are held in memory while a tree is read."""
 
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
@@ -75,14 +78,14 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
         return [chosen[0]]
 
     try:
-        client.fetch(parts.path.encode(), repository, determine_wants=wants, depth=1)
+        git_packs.fetch(client, parts.path.encode(), repository, wants, 1, MAX_TOTAL)
     except NotGitRepository:
         raise SourceError(f"{plain} is no Git repository") from None
     except HTTPUnauthorized:
         raise SourceError(f"{plain} wants other credentials") from None
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
         raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
-    except (KeyError, AssertionError, zlib.error, OSError) as error:
+    except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
         raise SourceError(f"{plain} does not answer as a Git repository does") from error
     except ValueError as error:
         if isinstance(error, SourceError):
@@ -132,9 +135,13 @@ def read_tree(source: Source, repository: Repo, root: bytes) -> None:
         _read_tree(source, repository, root)
     except KeyError:
         raise SourceError("the repository is incomplete") from None
+    except git_packs.DAMAGES as error:
+        raise SourceError(f"the repository has objects that cannot be read: {error}") from None
 
 
 def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    # Git tells how large a file is only by unpacking it. As many as fit are kept until they are read.
+    left = _KEPT
     waiting = [("", root)]
     while waiting:
         above, tree_id = waiting.pop()
@@ -156,10 +163,15 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
                 source.problem(printable(path), "symlink", "left out: a symbolic link")
             elif stat.S_ISREG(mode):
                 blob = bytes(item.sha or b"")
-                source.add(path, repository[blob].raw_length(), _blob_opening(repository, blob))
+                data = repository[blob].as_raw_string()
+                kept = data if len(data) <= left else None
+                left -= len(data) if kept is not None else 0
+                source.add(path, len(data), _blob_opening(repository, blob, kept))
             else:
                 source.problem(printable(path), "submodule", "left out: a submodule")
 
 
-def _blob_opening(repository: Repo, blob: bytes) -> Callable[[], IO[bytes]]:
+def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:
+    if kept is not None:
+        return lambda: io.BytesIO(kept)
     return lambda: io.BytesIO(repository[blob].as_raw_string())
