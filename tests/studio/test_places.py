@@ -100,8 +100,6 @@ BY_THE_API = {
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
     "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
-    "deleteCommentInChangeRequest", "deleteCommentInSpace", "updateCommentReplyInChangeRequest",
-    "updateCommentReplyInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
     "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
