@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from octavo.errors import Unavailable
 from octavo.kit import mail
-from octavo.notifications import mailing
+from octavo.notifications import mailing, store
 from world import NOBODY, World
 
 from .test_notifications import inbox, mention, say, work
@@ -62,6 +63,52 @@ def test_a_digest_is_one_mail(world: World, sent) -> None:
     assert "One Look here" in message["text"] and "Two Look here" in message["text"]
     mailing.mail_digests(world.context)
     work(world)
+    assert len(sent) == 1
+
+
+def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypatch) -> None:
+    monkeypatch.setattr(mailing, "_MOST", 2)
+    assert world.call(
+        "reader", "PATCH", "/user/notification-settings", json={"channels": {"mentioned": "digest"}}
+    ).is_success
+    for word in ("One", "Two", "Three", "Four"):
+        say(world, "admin", f"{word} {mention(world, 'reader')}")
+    work(world)
+    mailing.mail_digests(world.context)
+    # What comes while it is written waits for the next one.
+    late = say(world, "admin", f"Late {mention(world, 'reader')}")
+    read = store.list_for_digest
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            store,
+            "list_for_digest",
+            lambda tx, user: [row for row in read(tx, user) if row.comment_id != late],
+        )
+        work(world)
+    (message,) = sent
+    assert "Four Look" in message["text"] and "One Look" not in message["text"]
+    assert f"And 2 more: {world.context.settings.url}/~/inbox" in message["text"]
+    with world.context.db.read() as tx:
+        assert [row.comment_id for row in store.list_for_digest(tx, world.users["reader"])] == [late]
+
+
+def test_a_server_that_fails_does_not_use_up_what_may_be_sent(world: World, sent, monkeypatch) -> None:
+    say(world, "admin", mention(world, "reader"))
+    monkeypatch.setattr(mailing, "WAIT", 10_000)
+    work(world)
+    (told,) = inbox(world, "reader")
+    sent.clear()
+    world.context.settings = replace(world.context.settings, mails_per_day=3)
+
+    def refuse(url, **message):
+        raise Unavailable("mail through mail.test: refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mail, "send", refuse)
+        for _ in range(4):
+            with pytest.raises(Unavailable):
+                mailing.mail_notification(world.context, world.users["reader"], told["id"])
+    mailing.mail_notification(world.context, world.users["reader"], told["id"])
     assert len(sent) == 1
 
 

@@ -288,3 +288,45 @@ def test_what_failed_is_told_to_whom_it_concerns(sqlite_world: World, event: str
     (told,) = inbox(world, "editor")
     assert (told["reason"], told["problem"]) == ("failed", "There is no page in it.")
     assert told["urls"]["app"].endswith(world.home.path(where))
+
+
+def test_a_team_that_is_mentioned_is_told_in_batches(world: World, monkeypatch) -> None:
+    monkeypatch.setattr(telling, "BATCH", 3)
+    org = world.home["organizationId"]
+    team = world.call("admin", "PUT", f"/orgs/{org}/teams", json={"title": "Everybody"}).json()["id"]
+    people = []
+    with world.context.db.write() as tx:
+        for number in range(7):
+            user = insert_user(tx, f"teammate-{number}@example.org", f"Teammate {number}", verified=True)
+            upsert_member(tx, org, user.id, "read", accepted=True)
+            people.append(user.id)
+            if number % 2:
+                store.put_watch(tx, user.id, world.home["spaceId"], "", "watching")
+    for user_id in people:
+        path = f"/orgs/{org}/teams/{team}/members/{user_id}"
+        assert world.call("admin", "PUT", path, json={}).is_success
+    work(world)
+    before, told = _rows(world), []
+    put = store.put_notification
+    monkeypatch.setattr(
+        store,
+        "put_notification",
+        lambda tx, user_id, *rest, **more: told.append(user_id) or put(tx, user_id, *rest, **more),
+    )
+    say(world, "admin", f'All of [you](/teams/{team} "mention")')
+    work(world)
+    assert sorted(told) == sorted(people) and _rows(world) == before + len(people)
+    with world.context.db.read() as tx:
+        reasons = tx.all("SELECT DISTINCT reason FROM notifications WHERE user_id IN :people", people=people)
+    assert reasons == [("mentioned",)]
+
+
+def test_asking_for_a_review_tells_that_it_was_opened(world: World) -> None:
+    watch(world, "reader")
+    made = world.post("editor", f"/spaces/{world.home['spaceId']}/change-requests", {"subject": "Asked for"})
+    path = f"/spaces/{world.home['spaceId']}/change-requests/{made['id']}"
+    world.post("editor", f"{path}/requested-reviewers", {"users": [world.users["reviewer"]]})
+    work(world)
+    (told,) = inbox(world, "reader")
+    assert (told["reason"], told["status"]) == ("statusChanged", "open")
+    assert [one["reason"] for one in inbox(world, "reviewer")] == ["reviewRequested"]

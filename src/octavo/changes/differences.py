@@ -32,6 +32,7 @@ from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
+from ..kit.pagination import Next, decode_token, encode_token
 from ..pages import Reader, present_cover, present_layout
 from ..references import cover_ref
 from .differences_wire import (
@@ -193,14 +194,42 @@ def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: 
 
 
 def present_differences(
-    to: Recipient, tx: Transaction, states: States, limit: int, merged_from: Any | UnsetType = UNSET
+    to: Recipient,
+    tx: Transaction,
+    states: States,
+    limit: int,
+    page: str | None = None,
+    only: str | None = None,
+    merged_from: Any | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """The first ``limit`` changes, and how many more there are."""
+    """``limit`` changes behind a page, those of ``only`` one thing, and how many more there are. Raises BadRequest where the change that the page
+    ended with is none any more."""
     presenter = _Presenter(to, tx, states)
     entries = entries_between(tx, states)
-    shown = [presenter.present(entry) for entry in entries[:limit]]
-    more = len(entries) - len(shown)
-    return SemanticChanges(shown, more if more else UNSET, merged_from)
+    if only is not None:
+        entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
+    start = _start(entries, page)
+    chosen = entries[start : start + limit]
+    shown = [presenter.present(entry) for entry in chosen]
+    more = len(entries) - start - len(shown)
+    following = Next(encode_token(*_key(chosen[-1]))) if more and chosen else UNSET
+    return SemanticChanges(shown, more if more else UNSET, following, merged_from)
+
+
+def _key(entry: Entry) -> tuple[str, str, str]:
+    if isinstance(entry, list):
+        return "variable", "", ""
+    return entry.target, entry.id, entry.kind
+
+
+def _start(entries: list[Entry], page: str | None) -> int:
+    after = decode_token(page, str, str, str)
+    if after is None:
+        return 0
+    for number, entry in enumerate(entries, 1):
+        if _key(entry) == after:
+            return number
+    raise BadRequest("page: what this page begins after is not changed any more; begin anew.")
 
 
 class _Presenter:

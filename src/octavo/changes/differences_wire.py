@@ -8,14 +8,18 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.diff import BlockChange, Words
+from ..kit.pagination import Next
 
 
 class ChangesQuery(Struct):
     """``since``: a revision of the change request, such as the one that was reviewed last; what it brought in from main
-    since is among the changes."""
+    since is among the changes. ``only``: the id of a page or item, of which alone the changes are told. ``page``:
+    `next.page` of the answer before."""
 
     since: str | None = None
+    only: str | None = None
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
+    page: str | None = None
 
 
 class ChangedPage(Struct):
@@ -51,10 +55,11 @@ class SemanticChange(Struct, rename="camel"):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """``more``: how many changes there are beyond these."""
+    """``more``: how many changes there are behind these, and ``next`` the page with them."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET
+    next: Next | UnsetType = UNSET
     merged_from: Any | UnsetType = UNSET
 
 

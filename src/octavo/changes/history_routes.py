@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
-from ..content import get_revision, list_beginnings, list_revisions
+from ..content import RevisionRow, get_revision, list_beginnings, list_revisions, list_revisions_of_page
+from ..errors import NotFound
+from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reverting, store
@@ -31,12 +33,36 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
     """The revisions of main, newest first. Saves of one person in a row, each made on the one before by `baseRevision`
     and within five minutes of it, are one: the last of them, with their number in `saves`."""
     with call.db.read() as tx:
-        found = list_revisions(tx, space.space_id, query.limit, query.page)
-        merged = {
-            row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from
-        }
-        begun = list_beginnings(tx, found.rows)
-        shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
+        return _present(call, tx, space, list_revisions(tx, space.space_id, query.limit, query.page))
+
+
+@operation(
+    "listRevisionsOfPage",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/revisions",
+    needs=Can.VIEW,
+    returns=Listing[RevisionItem],
+    errors=(404,),
+    extension=True,
+    agents="docs:read",
+)
+def list_page_revisions(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[RevisionItem]:
+    """The revisions of main that changed one page: its text, its fields or its place. Of a deleted page as well."""
+    with call.db.read() as tx:
+        found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
+        if not found.count:
+            raise NotFound(f"There was never a page {page_id!r} in this space.")
+        return _present(call, tx, space, found)
+
+
+def _present(
+    call: Call, tx: Transaction, space: SpaceAccess, found: Slice[RevisionRow]
+) -> Listing[RevisionItem]:
+    merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
+    begun = list_beginnings(tx, found.rows)
+    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
 
@@ -51,7 +77,7 @@ def get_revision_changes(
         states = states_of_revision(tx, space.space_id, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
         merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
-        return present_differences(call, tx, states, query.limit, merged)
+        return present_differences(call, tx, states, query.limit, query.page, query.only, merged)
 
 
 @operation(

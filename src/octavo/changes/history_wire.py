@@ -19,10 +19,13 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery):
-    """``since``: Octavo's own: an earlier revision that it is compared with, instead of the one before."""
+    """``since``: Octavo's own: an earlier revision that it is compared with, instead of the one before. ``only``:
+    the id of a page or item, of which alone the changes are told. ``page``: `next.page` of the answer before."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None
+    only: str | None = None
+    page: str | None = None
 
 
 class RevertQuery(Struct):

@@ -114,8 +114,10 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
     """A review of the content as it is now, by anybody but who made the change request."""
+    with call.db.read() as tx:
+        said = reviewing.read_words(call, tx, change, body.comment)
     with call.db.write() as tx:
-        review = reviewing.submit(call, tx, change, body.status, body.comment)
+        review = reviewing.submit(call, tx, change, body.status, said)
         row = store.get_change(tx, change.change_id)
         comments = reviewing.review_comments(call, tx, row, [review], None)
         return present_reviews(call, tx, row, [review], comments)[0]
@@ -172,9 +174,11 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
 def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
     """Notes that the caller has seen a page, file or reusable content as it was in a revision of the change request, or
     with `variables` all variables."""
-    with call.db.write() as tx:
+    with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        made = seeing.mark(tx, change, row, object_id, body.revision)
+        made = seeing.mark_of(tx, change, row, object_id, body.revision)
+    with call.db.write() as tx:
+        made = store.put_seen(tx, made)
     return present_seen(made.object_id, made.seen_at)
 
 

@@ -20,11 +20,13 @@ Format = Literal["document", "markdown"] | None
 class ReviewComments(NamedTuple):
     """How the words of a review become a comment and are shown as one.
 
-    ``post(call, tx, change, review_id, body)`` keeps the body (``{markdown}`` or ``{document}``) as a comment on
-    the review; ``show(call, tx, change, review_ids, format)`` gives comments as the API shows them, by review.
+    ``read(call, tx, change, body)`` makes of a body (``{markdown}`` or ``{document}``) what is kept, and
+    ``post(call, tx, change, review_id, said)`` keeps that as a comment on the review;
+    ``show(call, tx, change, review_ids, format)`` gives comments as the API shows them, by review.
     """
 
-    post: Callable[[Recipient, Transaction, ChangeRow, str, dict[str, Any]], None]
+    read: Callable[[Recipient, Transaction, ChangeRow, dict[str, Any]], Any]
+    post: Callable[[Recipient, Transaction, ChangeRow, str, Any], None]
     show: Callable[[Recipient, Transaction, ChangeRow, list[str], Format], dict[str, Any]]
 
 
@@ -62,21 +64,28 @@ def request_reviews(
         tell(tx, "change_request_review_requested", access, change.id, user=user_id)
     if change.status == "draft":
         store.set_fields(tx, change, status="open")
+        tell(tx, "change_request_status_updated", access, change.id, status="open")
     return asked
 
 
-def submit(
-    to: Recipient, tx: Transaction, access: ChangeAccess, status: str, comment: dict[str, Any] | None
-) -> ReviewRow:
-    """A review of the content as it is now. Raises Forbidden for who made the change request."""
+def read_words(to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None) -> Any:
+    """What a review says, read and checked before anything is locked; None when it says nothing."""
+    if not comment:
+        return None
+    if not _comments:
+        raise Unavailable("comment: this installation keeps no comments.")
+    return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
+
+
+def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: Any) -> ReviewRow:
+    """A review of the content as it is now. ``said``: by ``read_words``. Raises Forbidden for who made the change
+    request."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if change.created_by == access.user_id:
         raise Forbidden("Who made a change request cannot review it.")
     review = store.insert_review(tx, change, access.user_id, status)
-    if comment:
-        if not _comments:
-            raise Unavailable("comment: this installation keeps no comments.")
-        _comments[0].post(to, tx, change, review.id, comment)
+    if said is not None:
+        _comments[0].post(to, tx, change, review.id, said)
     tell(tx, "change_request_review_submitted", access, change.id, review=review.id, status=status)
     return review

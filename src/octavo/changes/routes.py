@@ -227,7 +227,8 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     its own."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_differences(call, tx, states_of_change(tx, row, query.since), query.limit)
+        states = states_of_change(tx, row, query.since)
+        return present_differences(call, tx, states, query.limit, query.page, query.only)
 
 
 @operation(

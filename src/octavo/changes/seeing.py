@@ -8,7 +8,7 @@ from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 from .entering import ChangeAccess
-from .store import ChangeRow, SeenRow, list_seen, put_seen
+from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
 """All variables together are one thing to review."""
@@ -29,10 +29,10 @@ def list_marks(
     return slice_rows(rest[: limit + 1], limit, len(good), lambda row: (row.object_id,))
 
 
-def mark(
+def mark_of(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Notes that the caller saw something as it was in a revision of the change request. Raises NotFound, BadRequest."""
+    """That the caller saw something as it was in a revision of the change request. Raises NotFound, BadRequest."""
     if object_id not in _changed(tx, change):
         raise NotFound(f"This change request changes nothing with the id {object_id!r}.")
     try:
@@ -41,7 +41,7 @@ def mark(
         raise NotFound(f"revision: there is no revision {revision_id!r} in this space.") from None
     if seen.branch_id != change.branch_id:
         raise BadRequest("revision: expected one of this change request.")
-    return put_seen(tx, SeenRow(change.id, access.user_id, object_id, seen.sequence, now()))
+    return SeenRow(change.id, access.user_id, object_id, seen.sequence, now())
 
 
 def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:

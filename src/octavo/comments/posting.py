@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -65,15 +65,27 @@ def _post(
     return made.id
 
 
-def post_review(
-    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, given: dict[str, Any]
-) -> None:
-    """What a review says, as a comment of its change request; nothing for ``{}``."""
+class ReviewWords(NamedTuple):
+    """What a review says, as it is kept."""
+
+    body: str
+    mentions: Mentions
+
+
+def read_review(tx: Transaction, discussion: Discussion, given: dict[str, Any]) -> ReviewWords | None:
+    """None for ``{}``. Raises BadRequest, and NotFound for who cannot be mentioned."""
     parsed = parse_plain(given)
     if parsed.silent:
-        return
+        return None
     mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
-    _post(tx, discussion, source_of(parsed), Anchor(change.revision), mentions, review_id)
+    return ReviewWords(source_of(parsed), mentions)
+
+
+def post_review(
+    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, said: ReviewWords
+) -> None:
+    """What a review says, as a comment of its change request."""
+    _post(tx, discussion, said.body, Anchor(change.revision), said.mentions, review_id)
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, given: PostReply) -> str:

@@ -9,13 +9,17 @@ from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from . import store
 from .entering import discussion_of
-from .posting import post_review
+from .posting import ReviewWords, post_review, read_review
 from .presenting import present_comments
 from .wire import Comment, Format
 
 
-def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, body: dict[str, Any]) -> None:
-    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, body)
+def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: dict[str, Any]) -> ReviewWords | None:
+    return read_review(tx, discussion_of(tx, to.actor, change), body)
+
+
+def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, said: ReviewWords) -> None:
+    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, said)
 
 
 def _show(
@@ -28,4 +32,4 @@ def _show(
 
 def keep_review_comments() -> None:
     """Lets change requests keep and show them here."""
-    comment_reviews(ReviewComments(_post, _show))
+    comment_reviews(ReviewComments(_read, _post, _show))

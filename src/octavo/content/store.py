@@ -242,6 +242,38 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
     return slice_rows([_revision(row) for row in found], limit, count, lambda row: (row.sequence,))
 
 
+_OF_PAGE = """touched(sequence) AS (
+    SELECT v.from_seq FROM page_versions v WHERE v.branch_id = :branch AND v.page_id = :page
+    UNION SELECT v.to_seq FROM page_versions v WHERE v.branch_id = :branch AND v.page_id = :page),
+  shown(sequence) AS (
+    SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
+                      WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
+      FROM touched t)"""
+"""The sequences of main in whose revision a page changed, of saves in a row the last. It costs what happened to the page,
+however long the history of the space is."""
+
+
+def list_revisions_of_page(
+    tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
+) -> Slice[RevisionRow]:
+    """The revisions of main that changed a page, newest first; of saves in a row the last one, when any of them did.
+    None for a page that main never had."""
+    after = decode_token(page, int)
+    branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
+    given = {"branch": branch, "page": page_id}
+    prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
+    rows = tx.all(
+        f"""{prefix} SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch
+            AND r.sequence IN (SELECT sequence FROM shown WHERE sequence < :after)
+            ORDER BY r.sequence DESC LIMIT :limit""",
+        after=after[0] if after else FOREVER,
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
+    return slice_rows([_revision(row) for row in rows], limit, count, lambda row: (row.sequence,))
+
+
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
                r.git, r.merged_from, r.conflicts, r.saves_since"""
 _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1

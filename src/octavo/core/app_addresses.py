@@ -40,6 +40,10 @@ class AppAddresses(NamedTuple):
     def site(self, organization: str, id: str) -> str:
         return f"{self.base}/o/{organization}/sites/{id}"
 
+    @property
+    def inbox(self) -> str:
+        return f"{self.base}/~/inbox"
+
     def space(self, id: str, view: str = "") -> str:
         return f"{self.base}/s/{id}{view}"
 

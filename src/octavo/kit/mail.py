@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from ..core.addresses import read_address
 from ..errors import Unavailable
 from ..settings import Settings
-from .allowances import spend
+from .allowances import DAY, count_more, key_of, spend
 from .db import Transaction
 from .tls import outgoing_tls
 
@@ -23,6 +23,11 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     most = settings.mails_per_day
     message = f"{address}: more than the {most} mails that one address is sent within a day."
     spend(tx, "mails", address.strip().lower(), most, message)
+
+
+def give_back(tx: Transaction, address: str) -> None:
+    """Does not count a mail that was allowed and could not be sent."""
+    count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
 def send(

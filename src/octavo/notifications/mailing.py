@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..access import Can, act_for, find_space_access, find_user, has_verified_email
 from ..core.app_addresses import AppAddresses
-from ..errors import BadRequest, TooManyRequests
+from ..errors import BadRequest, TooManyRequests, Unavailable
 from ..kit import deadlines, jobs, mail
 from ..kit.clock import now
 from ..kit.context import Context
@@ -16,7 +16,7 @@ from .store import NotificationRow
 WAIT = 30_000
 """Milliseconds before a mail is sent: what happens meanwhile is in it, and who reads it in the app gets none."""
 _MOST = 50
-"""Lines of a digest."""
+"""Entries of a digest; of the others their number is said."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -57,10 +57,7 @@ def mail_digests(context: Context) -> None:
         with context.db.write() as tx:
             users = store.list_digested(tx, after, _BATCH)
             for user in users:
-                if context.settings.smtp_url:
-                    jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
-                else:
-                    store.note_digest(tx, user)
+                jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
         if len(users) < _BATCH:
             return
         after = users[-1]
@@ -71,17 +68,24 @@ jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 @jobs.job("mailDigest", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
+    """Mails somebody what waits for their digest and they still see, the latest in words and of the rest the number.
+    Without a mail server it is in the app alone."""
     with context.db.read() as tx:
-        rows = [row for row in store.list_for_digest(tx, user, _MOST) if row.state == "unread"]
-        rows = [row for row in rows if _still_seen(tx, row)]
-        address = _address(tx, user)
-        found = presenting.find(tx, rows)
-        text = "\n\n".join(_text(context, tx, found, row) for row in rows)
+        waiting = store.list_for_digest(tx, user)
+        seen = {
+            row.space_id for row in {row.space_id: row for row in waiting}.values() if _still_seen(tx, row)
+        }
+        rows = [row for row in waiting if row.state == "unread" and row.space_id in seen]
+        shown = rows[:_MOST]
+        address = _address(tx, user) if context.settings.smtp_url else None
+        found = presenting.find(tx, shown)
+        said = [_text(context, tx, found, row) for row in shown]
     if rows and address is not None:
-        subject = "What concerns you since yesterday"
-        _send(context, user, None, address, subject, text)
+        if more := len(rows) - len(shown):
+            said.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
+        _send(context, user, None, address, "What concerns you since yesterday", "\n\n".join(said))
     with context.db.write() as tx:
-        store.note_digest(tx, user)
+        store.note_digested(tx, waiting)
         jobs.finish(tx)
 
 
@@ -117,14 +121,20 @@ def _send(
             mail.allow(tx, context.settings, address)
     except TooManyRequests:
         return  # it is in the app
-    mail.send(
-        context.settings.smtp_url,
-        sender=context.settings.mail_from,
-        to=address,
-        subject=subject[:200],
-        text=f"{text}\n\n-- \nNo more such mails: {link}\n",
-        headers={"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
-    )
+    try:
+        mail.send(
+            context.settings.smtp_url,
+            sender=context.settings.mail_from,
+            to=address,
+            subject=subject[:200],
+            text=f"{text}\n\n-- \nNo more such mails: {link}\n",
+            headers={"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
+        )
+    except Unavailable:
+        # A day on which the server fails must not use up what somebody may be sent when it is back.
+        with context.db.write() as tx:
+            mail.give_back(tx, address)
+        raise
 
 
 # --- no more of it ------------------------------------------------------------------------------------

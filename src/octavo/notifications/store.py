@@ -238,12 +238,11 @@ def lock_changing(
 # --- digests ------------------------------------------------------------------------------------------
 
 
-def list_for_digest(tx: Transaction, user_id: str, limit: int) -> list[NotificationRow]:
+def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
+    """All that waits for the next digest of somebody, the latest first."""
     rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.digest = 1
-            ORDER BY n.at DESC LIMIT :limit""",
+        f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.digest = 1 ORDER BY n.at DESC",
         user=user_id,
-        limit=limit,
     )
     return list(map(_row, rows))
 
@@ -259,9 +258,12 @@ def list_digested(tx: Transaction, after: str, limit: int) -> list[str]:
     return [user_id for (user_id,) in rows]
 
 
-def note_digest(tx: Transaction, user_id: str) -> None:
-    """Nothing waits for the digest of somebody any more."""
-    tx.run("UPDATE notifications SET digest = 0 WHERE user_id = :user AND digest = 1", user=user_id)
+def note_digested(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
+    """These wait for no digest any more, but for those that became new since they were read."""
+    tx.run_many(
+        "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
+        [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
+    )
 
 
 # --- watches ------------------------------------------------------------------------------------------

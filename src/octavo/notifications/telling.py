@@ -39,19 +39,15 @@ def note_event(tx: Transaction, event: Event) -> None:
 
 @jobs.job("notifyPeople")
 def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
-    """Tells those whom an event concerns, a batch of them; the next batch is a job of its own. ``after``: whom of the
-    watchers the last batch ended with."""
+    """Tells those whom an event concerns, a batch of them in the order of their ids; the next batch is a job of its own.
+    ``after``: whom the last batch ended with."""
     told = Event(**event)
     with context.db.read() as tx:
         concern = read_concern(tx, told)
         if concern is None:
             return
-        watchers = (
-            store.list_watchers(tx, told.space_id or "", concern.pages, after or "", BATCH)
-            if concern.watched
-            else []
-        )
-        reasons = _reasons(tx, told, concern, watchers, first=after is None)
+        people = _next_people(tx, told, concern, after or "")
+        reasons = _reasons(tx, told, concern, people)
         channels = store.list_channels(tx, reasons)
     with context.db.write() as tx:
         users = {}
@@ -75,24 +71,26 @@ def notify_people(context: Context, event: dict[str, Any], after: str | None = N
                 of=told.type,
                 **told.payload,
             )
-        if len(watchers) == BATCH:
-            jobs.enqueue(
-                tx, "notifyPeople", organization=told.organization_id, event=event, after=watchers[-1]
-            )
+        if len(people) == BATCH:
+            jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
         jobs.finish(tx)
 
 
-def _reasons(
-    tx: Transaction, event: Event, concern: Concern, watchers: list[str], *, first: bool
-) -> dict[str, Reason]:
-    """Who is told, and why: neither who did it, nor who muted it, nor who does not see the space."""
-    reasons: dict[str, Reason] = {}
+def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
+    """The next of those whom it concerns and of those who watch: a team that is mentioned may have thousands."""
+    found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
     if concern.watched is not None:
-        reasons = {user_id: concern.watched for user_id in watchers if user_id not in concern.direct}
-    if first:
-        reasons |= concern.direct
-    if event.payload.get("by") in reasons and event.payload["by"] not in concern.direct:
-        del reasons[event.payload["by"]]
+        found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))
+    return sorted(found)[:BATCH]
+
+
+def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
+    """Who of them is told, and why: neither who did it, nor who muted it, nor who does not see the space."""
+    reasons: dict[str, Reason] = {}
+    for user_id in people:
+        reason = concern.direct.get(user_id, concern.watched)
+        if reason is not None and (user_id in concern.direct or user_id != event.payload.get("by")):
+            reasons[user_id] = reason
     levels = store.list_levels(tx, event.space_id or "", concern.pages, reasons)
     return {
         user_id: reason

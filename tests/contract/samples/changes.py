@@ -81,6 +81,7 @@ SAMPLES = {
     "deleteReusableContentInChangeRequest": Sample(),
     "updateVariablesInChangeRequest": Sample(body={"variables": {"color": "blue"}}),
     "listRevisionsOfSpace": Sample(),
+    "listRevisionsOfPage": Sample(),
     "getRevisionSemanticChanges": Sample(),
     "getPageChangesInRevision": Sample(),
     "revertRevision": Sample(path={"revisionId": "latestRevisionId"}),
