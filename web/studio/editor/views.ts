@@ -25,10 +25,12 @@ import {
 } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
+import { copyText } from "../parts/copying.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
-import type { Asset, Lookup, Target } from "./lookup.ts";
+import { type Asset, isLost, type Lookup, type Target } from "./lookup.ts";
+import { readReusableText, writeReusable } from "./reusing.ts";
 import { openSettings } from "./settings.ts";
 import { words } from "./words.ts";
 
@@ -253,7 +255,7 @@ class CodeView extends Drawn {
   async #copy(button: HTMLElement): Promise<void> {
     const lines: string[] = [];
     this.node.forEach((line) => lines.push(line.textContent));
-    await navigator.clipboard.writeText(lines.join("\n"));
+    await copyText(lines.join("\n"));
     button.classList.add("done");
     set(button, { "aria-label": words.copied });
     setTimeout(() => button.classList.remove("done"), 2000);
@@ -725,43 +727,140 @@ class CardView extends Drawn {
   }
 }
 
-/** A reusable content with its text, which is written where it is kept. */
+/** A reusable content with its text. Where the page is written, its Markdown is edited in place, for all pages that show
+ * it. */
 class ReusableView extends Drawn {
   dom: HTMLElement;
+  #title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
+  #body = h("div");
+  #edit: HTMLElement | undefined;
   #inside: { destroy(): void } | undefined;
   #gone = false;
+  #deafen: () => void;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
-    const title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
-    const body = h("div");
+    const own = this.#own();
+    if (this.editable && own) {
+      this.#edit = h("button", {
+        type: "button",
+        class: "block-tool",
+        title: words.edit,
+        "aria-label": words.edit,
+        onclick: () => void this.#write(own.change, own.id),
+      }, sign("edit"));
+    }
     this.dom = h(
       "div",
       { class: "reusable", contenteditable: "false" },
-      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), title) : null,
-      body,
+      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), this.#title) : null,
+      this.#body,
+      this.#edit ?? null,
     );
+    this.dom.addEventListener("click", (event) => {
+      if (!(event.target as Element).closest("textarea, button")) this.select();
+    });
+    this.#deafen = this.around.lookup.onforget(() => this.#show());
+    this.#show();
+  }
+
+  /** Where it can be written from here: in the change request of the page. */
+  #own(): { change: number; id: string } | undefined {
+    const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
+    const { base } = this.around.lookup;
+    const here = space === undefined || space === this.around.lookup.space;
+    return here && reusableContent && base.kind === "change"
+      ? { change: base.number, id: reusableContent }
+      : undefined;
+  }
+
+  #show(): void {
     this.around.lookup.reusable(dataOf(this.node).ref).then(async (found) => {
       if (found === undefined) {
         const where = urlOf(dataOf(this.node).ref) ?? "";
-        body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
+        this.#body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
         return;
       }
-      title.textContent = found.title;
+      this.#title.textContent = found.title;
       const [{ mountPage }, { readDocument }] = await Promise.all([
         import("./mounting.ts"),
         import("../document/convert.ts"),
       ]);
+      // What somebody writes here just now stays until they are done.
+      if (this.#gone || this.#body.querySelector("textarea")) return;
       const place = h("div");
-      if (this.#gone) return;
-      body.replaceChildren(place);
+      this.#inside?.destroy();
+      this.#body.replaceChildren(place);
       this.#inside = mountPage(place, { doc: readDocument(found.document), lookup: this.around.lookup });
     }, () => {});
-    this.dom.addEventListener("click", () => this.select());
+  }
+
+  async #write(change: number, id: string): Promise<void> {
+    const { lookup } = this.around;
+    const told = h("p", { class: "reusable-problem", role: "alert" });
+    let before: { text: string; revision: string };
+    try {
+      before = await readReusableText(lookup.space, change, id);
+    } catch (problem) {
+      told.textContent = (problem as Error).message;
+      if (!this.#gone) this.#body.append(told);
+      return;
+    }
+    if (this.#gone || this.#body.querySelector("textarea")) return;
+    const text = h("textarea", {
+      class: "reusable-text",
+      rows: Math.min(24, Math.max(4, before.text.split("\n").length + 1)),
+      "aria-label": `${this.#title.textContent}: Markdown`,
+      spellcheck: "true",
+    });
+    text.value = before.text;
+    const close = (): void => {
+      text.remove();
+      this.#edit?.removeAttribute("hidden");
+      this.#show();
+      this.view.focus();
+    };
+    const save = h(
+      "button",
+      { type: "button", class: "button primary small", onclick: () => void put() },
+      words.saveNote,
+    );
+    const put = async (): Promise<void> => {
+      save.setAttribute("aria-busy", "true");
+      try {
+        if (text.value !== before.text) {
+          await writeReusable(lookup.space, change, id, { ...before, text: text.value });
+        }
+        text.remove();
+        lookup.forget();
+        close();
+      } catch (problem) {
+        save.removeAttribute("aria-busy");
+        told.textContent = (problem as Error).message;
+      }
+    };
+    text.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") close();
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void put();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    const cancel = h(
+      "button",
+      { type: "button", class: "button secondary small", onclick: close },
+      words.cancel,
+    );
+    this.#edit?.setAttribute("hidden", "");
+    this.#inside?.destroy();
+    this.#inside = undefined;
+    this.#body.replaceChildren(text, told, h("div", { class: "reusable-row" }, save, cancel));
+    text.focus();
   }
 
   destroy(): void {
     this.#gone = true;
+    this.#deafen();
     this.#inside?.destroy();
   }
 }
@@ -969,10 +1068,10 @@ export function markViews(around: Surroundings): Record<string, MarkViewConstruc
     link: (mark: Mark) => {
       const { ref, title } = mark.attrs.data as Data;
       const href = around.lookup.href(ref);
-      const dom = href === undefined
-        ? h("span", { class: "broken" })
-        : h("a", { href, title: title as string | undefined, rel: "noopener" });
-      return { dom };
+      if (href === undefined || isLost(ref)) {
+        return { dom: h("span", { class: "broken", title: `${words.notFound} ${href ?? ""}`.trim() }) };
+      }
+      return { dom: h("a", { href, title: title as string | undefined, rel: "noopener" }) };
     },
   };
 }
