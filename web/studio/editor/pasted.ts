@@ -43,7 +43,7 @@ export function arrange(root: Element | DocumentFragment): void {
     for (const task of list.querySelectorAll<HTMLElement>("[data-task-state]")) {
       const item = list.ownerDocument.createElement("li");
       item.dataset.checked = String(task.dataset.taskState === "DONE");
-      item.append(...task.childNodes);
+      item.append(contentOf(task));
       made.append(item);
     }
     if (made.firstChild) list.replaceWith(made);
@@ -64,7 +64,7 @@ export function arrange(root: Element | DocumentFragment): void {
   // A box around words, or one cell of a spreadsheet.
   for (const table of all<HTMLTableElement>("table")) {
     const cells = table.querySelectorAll("td, th");
-    if (cells.length === 1) table.replaceWith(...cells[0]!.childNodes);
+    if (cells.length === 1) table.replaceWith(contentOf(cells[0]!));
   }
   // Space between blocks.
   for (const line of all("br")) {
@@ -74,6 +74,13 @@ export function arrange(root: Element | DocumentFragment): void {
   for (const line of all("p")) {
     if (!line.textContent?.trim() && !line.querySelector("img, input")) line.remove();
   }
+}
+
+/** What is in an element, taken out of it, however much it is. */
+function contentOf(element: Element): DocumentFragment {
+  const range = element.ownerDocument.createRange();
+  range.selectNodeContents(element);
+  return range.extractContents();
 }
 
 function isBlock(node: ChildNode | null): boolean {
@@ -105,7 +112,7 @@ function wordLists(items: HTMLElement[]): void {
     }
     const made = item.ownerDocument.createElement("li");
     const words = item.ownerDocument.createElement("p");
-    words.append(...item.childNodes);
+    words.append(contentOf(item));
     made.append(words);
     open[level - 1]!.append(made);
     last = open[0];
