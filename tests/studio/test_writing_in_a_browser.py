@@ -641,20 +641,6 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     page.get_by_role("option", name="Notice", exact=True).wait_for()
     page.keyboard.press("Enter")
     text.get_by_text("Shared words.").wait_for()
-    # It is written in place, for all pages that show it.
-    text.locator(".reusable").hover()
-    text.locator(".reusable").get_by_role("button", name="Edit").click()
-    written = text.get_by_role("textbox", name="Notice: Markdown")
-    expect(written).to_have_value(re.compile("Shared words"))
-    written.fill("Shared *words*, edited.\n")
-    written.press("Control+Enter")
-    text.locator(".reusable em").get_by_text("words").wait_for()
-    assert "Shared *words*, edited." in json.dumps(
-        [
-            desk.admin.call("GET", f"{content}/reusable-contents/{one['id']}?format=markdown")
-            for one in desk.admin.call("GET", content)["reusableContents"]
-        ]
-    )
     found = desk.until(change, lambda found: "include" in found)
     assert re.fullmatch(
         r"# Page\n\nOne\. <code class=\"expression\">space\\\.vars\\\.version</code>\n\n"

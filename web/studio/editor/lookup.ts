@@ -39,8 +39,6 @@ export class Lookup {
   #targets = new Map<string, Promise<Target>>();
   #assets = new Map<string, Promise<Asset | undefined>>();
 
-  #listeners = new Set<() => void>();
-
   #shared: { asked: number; found: Promise<Shared> } | undefined;
 
   constructor(readonly space: string, readonly base: Base) {}
@@ -58,13 +56,6 @@ export class Lookup {
   /** Something of what pages share was changed here. */
   forget(): void {
     this.#shared = undefined;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Calls when what pages share was changed here, until what comes back is called. */
-  onforget(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   /** A reusable content: its title and its text; undefined where there is none. */

@@ -46,43 +46,6 @@ export async function readReusable(space: string, revision: string, id: string):
   ) as unknown as DocumentJson;
 }
 
-/** The Markdown of a reusable content of a change request, and the revision that it is of. */
-export async function readReusableText(
-  space: string,
-  change: number,
-  id: string,
-): Promise<{ text: string; revision: string }> {
-  const path = { spaceId: space, changeRequestId: String(change) };
-  const { revision } = await ask(
-    api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", { params: { path } }),
-  );
-  const found = await ask(
-    api.GET(
-      "/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents/{reusableContentId}",
-      { params: { path: { ...path, reusableContentId: id }, query: { format: "markdown" } } },
-    ),
-  );
-  return { text: found.markdown ?? "", revision };
-}
-
-/** Writes it for all pages that show it; what somebody else wrote since that revision is merged. */
-export async function writeReusable(
-  space: string,
-  change: number,
-  id: string,
-  { text, revision }: { text: string; revision: string },
-): Promise<void> {
-  const changes = [{
-    operation: "update_reusable_content",
-    reusableContent: id,
-    document: { markdown: text },
-  }];
-  await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-    params: { path: { spaceId: space, changeRequestId: String(change) }, query: { compat: false } },
-    body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: revision },
-  }));
-}
-
 export function reusableBlock(id: string): Node {
   const ref = { kind: "reusable-content", reusableContent: id };
   return schema.nodes.reusable_content!.create({ data: { ref } });

@@ -30,7 +30,6 @@ import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
 import { type Asset, isLost, type Lookup, type Target } from "./lookup.ts";
-import { readReusableText, writeReusable } from "./reusing.ts";
 import { openSettings } from "./settings.ts";
 import { words } from "./words.ts";
 
@@ -727,140 +726,43 @@ class CardView extends Drawn {
   }
 }
 
-/** A reusable content with its text. Where the page is written, its Markdown is edited in place, for all pages that show
- * it. */
+/** A reusable content with its text, which is written where it is kept. */
 class ReusableView extends Drawn {
   dom: HTMLElement;
-  #title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
-  #body = h("div");
-  #edit: HTMLElement | undefined;
   #inside: { destroy(): void } | undefined;
   #gone = false;
-  #deafen: () => void;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
-    const own = this.#own();
-    if (this.editable && own) {
-      this.#edit = h("button", {
-        type: "button",
-        class: "block-tool",
-        title: words.edit,
-        "aria-label": words.edit,
-        onclick: () => void this.#write(own.change, own.id),
-      }, sign("edit"));
-    }
+    const title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
+    const body = h("div");
     this.dom = h(
       "div",
       { class: "reusable", contenteditable: "false" },
-      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), this.#title) : null,
-      this.#body,
-      this.#edit ?? null,
+      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), title) : null,
+      body,
     );
-    this.dom.addEventListener("click", (event) => {
-      if (!(event.target as Element).closest("textarea, button")) this.select();
-    });
-    this.#deafen = this.around.lookup.onforget(() => this.#show());
-    this.#show();
-  }
-
-  /** Where it can be written from here: in the change request of the page. */
-  #own(): { change: number; id: string } | undefined {
-    const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
-    const { base } = this.around.lookup;
-    const here = space === undefined || space === this.around.lookup.space;
-    return here && reusableContent && base.kind === "change"
-      ? { change: base.number, id: reusableContent }
-      : undefined;
-  }
-
-  #show(): void {
     this.around.lookup.reusable(dataOf(this.node).ref).then(async (found) => {
       if (found === undefined) {
         const where = urlOf(dataOf(this.node).ref) ?? "";
-        this.#body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
+        body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
         return;
       }
-      this.#title.textContent = found.title;
+      title.textContent = found.title;
       const [{ mountPage }, { readDocument }] = await Promise.all([
         import("./mounting.ts"),
         import("../document/convert.ts"),
       ]);
-      // What somebody writes here just now stays until they are done.
-      if (this.#gone || this.#body.querySelector("textarea")) return;
       const place = h("div");
-      this.#inside?.destroy();
-      this.#body.replaceChildren(place);
+      if (this.#gone) return;
+      body.replaceChildren(place);
       this.#inside = mountPage(place, { doc: readDocument(found.document), lookup: this.around.lookup });
     }, () => {});
-  }
-
-  async #write(change: number, id: string): Promise<void> {
-    const { lookup } = this.around;
-    const told = h("p", { class: "reusable-problem", role: "alert" });
-    let before: { text: string; revision: string };
-    try {
-      before = await readReusableText(lookup.space, change, id);
-    } catch (problem) {
-      told.textContent = (problem as Error).message;
-      if (!this.#gone) this.#body.append(told);
-      return;
-    }
-    if (this.#gone || this.#body.querySelector("textarea")) return;
-    const text = h("textarea", {
-      class: "reusable-text",
-      rows: Math.min(24, Math.max(4, before.text.split("\n").length + 1)),
-      "aria-label": `${this.#title.textContent}: Markdown`,
-      spellcheck: "true",
-    });
-    text.value = before.text;
-    const close = (): void => {
-      text.remove();
-      this.#edit?.removeAttribute("hidden");
-      this.#show();
-      this.view.focus();
-    };
-    const save = h(
-      "button",
-      { type: "button", class: "button primary small", onclick: () => void put() },
-      words.saveNote,
-    );
-    const put = async (): Promise<void> => {
-      save.setAttribute("aria-busy", "true");
-      try {
-        if (text.value !== before.text) {
-          await writeReusable(lookup.space, change, id, { ...before, text: text.value });
-        }
-        text.remove();
-        lookup.forget();
-        close();
-      } catch (problem) {
-        save.removeAttribute("aria-busy");
-        told.textContent = (problem as Error).message;
-      }
-    };
-    text.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") close();
-      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void put();
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    });
-    const cancel = h(
-      "button",
-      { type: "button", class: "button secondary small", onclick: close },
-      words.cancel,
-    );
-    this.#edit?.setAttribute("hidden", "");
-    this.#inside?.destroy();
-    this.#inside = undefined;
-    this.#body.replaceChildren(text, told, h("div", { class: "reusable-row" }, save, cancel));
-    text.focus();
+    this.dom.addEventListener("click", () => this.select());
   }
 
   destroy(): void {
     this.#gone = true;
-    this.#deafen();
     this.#inside?.destroy();
   }
 }

@@ -78,8 +78,6 @@ export const words = {
   insertIt: t("insert"),
   choose: t("choose"),
   keep: t("keep"),
-  edit: t("Edit"),
-  cancel: t("Cancel"),
   emoji: t("Emoji"),
   mention: t("Mention"),
   color: t("Color"),
