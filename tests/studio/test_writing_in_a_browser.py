@@ -324,6 +324,93 @@ def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(des
     desk.said.clear()
 
 
+def test_what_tabs_left_when_they_crashed_meets_what_somebody_else_wrote(desk):
+    change, first = _new(desk, "One of two.", "Two.", "Three.")
+    second = desk.open(change)
+    desk.context.set_offline(True)
+    try:
+        _type(first, "One of", " First.")
+        _type(second, "Three.", " Second.")
+        for text in (first, second):
+            text.page.get_by_text("Offline, kept here").wait_for()
+            text.page.wait_for_timeout(300)
+            text.page.close(run_before_unload=False)
+    finally:
+        desk.context.set_offline(False)
+    _set(desk, change, "One of", "Zero, one of two.")
+    text = desk.open(change)
+    whole = "# Page\n\nZero, one of two. First.\n\nTwo.\n\nThree. Second.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    text.page.close()
+    desk.said.clear()
+
+
+def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
+    change, text = _new(desk, "One.", "Two.")
+    lost = []
+
+    def lose(route: Any) -> None:
+        if route.request.method != "POST":
+            return route.continue_()
+        if not lost:
+            lost.append(route.fetch().status)
+        route.abort()
+
+    text.page.route("**/content?**", lose)
+    _type(text, "One.", " Mine.")
+    text.page.keyboard.press("Enter")
+    text.page.keyboard.type("New.")
+    text.page.get_by_text("Offline, kept here").wait_for()
+    text.page.keyboard.type(" More.")
+    text.page.wait_for_timeout(300)
+    # Another tab takes it up, which has to find out how much of it arrived.
+    text.page.close(run_before_unload=False)
+    assert lost == [200]
+    text = desk.open(change)
+    whole = "# Page\n\nOne. Mine.\n\nNew. More.\n\nTwo.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    text.page.get_by_text("Saved", exact=True).wait_for()
+    # And the same tab.
+    lost.clear()
+    text.page.route("**/content?**", lambda route: route.continue_() if lost else lose(route))
+    _type(text, "Two.", " Also mine.")
+    whole = whole.replace("Two.", "Two. Also mine.")
+    text.page.get_by_text("Offline, kept here").wait_for()
+    text.page.get_by_text("Saved", exact=True).wait_for()
+    assert desk.markdown(change) == whole
+    text.page.close()
+    desk.said.clear()
+
+
+def test_whoever_leaves_is_not_held_where_the_text_is_kept(desk):
+    change, text = _new(desk, "One.")
+    page = text.page
+    page.route("**/content?**", lambda route: None if route.request.method == "POST" else route.continue_())
+    _type(text, "One.", " Mine.")
+    page.get_by_text("Saving", exact=True).wait_for()
+    page.get_by_role("link", name="My work").first.click()
+    page.wait_for_url(f"{desk.url}/")
+    page.get_by_text("It is kept in this browser").wait_for()
+    page.close()
+    # Without room in the browser nothing but the tab has it.
+    text = desk.open(change)
+    page = text.page
+    assert "Mine" in desk.until(change, lambda found: "Mine" in found)
+    page.evaluate(
+        "void (IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') })"
+    )
+    page.route("**/content?**", lambda route: route.fulfill(status=503, body="<h1>Not now</h1>"))
+    _type(text, "One.", " Last.")
+    page.get_by_text("Not saved yet").wait_for()
+    page.get_by_role("link", name="My work").first.click()
+    page.get_by_text("this browser has no room to keep it").wait_for()
+    assert text.get_by_text("Last.").is_visible()
+    page.unroute("**/content?**")
+    assert "Last." in desk.until(change, lambda found: "Last." in found)
+    page.close()
+    desk.said.clear()
+
+
 def test_a_network_that_comes_back_is_enough(desk):
     change, text = _new(desk, "One.")
     desk.context.set_offline(True)
@@ -413,10 +500,7 @@ def test_what_somebody_else_writes_is_told_at_once(desk):
     page.get_by_text("Saved", exact=True).wait_for()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(f"{request.method} {request.url.split('/v1')[-1]}"))
-    blocks = [{"block": _key(desk, change, "One."), "document": {"markdown": "One. Theirs."}}]
-    page_id = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
-    edit = {"operation": "update_blocks", "page": page_id, "set": blocks}
-    desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
+    _set(desk, change, "One.", "One. Theirs.")
     text.get_by_text("One. Theirs.").wait_for(timeout=5_000)
     page.get_by_role("status").filter(has_text="Changed by").wait_for()
     assert text.evaluate("(element) => element === document.activeElement")
@@ -436,6 +520,14 @@ def test_what_somebody_else_writes_is_told_at_once(desk):
 def _key(desk: Desk, change: int, words: str) -> str:
     found = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")
     return next(str(node["key"]) for node in found["document"]["nodes"] if words in json.dumps(node))
+
+
+def _set(desk: Desk, change: int, words: str, markdown: str) -> None:
+    """Somebody else writes the block with these words anew."""
+    blocks = [{"block": _key(desk, change, words), "document": {"markdown": markdown}}]
+    page = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
+    edit = {"operation": "update_blocks", "page": page, "set": blocks}
+    desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
 
 
 def test_two_who_write_in_one_paragraph_lose_nothing(desk):
@@ -482,6 +574,8 @@ def _paste(text: Any, **kinds: str) -> None:
                      "ab", id="hostile"),
         pytest.param({"html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>", "plain": "x"},
                      "**a** b", id="Google"),
+        pytest.param({"html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; </span></span><![endif]><b>b</b><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>", "plain": "x"},
+                     "* a\n  1. **b**", id="Word"),
     ],
 )  # fmt: skip
 def test_what_is_pasted_is_what_the_file_has(desk, kinds, expected):

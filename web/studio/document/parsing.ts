@@ -34,7 +34,7 @@ const BLOCKS: Record<string, TagParseRule[]> = {
   "heading-1": [heading(1, 1), heading(2, 1)],
   "heading-2": [heading(3, 2)],
   "heading-3": [heading(4, 3), rule("h5", () => ({ level: 5 })), rule("h6", () => ({ level: 6 }))],
-  "list-tasks": [rule("ul.tasks"), rule("ul.contains-task-list"), rule('ul[data-type="taskList"]')],
+  "list-tasks": [rule("ul", (element) => (isTaskList(element) ? {} : false))],
   "list-ordered": [
     rule("ol", (element) => {
       const start = Number(element.getAttribute("start") ?? 1);
@@ -164,7 +164,8 @@ function lines(element: HTMLElement, schema: Schema): Fragment {
 }
 
 function isTaskList(element: HTMLElement): boolean {
-  return element.querySelector(':scope > li > input[type="checkbox"]') !== null;
+  return element.matches('.tasks, .contains-task-list, [data-type="taskList"]') ||
+    element.querySelector(':scope > li > input[type="checkbox"]') !== null;
 }
 
 function styleOf(names: string): string {
@@ -204,7 +205,12 @@ const MARKS: Record<string, ParseRule[]> = {
   italic: [{ tag: "em" }, { tag: "i", getAttrs: (element) => (element.textContent ? null : false) }, {
     style: "font-style=italic",
   }],
-  code: [{ tag: "code" }, { tag: "tt" }, { tag: "samp" }],
+  code: [
+    { tag: "code" },
+    { tag: "tt" },
+    { tag: "samp" },
+    styled(/font-family:[^;]*(mono|courier|consolas|menlo)/i),
+  ],
   keyboard: [{ tag: "kbd" }],
   strikethrough: [
     { tag: "s" },

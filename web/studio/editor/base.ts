@@ -40,6 +40,8 @@ export interface Remark {
 export interface PageHandle {
   /** Saves what is not saved yet; resolves when the server has it. */
   flush(): Promise<void>;
+  /** Where the text is now; `nowhere`: in this tab alone. */
+  kept(): "server" | "browser" | "nowhere";
   undo(): boolean;
   redo(): boolean;
   focus(): void;

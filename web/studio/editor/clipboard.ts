@@ -2,12 +2,13 @@
  * Copying and pasting. Between pages of the app nodes go as they are; HTML from elsewhere enters through the schema, which
  * is the filter; plain text that is Markdown becomes what it says; addresses become links; files are uploaded.
  */
-import { Fragment, type Node, Slice } from "prosemirror-model";
+import { DOMParser, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { childrenOf } from "../document/convert.ts";
+import { arrange, harmless } from "./pasted.ts";
 
 const OWN = "application/x-octavo-slice";
 const { nodes, marks } = schema;
@@ -116,15 +117,13 @@ function plainText(slice: Slice): string {
   return found.join("\n");
 }
 
-/** HTML as other programs write it, made such that the schema's rules find what is meant. */
-function cleaned(html: string): string {
-  return html
-    .replace(/<o:p>[\s\S]*?<\/o:p>/g, "")
-    .replace(/<!--\[if[\s\S]*?<!\[endif\]-->/g, "")
-    // What the app's policy stops is not even tried: styles are read as text, handlers are gone.
-    .replace(/\sstyle\s*=/gi, " data-style=")
-    .replace(/\son[a-z]+\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)/gi, "");
-}
+/** Reads HTML as the schema says, after what it means was made plain. */
+const parser = {
+  parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
+    arrange(dom);
+    return DOMParser.fromSchema(schema).parseSlice(dom, options);
+  },
+} as DOMParser;
 
 export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
   const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {
@@ -148,7 +147,8 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
         copy: (view, event) => copy(view, event, false),
         cut: (view, event) => copy(view, event, true),
       },
-      transformPastedHTML: cleaned,
+      transformPastedHTML: harmless,
+      clipboardParser: parser,
       clipboardTextSerializer: (slice) => plainText(slice),
       handlePaste(view, event) {
         const data = event.clipboardData;

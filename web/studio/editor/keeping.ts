@@ -1,5 +1,8 @@
 /** What is not saved yet, kept in this browser: it is there after a crash, a lost network, an ended session. */
-import type { BlockChanges } from "./differences.ts";
+import { api, ask } from "../../shared/client.ts";
+import { applyChanges, type BlockChanges } from "./differences.ts";
+import { loadPage } from "./page.ts";
+import { newId } from "../state/ids.ts";
 
 export interface Draft {
   /** Of the tab that writes it. */
@@ -11,6 +14,8 @@ export interface Draft {
   revision: string;
   blocks: BlockChanges | null;
   fields: { title?: string; description?: string };
+  /** The part of it that was sent and not answered: the server may have it. */
+  sent?: Pick<Draft, "revision" | "blocks" | "fields">;
   /** The page's whole Markdown, where that was written. */
   source?: string;
   at: number;
@@ -18,6 +23,7 @@ export interface Draft {
 
 const NAME = "octavo";
 const STORE = "drafts";
+const NAME_TAB = "octavo-tab";
 
 let opened: Promise<IDBDatabase> | undefined;
 
@@ -65,14 +71,27 @@ export async function leftDrafts(space: string, change: number, page: string): P
   const range = IDBKeyRange.bound([space, change, page], [space, change, page, []]);
   const found = (await run("readonly", (store) => store.getAll(range))) as Draft[];
   if (!found.length) return found;
-  const alive = new Set((await navigator.locks?.query())?.held?.map((lock) => lock.name));
+  const alive = await runningTabs();
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
 /** What is kept becomes what is not saved of the same page in another change request, on top of that one's revision. */
 export async function moveDraft(draft: Draft, change: number, revision: string): Promise<void> {
-  await keepDraft({ ...draft, tab: crypto.randomUUID(), change, revision, at: Date.now() });
+  await keepDraft({ ...draft, tab: newId(), change, revision, at: Date.now() });
   await dropDraft(draft);
+}
+
+/** A draft as Markdown, for wherever it cannot be saved any more. */
+export async function readDraft(draft: Draft): Promise<string> {
+  if (draft.source !== undefined) return draft.source;
+  const { space, revision, page } = draft;
+  const { document } = await loadPage(space, { kind: "revision", id: revision }, page);
+  const nodes = draft.blocks ? applyChanges(document.nodes, draft.blocks) : document.nodes;
+  const body = { document: { object: "document", nodes } as never };
+  return (await ask(api.POST("/spaces/{spaceId}/content/convert", {
+    params: { path: { spaceId: space } },
+    body,
+  }))).markdown;
 }
 
 /** How many pages have text here that the server does not have. */
@@ -86,15 +105,32 @@ export async function forgetDrafts(): Promise<void> {
   await run("readwrite", (store) => store.clear());
 }
 
+/** The lock names of the tabs that run now. Without TLS there are no locks: then each tab answers who asks. */
+async function runningTabs(): Promise<Set<string | undefined>> {
+  if (navigator.locks) return new Set((await navigator.locks.query()).held?.map((lock) => lock.name));
+  const found = new Set<string>();
+  const channel = new BroadcastChannel(NAME_TAB);
+  channel.onmessage = ({ data }) => found.add(data);
+  channel.postMessage("");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  channel.close();
+  return found;
+}
+
 function lockName(tab: string): string {
-  return `octavo-tab-${tab}`;
+  return `${NAME_TAB}-${tab}`;
 }
 
 /** The name of this view of a page, which others see as running until the tab ends or `end` is called. */
 export function nameTab(): { tab: string; end: () => void } {
-  const tab = crypto.randomUUID();
+  const tab = newId();
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
-  navigator.locks?.request(lockName(tab), () => ended).catch(() => {});
+  if (navigator.locks) navigator.locks.request(lockName(tab), () => ended).catch(() => {});
+  else {
+    const channel = new BroadcastChannel(NAME_TAB);
+    channel.onmessage = ({ data }) => data || channel.postMessage(lockName(tab));
+    void ended.then(() => channel.close());
+  }
   return { tab, end };
 }

@@ -29,6 +29,12 @@ export interface Asset {
 /** How long what pages share is good. */
 const SHARED = 20_000;
 
+/** Whether an address is a path that no page and no file of the space has: those that are there are named by ids. */
+export function isLost(ref: unknown): boolean {
+  const { kind, url } = (ref ?? {}) as Record<string, string>;
+  return kind === "url" && url !== undefined && !/^([a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim());
+}
+
 export class Lookup {
   #targets = new Map<string, Promise<Target>>();
   #assets = new Map<string, Promise<Asset | undefined>>();
@@ -136,7 +142,7 @@ export class Lookup {
     const href = this.href(ref);
     if (ref?.kind === "url") {
       const url = safeUrl(ref.url);
-      return { href: url, title: url, broken: url === undefined || !/^([a-z]+:|\/\/)/i.test(url) };
+      return { href: url, title: url, broken: url === undefined || isLost(ref) };
     }
     if (ref?.kind === "user") return { title: "@" };
     const space = typeof ref?.space === "string" ? ref.space : this.space;

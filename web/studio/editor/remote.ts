@@ -13,6 +13,11 @@ export interface Unsent {
   inverted: Step;
 }
 
+/** The steps of a transform, each with the one that undoes it. */
+export function unsentOf({ steps, docs }: Transform): Unsent[] {
+  return steps.map((step, at) => ({ step, inverted: step.invert(docs[at]!) }));
+}
+
 /** The page as the server has it: blocks that are the same stay, places to write stay behind what they followed. */
 export function withRemote(doc: Node, remote: BlockJson[]): Node[] {
   const known = new Map<string, Node>();

@@ -14,6 +14,8 @@ import type { Draft } from "./keeping.ts";
 const IDLE = 800;
 const LONGEST = 5000;
 const KEEP = 60;
+/** How long a save waits for what somebody else saved; the server merges what comes later. */
+const PATIENCE = 8000;
 
 export interface Fields {
   title: string;
@@ -35,15 +37,26 @@ export interface Saved {
   clash?: string;
 }
 
+/** A save on its way, with the whole page as it is once the server has it. */
+interface Sent {
+  save: Save;
+  blocks: BlockJson[];
+  fields: Fields;
+}
+
 export interface SaverOptions {
   revision: string;
   /** The blocks that the server has at that revision. */
   blocks: BlockJson[];
   fields: Fields;
   send: (save: Save) => Promise<Saved>;
+  /** A save of another tab that ended before it was answered: the server may have it. */
+  sent?: Sent;
+  /** The revision that is there now, where that can be learned. */
+  current?: () => Promise<string | undefined>;
   /** Brings in first what somebody else saved, where that can be; the save is of what is here then. */
   fresh?: () => Promise<void>;
-  keep: (draft: Pick<Draft, "revision" | "blocks" | "fields">) => Promise<unknown>;
+  keep: (draft: Pick<Draft, "revision" | "blocks" | "fields" | "sent">) => Promise<unknown>;
   drop: () => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
@@ -72,6 +85,8 @@ export class Saver {
   #now: { doc: Node | null; fields: Fields };
   #dirty = false;
   #sending: Promise<void> | undefined;
+  /** What was sent and not answered yet. While it is there, nobody knows whether the server has it. */
+  #sent: Sent | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -87,6 +102,7 @@ export class Saver {
     this.#blocks = options.blocks;
     this.#fields = options.fields;
     this.#now = { doc: null, fields: options.fields };
+    this.#sent = options.sent;
   }
 
   get saved(): BlockJson[] {
@@ -95,6 +111,11 @@ export class Saver {
 
   get dirty(): boolean {
     return this.#dirty;
+  }
+
+  /** Whether the server may have what is counted as unsaved here; bringing in its text would double that. */
+  get unsure(): boolean {
+    return this.#sent !== undefined;
   }
 
   /** Something was written. */
@@ -148,7 +169,7 @@ export class Saver {
     const save = this.#changes(this.prepare());
     try {
       if (isEmpty(save)) await this.options.drop();
-      else await this.options.keep(save);
+      else await this.options.keep({ ...save, ...(this.#sent ? { sent: this.#sent.save } : {}) });
       this.#kept = true;
     } catch {
       this.#kept = false;
@@ -166,34 +187,58 @@ export class Saver {
     if (this.#dirty && !this.#failures) this.#schedule();
   }
 
-  async #send(): Promise<void> {
-    await this.options.fresh?.();
+  /** The next save: one that was not answered as it was, else what is not saved yet; undefined where there is nothing. */
+  async #next(): Promise<Sent | undefined> {
+    if (this.#sent) {
+      const now = await soon(this.options.current?.());
+      // Sent again as it was, it is merged with itself if it had arrived.
+      if (now !== this.#sent.save.revision) return this.#sent;
+      this.#sent = undefined;
+    }
+    await soon(this.options.fresh?.());
     const doc = this.prepare();
     const fields = this.#now.fields;
-    const wanted = this.#wanted(doc);
+    const blocks = this.#wanted(doc);
     const save = this.#withoutRefused(this.#changes(doc));
     this.#dirty = false;
     this.#since = undefined;
-    if (isEmpty(save)) {
+    return isEmpty(save) ? undefined : { save, blocks, fields };
+  }
+
+  async #send(): Promise<void> {
+    const again = this.#sent !== undefined;
+    const sent = await this.#next();
+    if (sent === undefined) {
       this.#settled();
       return;
     }
     this.#tell({ kind: "saving" });
     let posted = (): void => {};
     this.posting = new Promise((resolve) => (posted = resolve));
+    let asked = again;
     try {
-      const saved = await this.options.send(save);
+      if (!navigator.onLine) throw new ApiError(0, "The server cannot be reached.");
+      asked = true;
+      this.#sent = sent;
+      // Should the tab end before the answer, the next one knows what may have arrived.
+      if (!again) await this.#keep();
+      const saved = await this.options.send(sent.save);
       this.#failures = 0;
-      this.#blocks = this.#withRefused(wanted);
-      this.#fields = { ...fields, title: fields.title.trim() ? fields.title : this.#fields.title };
+      this.#sent = undefined;
+      this.#blocks = this.#withRefused(sent.blocks);
+      this.#fields = {
+        ...sent.fields,
+        title: sent.fields.title.trim() ? sent.fields.title : this.#fields.title,
+      };
       this.revision = saved.revision;
       this.options.onsaved(saved);
       if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash, clash: true });
       else this.#settled();
     } catch (problem) {
       this.#dirty = true;
-      if (!(problem instanceof ApiError)) throw problem;
-      this.#failed(problem, save);
+      const told = problem instanceof ApiError ? problem : new ApiError(500, String(problem));
+      if (!asked || !isUnsure(told)) this.#sent = undefined;
+      this.#failed(told, sent.save);
       throw problem;
     } finally {
       this.posting = undefined;
@@ -223,12 +268,13 @@ export class Saver {
       this.#retry = setTimeout(() => void this.flush().catch(() => {}), 200 * this.#failures);
       return;
     }
-    if (
-      status === 401 || status === 403 || status === 404 || status === 400 || status === 412 || status === 413
-    ) {
+    if (status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429) {
       this.options.onproblem(problem);
-      // What somebody else can change, a session or a right, is tried again now and then.
-      if (status !== 401 && status !== 403) return;
+      // What the server says of the text itself is another thing once something else was written.
+      if (status === 400 || status === 404 || status === 412 || status === 413) {
+        this.#failures = 0;
+        return;
+      }
     }
     const wait = problem.retryAfter !== undefined
       ? problem.retryAfter * 1000
@@ -312,21 +358,33 @@ export class Saver {
     this.options.onstate(state);
   }
 
-  /** Whether closing the tab now would lose something. */
-  get onlyHere(): boolean {
-    return this.#dirty && !this.#kept;
+  /** Where the text is now; `nowhere`: closing the tab would lose something. */
+  get kept(): "server" | "browser" | "nowhere" {
+    if (!this.#dirty && !this.#sent) return "server";
+    return this.#kept ? "browser" : "nowhere";
   }
 
   /** Puts down what is not saved, and stops. */
   async stop(): Promise<void> {
     if (this.#dirty) await this.#keep();
-    const last = this.#dirty ? this.flush().catch(() => {}) : undefined;
-    await last;
+    await this.flush().catch(() => {});
     this.#stopped = true;
     clearTimeout(this.#idle);
     clearTimeout(this.#retry);
     clearTimeout(this.#keeping);
   }
+}
+
+/** Whether a save may have arrived although it was not answered: the connection or a proxy gave up. */
+function isUnsure({ status }: ApiError): boolean {
+  return status === 0 || status === 502 || status === 504;
+}
+
+/** What comes within a while, undefined after it. */
+function soon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), PATIENCE)));
+  return Promise.race([asked ?? Promise.resolve(undefined), late]).finally(() => clearTimeout(timer));
 }
 
 /** Whether it is a paragraph of nothing but blanks. */

@@ -8,6 +8,8 @@ import { words } from "./words.ts";
 
 const IDLE = 800;
 const LONGEST = 5000;
+/** How long an answer may take before a save counts as not answered. */
+const ANSWER = 30_000;
 
 export interface Source {
   text: string;
@@ -83,6 +85,8 @@ export class SourceWriter {
   #failures = 0;
   #stopped = false;
   #kept: Promise<unknown> = Promise.resolve();
+  /** This browser has no room for what is not saved. */
+  #full = false;
   #tab = nameTab();
   #ends: (() => void)[] = [];
 
@@ -97,11 +101,12 @@ export class SourceWriter {
     const { space, change, page } = options;
     const left = await leftDrafts(space, change, sourceKey(page)).catch((): Draft[] => []);
     const made = new SourceWriter(options, await readSource(space, change, page));
+    // One after the other: the text of a second tab waits here until the page is opened the next time.
     const draft = left.at(-1);
     if (draft?.source !== undefined) {
       made.#revision = draft.revision;
       made.write(draft.source);
-      void made.#kept.then(() => Promise.all(left.map((each) => dropDraft(each)))).catch(() => {});
+      void made.#kept.then(() => made.#full || dropDraft(draft)).catch(() => {});
     }
     made.#listen();
     return made;
@@ -115,6 +120,10 @@ export class SourceWriter {
     return this.#now !== this.#saved;
   }
 
+  get kept(): "server" | "browser" | "nowhere" {
+    return !this.dirty ? "server" : this.#full ? "nowhere" : "browser";
+  }
+
   #listen(): void {
     const controller = new AbortController();
     const { signal } = controller;
@@ -124,7 +133,10 @@ export class SourceWriter {
     };
     addEventListener("online", again, { signal });
     document.addEventListener("visibilitychange", () => void this.flush().catch(() => {}), { signal });
-    addEventListener("beforeunload", () => void this.flush().catch(() => {}), { signal });
+    addEventListener("beforeunload", (event) => {
+      void this.flush().catch(() => {});
+      if (this.kept === "nowhere") event.preventDefault();
+    }, { signal });
     this.#ends.push(
       () => controller.abort(),
       onSignedIn(again),
@@ -142,8 +154,13 @@ export class SourceWriter {
     this.options.onstate({ kind: "unsaved" });
     const { space, change, page } = this.options;
     const draft = { tab: this.#tab.tab, space, change, page: sourceKey(page), revision: this.#revision };
-    this.#kept = keepDraft({ ...draft, blocks: null, fields: {}, source: text, at: Date.now() }).catch(
-      () => {},
+    this.#kept = keepDraft({ ...draft, blocks: null, fields: {}, source: text, at: Date.now() }).then(
+      () => {
+        this.#full = false;
+      },
+      () => {
+        this.#full = true;
+      },
     );
     this.#schedule();
   }
@@ -183,6 +200,7 @@ export class SourceWriter {
           ],
           baseRevision: this.#revision,
         },
+        signal: AbortSignal.timeout(ANSWER),
       })) as Schemas["ChangeContentAnswer"];
       this.#failures = 0;
       const before = this.#revision;

@@ -25,10 +25,11 @@ import {
 } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
+import { copyText } from "../parts/copying.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
-import type { Asset, Lookup, Target } from "./lookup.ts";
+import { type Asset, isLost, type Lookup, type Target } from "./lookup.ts";
 import { openSettings } from "./settings.ts";
 import { words } from "./words.ts";
 
@@ -253,7 +254,7 @@ class CodeView extends Drawn {
   async #copy(button: HTMLElement): Promise<void> {
     const lines: string[] = [];
     this.node.forEach((line) => lines.push(line.textContent));
-    await navigator.clipboard.writeText(lines.join("\n"));
+    await copyText(lines.join("\n"));
     button.classList.add("done");
     set(button, { "aria-label": words.copied });
     setTimeout(() => button.classList.remove("done"), 2000);
@@ -969,10 +970,10 @@ export function markViews(around: Surroundings): Record<string, MarkViewConstruc
     link: (mark: Mark) => {
       const { ref, title } = mark.attrs.data as Data;
       const href = around.lookup.href(ref);
-      const dom = href === undefined
-        ? h("span", { class: "broken" })
-        : h("a", { href, title: title as string | undefined, rel: "noopener" });
-      return { dom };
+      if (href === undefined || isLost(ref)) {
+        return { dom: h("span", { class: "broken", title: `${words.notFound} ${href ?? ""}`.trim() }) };
+      }
+      return { dom: h("a", { href, title: title as string | undefined, rel: "noopener" }) };
     },
   };
 }

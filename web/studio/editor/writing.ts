@@ -1,10 +1,10 @@
 /** A page being written: the plugins of its view, and what keeps it (see `saving.ts`). */
 import type { Node } from "prosemirror-model";
 import { redo, undo } from "prosemirror-history";
-import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
-import { isWritten, readDocument, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import { childrenOf, isWritten, readDocument, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { readBytes } from "../state/contents.svelte.ts";
@@ -27,7 +27,7 @@ import { type FindPages, findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { chosen } from "./remarks.ts";
-import { rebased, type Unsent } from "./remote.ts";
+import { rebased, replaceTop, type Unsent, unsentOf, withRemote } from "./remote.ts";
 import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
@@ -39,6 +39,8 @@ const LOOK = 20_000;
 const LOOK_TOO = 120_000;
 /** How long it is said that somebody changed the page. */
 const SAID = 6_000;
+/** How long an answer may take before a save counts as not answered. */
+const ANSWER = 30_000;
 
 export interface WritingOptions {
   space: string;
@@ -56,7 +58,7 @@ export interface Writing {
   title: string;
   description: string;
   plugins: Plugin[];
-  handle: Pick<PageHandle, "flush" | "undo" | "redo" | "focus">;
+  handle: Pick<PageHandle, "flush" | "kept" | "undo" | "redo" | "focus">;
   attach: (view: EditorView, onfields: (fields: Fields) => void) => void;
   changed: (transaction: Transaction) => void;
   changedFields: (fields: Fields) => void;
@@ -126,7 +128,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const tell = (told: SaveState): void => {
     state = told;
     clearTimeout(saying);
-    const left = sayUntil - Date.now();
+    const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
     options.onstate?.({ kind: "changed", by: somebody });
     saying = setTimeout(() => tell(state), left);
@@ -137,35 +139,54 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     description: page.description ?? "",
   });
   let fields = fieldsOf(loaded);
-  let doc = readDocument(loaded.document);
 
-  // What another tab of this browser left is taken up where it was: on its revision, which the server merges.
-  const draft = left.at(-1);
+  /** The page that a draft is about: as it was then, or as it is now where that state is gone. */
+  const baseOf = (draft: Draft): Promise<LoadedPage> | LoadedPage =>
+    draft.revision === loaded.revision
+      ? loaded
+      : loadPage(space, { kind: "revision", id: draft.revision }, page).catch((problem: unknown) => {
+        if (problem instanceof ApiError && problem.status === 404) return loaded;
+        throw problem;
+      });
+  const withChanges = ({ nodes }: DocumentJson, { blocks }: Pick<Draft, "blocks">): BlockJson[] =>
+    blocks ? applyChanges(nodes, blocks) : nodes;
+
+  // What another tab of this browser left is taken up where it was: on its revision, as what is not saved yet.
+  let draft = left.pop();
   if (draft !== undefined) {
     try {
-      const base = draft.revision === loaded.revision
-        ? loaded
-        : await loadPage(space, { kind: "revision", id: draft.revision }, page);
-      loaded = { ...base, revision: draft.revision, change: loaded.change };
+      loaded = { ...await baseOf(draft), change: loaded.change };
       fields = { ...fieldsOf(loaded), ...draft.fields };
-      const { nodes } = loaded.document;
-      doc = readDocument({ nodes: draft.blocks ? applyChanges(nodes, draft.blocks) : nodes });
     } catch (problem) {
+      // It stays in this browser.
+      draft = undefined;
       onproblem(problem as Error);
     }
   }
-  // The same nodes where they are the same: what is written of each is kept with it.
-  let confirmed = draft === undefined ? doc : readDocument(loaded.document);
+  const sent = draft?.sent && draft.sent.revision === loaded.revision ? draft.sent : undefined;
+  let confirmed = readDocument(sent ? { nodes: withChanges(loaded.document, sent) } : loaded.document);
+  const doc = confirmed;
+  /** Drafts whose text is in this tab: gone once this one has kept it. */
+  const taken: Draft[] = draft ? [draft] : [];
+  const dropTaken = async (): Promise<void> => {
+    await Promise.all(taken.splice(0).map((each) => dropDraft(each)));
+  };
+
+  let sending: Save | undefined;
 
   const send = async (save: Save): Promise<Saved> => {
     const changes: unknown[] = [];
     if (Object.keys(save.fields).length) changes.push({ operation: "update_page", page, ...save.fields });
     if (save.blocks) changes.push({ operation: "update_blocks", page, ...save.blocks });
-    sentSteps = unsent.length;
-    sentDoc = view!.state.doc;
+    if (save !== sending) {
+      sending = save;
+      sentSteps = unsent.length;
+      sentDoc = view!.state.doc;
+    }
     const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
       params: { path, query: { compat: false } },
       body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: save.revision },
+      signal: AbortSignal.timeout(ANSWER),
     })) as Schemas["ChangeContentAnswer"];
     const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
     live.made(revision);
@@ -175,16 +196,24 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   const saver = new Saver({
     revision: loaded.revision,
-    blocks: blocksOf(confirmed),
+    blocks: blocksOf(sent ? readDocument(loaded.document) : confirmed),
     fields: fieldsOf(loaded),
     send,
+    ...(sent
+      ? {
+        sent:
+          (sending = sent,
+            { save: sent, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
+      }
+      : {}),
+    current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,
     fresh: look,
-    keep: (kept) => keepDraft({ ...kept, tab, space, change, page, at: Date.now() }),
-    drop: () => dropDraft({ space, change, page, tab }),
+    keep: (kept) => keepDraft({ ...kept, tab, space, change, page, at: Date.now() }).then(dropTaken),
+    drop: () => dropDraft({ space, change, page, tab }).then(dropTaken),
     onstate: tell,
     onproblem,
     onsaved(saved) {
-      confirmed = sentDoc!;
+      confirmed = sentDoc ?? confirmed;
       unsent = unsent.slice(sentSteps);
       if (saved.merged) void pull();
     },
@@ -232,7 +261,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       await saver.posting;
       at = saver.revision;
       found = await loadPage(space, { kind: "change", number: change }, page);
-      if (stopped || !view) return;
+      if (stopped || !view || saver.unsure) return;
       // What was sent meanwhile may be in it already, and would be there twice.
     } while (saver.posting !== undefined || saver.revision !== at);
     if (found.revision === at) return;
@@ -256,7 +285,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const changed = !view.state.doc.eq(made.transaction.doc);
       view.dispatch(made.transaction);
       if (changed) {
-        sayUntil = Date.now() + SAID;
+        sayUntil = performance.now() + SAID;
         tell(state);
       }
     }
@@ -265,14 +294,43 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     if (!same(next, fields)) showFields(fields = next);
   }
 
-  let looked = Date.now();
+  let looked = performance.now();
 
   async function look(): Promise<void> {
     if (stopped || document.visibilityState === "hidden" || !navigator.onLine) return;
-    looked = Date.now();
-    const found = await api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", { params: { path } })
-      .catch(() => undefined);
-    if (found?.data && found.data.revision !== saver.revision && !stopped) await pull();
+    looked = performance.now();
+    const found = await ask(changeNow()).catch(() => undefined);
+    if (found && found.revision !== saver.revision && !stopped) await pull();
+  }
+
+  function changeNow() {
+    return api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
+      params: { path },
+      signal: AbortSignal.timeout(ANSWER),
+    });
+  }
+
+  /** What further tabs left comes in beside it, word by word. What touches the same words waits for another time, when
+   * the server is asked what to do. */
+  async function takeRest(): Promise<void> {
+    for (const each of left) {
+      const base = await baseOf(each);
+      if (stopped || !view) return;
+      const was = EditorState.create({ doc: readDocument(base.document) });
+      const edit = was.tr;
+      replaceTop(edit, withRemote(was.doc, withChanges(base.document, each)));
+      const steps = unsentOf(edit);
+      const made = rebased(was.apply(edit), was.doc, steps, blocksOf(view.state.doc));
+      if (made.unsent.length < steps.length) continue;
+      const transaction = view.state.tr;
+      replaceTop(transaction, childrenOf(made.transaction.doc));
+      taken.push(each);
+      view.dispatch(transaction);
+      if (Object.keys(each.fields).length) {
+        showFields(fields = { ...each.fields, ...fields });
+      }
+      saver.changed(fields);
+    }
   }
 
   const findPages: FindPages = async (typed) => {
@@ -330,7 +388,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const controller = new AbortController();
   const { signal } = controller;
   const timer = setInterval(() => {
-    if (!live.connected || Date.now() - looked > LOOK_TOO) void look();
+    if (!live.connected || performance.now() - looked > LOOK_TOO) void look();
   }, LOOK);
   const waitNoMore = onSignedIn(() => saver.again());
   const deafen = live.hear((news) => {
@@ -354,7 +412,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   }, { signal });
   addEventListener("beforeunload", (event) => {
     void saver.flush().catch(() => {});
-    if (saver.onlyHere) event.preventDefault();
+    if (saver.kept === "nowhere") event.preventDefault();
   }, { signal });
 
   const noteWords: NoteWords = {
@@ -404,6 +462,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ],
     handle: {
       flush: () => saver.flush(),
+      kept: () => saver.kept,
       undo: () => view !== undefined && undo(view.state, view.dispatch, view),
       redo: () => view !== undefined && redo(view.state, view.dispatch, view),
       focus: () => view?.focus(),
@@ -415,16 +474,16 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       sendWith(view, upload);
       tell({ kind: "saved" });
       if (draft !== undefined) {
+        const transaction = view.state.tr.setMeta("addToHistory", false);
+        replaceTop(transaction, withRemote(doc, withChanges(loaded.document, draft)));
+        view.dispatch(transaction);
         saver.changed(fields);
-        // Its own entry goes when this one's is there.
-        void Promise.all(left.map((each) => dropDraft(each))).catch(() => {});
+        takeRest().catch(() => {});
       }
     },
     changed(transaction) {
       if (transaction.getMeta("remote")) return;
-      transaction.steps.forEach((step, at) =>
-        unsent.push({ step, inverted: step.invert(transaction.docs[at]!) })
-      );
+      unsent.push(...unsentOf(transaction));
       if (!transaction.getMeta("keys")) saver.changed();
     },
     changedFields(next) {

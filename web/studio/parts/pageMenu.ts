@@ -1,4 +1,5 @@
 /** What can be done with a page, in its tree and in its bar alike. */
+import { copyText } from "./copying.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/PageBody.svelte";
@@ -19,7 +20,7 @@ interface About {
 
 async function copy(what: () => Promise<string> | string, said: string): Promise<void> {
   try {
-    await navigator.clipboard.writeText(await what());
+    await copyText(await what());
     notices.say(said);
   } catch (problem) {
     notices.fail(problem);

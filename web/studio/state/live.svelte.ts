@@ -5,6 +5,7 @@
  */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { Base } from "../editor/base.ts";
+import { newId } from "./ids.ts";
 import { outdate } from "./resource.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { onSignedIn } from "./signin.ts";
@@ -174,7 +175,7 @@ export const live = new Live();
 /** Who else is in a space, and where this tab says that its person is. */
 class Presence {
   visitors: Visitor[] = $state.raw([]);
-  #client = crypto.randomUUID();
+  #client = newId();
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;

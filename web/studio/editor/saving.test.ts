@@ -1,0 +1,97 @@
+import type { Node } from "prosemirror-model";
+import { beforeEach, expect, test, vi } from "vitest";
+import { ApiError } from "../../shared/client.ts";
+import { readDocument } from "../document/convert.ts";
+import type { BlockJson } from "../document/types.ts";
+import { blocksOf, type Save, Saver } from "./saving.ts";
+
+function page(...words: string[]): Node {
+  const nodes: BlockJson[] = words.map((text, at) => ({
+    object: "block",
+    type: "paragraph",
+    isVoid: false,
+    key: `k${at}`,
+    data: {},
+    nodes: [{ object: "text", leaves: [{ object: "leaf", text, marks: [] }] }],
+  }));
+  return readDocument({ nodes });
+}
+
+/** A page being saved to a server that answers one after the other; what it was sent, what was kept, what was said. */
+function saving(answers: (string | ApiError)[], now = "r0") {
+  let doc = page("one", "two");
+  const sent: Save[] = [];
+  const kept: unknown[] = [];
+  const said: string[] = [];
+  const problems: string[] = [];
+  const saver = new Saver({
+    revision: "r0",
+    blocks: blocksOf(doc),
+    fields: { title: "Page", description: "" },
+    send(save) {
+      sent.push(save);
+      const answer = answers.shift() ?? "r9";
+      return answer instanceof ApiError
+        ? Promise.reject(answer)
+        : Promise.resolve({ revision: answer, merged: false });
+    },
+    current: () => Promise.resolve(now),
+    keep: (draft) => Promise.resolve(kept.push(draft)),
+    drop: () => Promise.resolve(kept.push(null)),
+    onstate: (state) => said.push(state.kind),
+    onproblem: (problem) => problems.push(problem.message),
+    onsaved() {},
+    onrefused() {},
+  }, () => doc);
+  return {
+    saver,
+    sent,
+    kept,
+    said,
+    problems,
+    write(...words: string[]) {
+      doc = page(...words);
+      saver.changed();
+    },
+  };
+}
+
+const words = (save: Save | undefined) => JSON.stringify(save?.blocks).match(/"text":"([^"]+)"/g)?.join(" ");
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+test("what may have arrived is sent again as it was, before what was written since", async () => {
+  const { saver, sent, kept, said, write } = saving([new ApiError(0, "")], "r1");
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(900);
+  write("one mine more", "two");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(kept.at(-1)).toMatchObject({ revision: "r0", sent: { revision: "r0" } });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.map(words)).toEqual(['"text":"one mine"', '"text":"one mine"', '"text":"one mine more"']);
+  expect(sent.map((save) => save.revision)).toEqual(["r0", "r0", "r9"]);
+  expect(saver.dirty).toBe(false);
+  expect(said.at(-1)).toBe("saved");
+  expect(kept.at(-1)).toBeNull();
+});
+
+test("what did not arrive goes with what was written since", async () => {
+  const { sent, write } = saving([new ApiError(502, "")]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(900);
+  write("one mine more", "two");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.map(words)).toEqual(['"text":"one mine"', '"text":"one mine more"']);
+});
+
+test("after a refusal of the whole the next edit is saved", async () => {
+  const { sent, problems, said, write } = saving([new ApiError(413, "Too large.")]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([sent.length, problems, said.at(-1)]).toEqual([1, ["Too large."], "unsaved"]);
+  write("one", "two mine");
+  await vi.advanceTimersByTimeAsync(900);
+  expect([sent.length, said.at(-1)]).toEqual([2, "saved"]);
+});
