@@ -338,7 +338,7 @@ SHARED = {
 REGISTRIES = {
     "printing/looks.py:_finders",
     "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "changes/reviewing.py:_comments",
+    "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
@@ -711,7 +711,7 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 FEW_ARGUMENTS = {
     "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
     "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/__init__.py:_read", "reader/drawing.py:_load",
-    "studio/serving.py:read_shell",
+    "studio/serving.py:read_shell", "kit/mcp.py:_schema",
 }  # fmt: skip
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 

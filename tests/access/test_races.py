@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from octavo.access import Can
+from octavo.kit.operation import TABLE
 from world import PASSWORD
 
 ROUNDS = 5
@@ -87,3 +90,17 @@ def test_a_host_name_is_one_organizations(world):
             for who, place in (("admin", world.home), ("stranger", world.away))
         ]
         assert sorted(world.call_together(*calls)) == [200, 400]
+
+
+LEAVES_NO_WAY_BACK = {"endOtherSessions", "updatePasskey", "removePasskey", "connectSamlAccount"}
+"""What ends or renames something, or (SAML) asks in the transaction of its own."""
+
+
+def test_who_changes_how_they_sign_in_is_still_in_when_it_is_written() -> None:
+    ways = {Can.CHANGE_SIGN_IN, Can.CREATE_TOKEN, Can.CONNECT_AGENT}
+    asked = {
+        one.id: "require_still_in" in inspect.getsource(one.handler)
+        for one in TABLE.values()
+        if one.needs in ways and one.method != "GET"
+    }
+    assert {id for id, asks in asked.items() if not asks} == LEAVES_NO_WAY_BACK

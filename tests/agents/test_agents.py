@@ -11,7 +11,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from octavo.access import AGENT_SCOPES
-from octavo.agents import store, tools
+from octavo.admin.credentials import revoke_tokens
+from octavo.agents import store, tools, undoing
+from octavo.agents.jobs import forget_programs
+from octavo.identity import disable_member, verify_address
+from octavo.kit.asgi import RateLimiter
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -253,10 +257,134 @@ def test_an_agent_ends_with_whatever_let_it_in(world, connecting):
     assert not works(disconnected) and not works(left)
 
 
+def _works(world, token):
+    return Agent(world, token).post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
+
+
+def _disable_and_enable(world, connecting):
+    member = f"/orgs/{connecting.org}/members/{world.users['editor']}"
+    with world.context.db.write() as tx:
+        assert disable_member(tx, connecting.org, world.users["editor"])
+    with world.context.db.write() as tx:
+        tx.run("UPDATE members SET disabled = 0 WHERE user_id = :id", id=world.users["editor"])
+    assert world.call("admin", "GET", member).status_code == 200
+
+
+def _hand_over(world, connecting):
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["editor"])
+        assert verify_address(tx, world.users["editor"])
+
+
+def _revoke_by_command(world, connecting):
+    assert revoke_tokens(world.context, world.get("editor", "/user")["email"], None) > 0
+
+
+def _by_an_administrator(world, connecting):
+    path = f"/orgs/{connecting.org}/agents"
+    (listed,) = world.get("admin", path)["items"]
+    assert (listed["name"], listed["user"]["id"]) == ("Pen", world.users["editor"])
+    assert world.call("admin", "DELETE", f"{path}/{listed['id']}").status_code == 205
+    assert world.get("admin", path)["items"] == []
+
+
+@pytest.mark.parametrize("end", [_disable_and_enable, _hand_over, _revoke_by_command, _by_an_administrator])
+def test_an_agent_does_not_outlive_what_its_person_had(world, connecting, end):
+    token = connecting.token()["access_token"]
+    code = connecting.code()
+    assert _works(world, token)
+    end(world, connecting)
+    assert not _works(world, token)
+    if end is not _by_an_administrator:
+        assert connecting.exchange(code).status_code == 400
+
+
+def test_programs_that_nobody_works_with_are_forgotten(world, connecting, clock, monkeypatch):
+    kept = connecting.client
+    connecting.token()
+    monkeypatch.setattr(store, "MAX_CLIENTS", 2)
+    with world.context.db.write() as tx:
+        others = [store.insert_client(tx, f"Other {n}", [BACK]).id for n in range(3)]
+        store.forget_clients(tx)
+        assert [store.find_client(tx, id) is not None for id in (kept, *others)] == [True, False, True, True]
+    clock.advance(8 * store.DAY)
+    with world.context.db.write() as tx:
+        store.forget_clients(tx)
+        assert [store.find_client(tx, id) is not None for id in (kept, *others)] == [
+            True,
+            False,
+            False,
+            False,
+        ]
+    clock.advance(100 * store.DAY)
+    forget_programs(world.context)
+    with world.context.db.read() as tx:
+        assert store.find_client(tx, kept) is None
+
+
+def test_a_message_of_nobody_is_not_read_and_each_is_counted(world, connecting, monkeypatch):
+    long = b"x" * (2 * 1024 * 1024 + 1)
+    for headers in ({}, {"authorization": "Bearer oca_unknown"}):
+        answer = connecting.raw("POST", f"/mcp/{connecting.org}", content=long, headers=headers)
+        assert answer.status_code == 401
+    agent = Agent(world, connecting.token()["access_token"])
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    counted = []
+    count = RateLimiter.count
+    monkeypatch.setattr(RateLimiter, "count", lambda self, key: counted.append(key) or count(self, key))
+    assert [agent.post(message).status_code for _ in range(3)] == [200] * 3
+    assert len(counted) == 3 and len(set(counted)) == 1
+
+
+def test_a_day_is_undone_in_several_calls(world, connecting, monkeypatch):
+    monkeypatch.setattr(undoing, "_MOST", 2)
+    space = world.home["spaceId"]
+    agent = Agent(world, connecting.token()["access_token"])
+    change = agent.do("create_change_request", space=space, subject="Own")
+    said = [agent.do("comment", space=space, change_request=change["id"], text=f"{n}") for n in range(3)]
+    assert len(said) == 3
+    (connected,) = world.get("editor", "/user/agents")["items"]
+    path = f"/user/agents/{connected['id']}/undo"
+    first = world.post("editor", path, {})
+    second = world.post("editor", path, {"before": first["next"]})
+    assert [one["result"] for one in first["items"] + second["items"]] == ["deleted"] * 3 + ["archived"]
+    assert second["next"] is None
+
+
+def test_an_edit_is_undone_with_its_change_request_whenever_that_was_begun(world, connecting, clock):
+    """What the agent began days ago is its own as well."""
+    space = world.home["spaceId"]
+    agent = Agent(world, connecting.token(days=5)["access_token"])
+    change = agent.do("create_change_request", space=space, subject="Own")
+    with world.context.db.write() as tx:
+        tx.run("UPDATE agent_acts SET created_at = created_at - :days", days=3 * store.DAY)
+    agent.do("describe_change_request", space=space, change_request=change["id"], subject="Still own")
+    page = {"operation": "insert_page", "title": "New", "document": {"markdown": "x"}}
+    base = agent.do("read_change_request", space=space, change_request=change["id"])["changeRequest"][
+        "revision"
+    ]
+    agent.do(
+        "edit_change_request", space=space, change_request=change["id"], changes=[page], base_revision=base
+    )
+    (connected,) = world.get("editor", "/user/agents")["items"]
+    undone = world.post("editor", f"/user/agents/{connected['id']}/undo", {})["items"]
+    assert undone[0]["result"] == "archived"
+
+
+def test_an_agent_says_so_much_in_a_day(world, connecting, monkeypatch):
+    monkeypatch.setattr(tools, "MAX_OTHERS", 1)
+    space = world.home["spaceId"]
+    agent = Agent(world, connecting.token()["access_token"])
+    agent.do("comment", space=space, text="One")
+    wrong, said = agent.use("comment", space=space, text="Two")
+    assert wrong and said.startswith("429")
+
+
 def test_only_a_person_in_a_fresh_session_connects_agents(world, connecting):
     assert connecting.agree("docs:everything").status_code == 400
     assert connecting.agree(organization=world.away["organizationId"]).status_code == 404
     assert connecting.agree(clientId="unknown").status_code == 400
+    assert connecting.agree("docs:comment").status_code == 400
     for headers in ({}, world.session("editor", proved=False)):
         body = {
             "organization": connecting.org, "clientId": connecting.client, "redirectUri": BACK,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import struct
 import zlib
 from typing import Any
 
+import pytest
+
+from octavo.errors import BadRequest
+from octavo.kit.asgi import Request
 from octavo.spaces import unused
 from octavo.uploads import receiving
 from world import World
@@ -74,3 +80,77 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
         assert (answer.status_code, says in answer.text) == (status, True), answer.text
     assert ask(world, 100 * 1024 * 1024).status_code == 201
     assert ask(world, 100 * 1024 * 1024 + 1).status_code == 400
+
+
+def patch(world: World, url: str, start: int | str, data: bytes) -> Any:
+    return world.call("nobody", "PATCH", url, content=data, headers={"Upload-Offset": str(start)})
+
+
+def told(world: World, url: str) -> tuple[int, str]:
+    headers = world.call("nobody", "HEAD", url).headers
+    return int(headers["upload-offset"]), headers["upload-complete"]
+
+
+def test_a_file_comes_in_parts(world: World) -> None:
+    data = png(30, 20)
+    given = ask(world, len(data)).json()
+    url, key = given["url"], given["key"]
+    assert told(world, url) == (0, "?0")
+    assert patch(world, url, 0, data[:40]).status_code == 204
+    assert told(world, url) == (40, "?0")
+    for start in (0, 39, 41):
+        refused = patch(world, url, start, data[start:])
+        assert (refused.status_code, refused.headers["upload-offset"]) == (409, "40")
+    for start, status in (("", 400), ("-1", 400), ("x", 400), ("9" * 30, 400), ("٤", 400)):
+        headers = {"Upload-Offset": start.encode()}
+        assert world.call("nobody", "PATCH", url, content=b"x", headers=headers).status_code == status
+    assert patch(world, url, 40, data[40:] + b"more").status_code == 413
+    assert told(world, url) == (40, "?0")
+    answer, _ = insert(world, upload=key)
+    assert answer.status_code == 400
+    assert patch(world, url, 40, data[40:60]).status_code == 204
+    done = patch(world, url, 60, data[60:])
+    assert (done.status_code, done.json()) == (200, {"key": key})
+    assert told(world, url) == (len(data), "?1")
+    answer, path = insert(world, upload=key)
+    assert answer.status_code == 200, answer.text
+    files = world.get("editor", f"{path}/content/files")["items"]
+    assert next(f for f in files if f["size"] == len(data))["dimensions"] == {"width": 30, "height": 20}
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT 1 FROM upload_parts") == []
+        assert tx.value("SELECT count(*) FROM unused WHERE kind = 'file'") == 3
+
+
+def test_what_came_before_a_cut_is_kept(world: World) -> None:
+    data = png(40, 40)
+    given = ask(world, len(data)).json()
+    token = given["url"].rpartition("/")[2]
+    action = receiving.upload_route(world.context).actions
+
+    def send(method: str, part: bytes, **headers: str) -> None:
+        """A request whose connection ends behind these bytes."""
+        said = iter([{"type": "http.request", "body": part, "more_body": True}, {"type": "http.disconnect"}])
+
+        async def receive() -> Any:
+            return next(said)
+
+        given = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
+        request = Request(receive, method, {b"content-length": b"%d" % len(data), **given}, "")
+        request.parameters = {"token": token}
+        with pytest.raises(BadRequest, match="the connection ended"):
+            asyncio.run(action[method].answer(request))  # type: ignore[arg-type]
+
+    send("PUT", data[:50])
+    assert told(world, given["url"]) == (50, "?0")
+    send("PATCH", data[50:70], upload_offset="50", content_length=str(len(data) - 50))
+    assert told(world, given["url"]) == (70, "?0")
+    assert patch(world, given["url"], 70, data[70:]).status_code == 200
+    # What was only begun is forgotten with its row.
+    other = ask(world, 100).json()
+    assert patch(world, other["url"], 0, b"begun").status_code == 204
+    with world.context.db.write() as tx:
+        tx.run("UPDATE uploads SET expires_at = 1")
+    receiving.forget_uploads(world.context)
+    digest = hashlib.sha256(b"begun").hexdigest()
+    with world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM unused WHERE hash = :hash", hash=digest) == 1

@@ -4,7 +4,8 @@ import pytest
 
 from changes.working import insert, update
 from octavo.admin.import_export import bring
-from octavo.content import Changes, list_pages, main_state
+from octavo.content import Changes, bodies, check_derived, list_pages, main_state
+from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
 from octavo.references import derive
 
@@ -464,3 +465,65 @@ def test_a_copy_refers_to_itself(linked):
     copy.edit({"operation": "delete_page", "page": copy.page("Home")})
     assert "broken" in [item["status"] for item in copy.links(page)["items"]]
     assert "broken" not in [item["status"] for item in linked.links(page)["items"]]
+
+
+def test_an_edit_of_blocks_leaves_the_rows_that_the_whole_page_makes(world, linked):
+    link = "See [the plan](.gitbook/assets/plan.pdf) and [why](README.md#why)."
+    blocks = [
+        "## Top",
+        link,
+        "Plain.",
+        link,
+        "[Below](#end) and [start](guides/start.md).",
+        "[r][r]",
+        "## End",
+    ]
+    page = linked.write("Home", "\n\n".join([*blocks, "[r]: guides/README.md"]))
+
+    def keys():
+        nodes = world.get("admin", f"{linked.path}/content/page/{page}", params={"format": "document"})
+        return [node["key"] for node in nodes["document"]["nodes"]]
+
+    def edit(**change):
+        linked.edit({"operation": "update_blocks", "page": page, **change})
+        with world.context.db.read() as tx:
+            assert check_derived(tx, linked.id, app_hosts(world.context.settings.url)) == []
+
+    def text(markdown):
+        return {"document": {"markdown": markdown}}
+
+    edit(set=[{"block": keys()[2], **text("Plain no more.")}])
+    edit(set=[{"block": keys()[4], **text("[Elsewhere](guides/README.md) and [start](guides/start.md).")}])
+    edit(set=[{"block": keys()[2], **text("Now [a link](#end), [another](guides/none.md).")}])
+    edit(insert=[{"after": keys()[0], **text(link)}])
+    edit(set=[{"block": keys()[5], **text("No link.")}])
+    edit(set=[{"block": keys()[-1], **text("## The end")}])
+    edit(delete=[keys()[1]])
+    edit(move=[{"blocks": [keys()[2]], "at": 0}])
+    edit(set=[{"block": keys()[0], **text("{% if visitor.claims.beta %}\n[Below](#top)\n{% endif %}")}])
+    edit(set=[{"block": keys()[0], **text("[r] and [r][r]")}])
+    linked.edit(update(page, description="Of the head alone."))
+    with world.context.db.read() as tx:
+        assert check_derived(tx, linked.id, app_hosts(world.context.settings.url)) == []
+
+
+def test_an_edit_of_a_block_reads_no_more_than_it(sqlite_world, tmp_path, monkeypatch):
+    """The text of a long page is neither parsed nor cut into words by the revision that changes a block of it."""
+    linked = Linked(sqlite_world, tmp_path)
+    lines = [f"Paragraph {n} about [home](README.md) and more." for n in range(300)]
+    page = linked.write("Guide", "\n\n".join(lines))
+    linked.edit(update(page, description="So that its index is known."))
+    node = sqlite_world.get("admin", f"{linked.path}/content/page/{page}", params={"format": "document"})
+    key = node["document"]["nodes"][150]["key"]
+    given = {"markdown": "Another [link](README.md#why)."}
+    edit = {"operation": "update_blocks", "page": page, "set": [{"block": key, "document": given}]}
+    answer = linked.edit(edit)
+    read = []
+    monkeypatch.setattr(blocks, "read", lambda text: read.append(len(text)) or reader.read(text))
+    monkeypatch.setattr(bodies, "read", lambda text: read.append(len(text)) or reader.read(text))
+    given["markdown"] = "Yet another [link](README.md)."
+    edit["set"][0]["block"] = answer["changes"][0]["blocks"]["set"][0][0]["key"]
+    linked.edit(edit)
+    assert max(read) < 1_000
+    with sqlite_world.context.db.read() as tx:
+        assert check_derived(tx, linked.id, app_hosts(sqlite_world.context.settings.url)) == []

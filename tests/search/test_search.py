@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
+from octavo.content import check_derived
 from octavo.search import tokens
+from octavo.search.computed import index_long_pages
 from octavo.search.querying import Part, snippet
 from octavo.search.tokens import Marked, WantedWords, one_edit_away, words
 
@@ -72,6 +74,39 @@ def test_a_result_names_the_section_and_marks_its_path(world, space):
 
 def test_phrases_are_phrases(world, space):
     assert titles(world, space, '"archive the copy"') == []
+
+
+def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
+    """Whoever writes in it does not wait for its words."""
+    pages = {
+        page["title"]: page["id"] for page in world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    }
+
+    def write(text):
+        document = {"markdown": f"# Client\n\n{text}\n"}
+        change = {"operation": "update_page", "page": pages["Client"], "document": document}
+        world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+
+    def check():
+        with world.context.db.read() as tx:
+            return check_derived(tx, space, ())
+
+    long = "\n\n".join(f"## Part {n}\n\n{'filler ' * 20}" for n in range(100))
+    write(f"{long}\n\nZeppelins.")
+    write(f"{long}\n\nBalloons.")
+    with world.context.db.read() as tx:
+        waiting = tx.all("SELECT payload FROM jobs WHERE kind = 'indexLongPages'")
+    assert len(waiting) == 1
+    assert check() == []
+    index_long_pages(world.context, space)
+    assert titles(world, space, "balloons") == ["Client"]
+    assert titles(world, space, "zeppelins") == []
+    assert check() == []
+    write("Short, with gliders.")
+    assert titles(world, space, "gliders") == ["Client"]
+    index_long_pages(world.context, space)
+    assert titles(world, space, "balloons") == []
+    assert check() == []
 
 
 def test_it_is_fresh_at_once_and_forgets(world, space, tmp_path):

@@ -138,10 +138,7 @@ from .scopes import (
     WHOLE,
     narrower,
 )
-from .store import (
-    revoke_token,
-    revoke_tokens,
-)
+from .store import revoke_token
 from .teams import (
     TEAM,
     TeamRole,
@@ -176,6 +173,7 @@ from .tokens import (
     recognize_agents,
     recognize_visitors,
     require_same_origin,
+    revoke_tokens,
 )
 from .visibility import (
     Seen,

@@ -144,10 +144,10 @@ def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
-def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> None:
-    """Takes back all tokens of somebody; ``only``: those that are bound to this organization."""
+def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
+    """Takes back all tokens of somebody, ``only`` those that are bound to this organization; how many."""
     bound = "" if only is None else " AND organization_id = :only"
-    tx.run(
+    return tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
         at=now(),
         user=user_id,

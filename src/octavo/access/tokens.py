@@ -57,11 +57,21 @@ class AgentOwner(Struct, frozen=True):
 
 FindAgent = Callable[[Context, str], AgentOwner | None]
 _find_agent: list[FindAgent] = []
+RevokeAgents = Callable[[Transaction, str, str | None], int]
+"""``(tx, user_id, only)``: takes back the agents of somebody, ``only`` those in this organization; how many."""
+_revoke_agents: list[RevokeAgents] = []
 
 
-def recognize_agents(find: FindAgent) -> None:
-    """Registers who knows the tokens of agents by their hashes."""
-    _find_agent[:] = [find]
+def recognize_agents(find: FindAgent, revoke: RevokeAgents) -> None:
+    """Registers who knows the tokens of agents by their hashes, and takes them back with those of their people."""
+    _find_agent[:], _revoke_agents[:] = [find], [revoke]
+
+
+def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
+    """Takes back all that lets programs in as somebody, tokens and agents; how many. ``only``: those of this
+    organization."""
+    ended = store.revoke_tokens(tx, user_id, only=only)
+    return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 
 
 def hash_token(token: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from .. import access
 from ..access import audit_person, find_user_by_email, revoke_token
 from ..errors import NotFound
 from ..identity import end_session, list_sessions, list_tokens
@@ -63,12 +64,14 @@ def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Takes back one token of a person, or (None) all of them; how many. Raises NotFound."""
+    """Takes back one token of a person, or (None) all of them and their agents; how many. Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
         ids = [row["id"] for row in known if token_id in (None, row["id"])]
-        return _end(tx, user_id, "token", ids, revoke_token)
+        ended = _end(tx, user_id, "token", ids, revoke_token)
+        # With all tokens go the agents that the person connected, and what could still become one.
+        return ended if token_id is not None else ended + access.revoke_tokens(tx, user_id)
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:

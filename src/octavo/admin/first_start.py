@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -30,6 +29,7 @@ from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.private_files import write_durably
 from ..orgs import create_organization, get_organization
 from ..settings import Settings
 from ..spaces import get_space
@@ -147,10 +147,7 @@ def _kept_token(settings: Settings) -> str:
     """The first administrator's token, in a file that is complete before anything relies on it."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
-    written = path.with_suffix(".new")
-    with open(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-        out.write(token + "\n")
-    written.replace(path)
+    write_durably(path, f"{token}\n".encode())
     return token
 
 
@@ -214,7 +211,7 @@ def update_manual(context: Context) -> bool:
 
 def _note_manual(context: Context, manual: Path, outcome: ImportOutcome) -> None:
     note = _Manual(outcome.space, outcome.revision, _digest(manual))
-    (context.settings.data_folder / _NOTE).write_bytes(msgspec.json.encode(note))
+    write_durably(context.settings.data_folder / _NOTE, msgspec.json.encode(note))
 
 
 def _digest(folder: Path) -> str:

@@ -4,6 +4,7 @@ They ask tools over the Model Context Protocol; each tool is operations of the t
 did is noted under the agent's name, and undone in one step.
 """
 
+from . import jobs as jobs
 from . import recognizing as recognizing
 from . import tables as tables
 from .mcp_routes import agent_routes

@@ -76,13 +76,15 @@ def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
 
 
 def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) -> str:
-    """The address that takes a new code to the program. ``issuer``: the address of this server. Raises BadRequest for a program or address that is not
-    registered."""
+    """The address that takes a new code to the program. ``issuer``: the address of this server. Raises BadRequest for a
+    program or address that is not registered."""
     client = store.find_client(tx, body.client_id)
     if client is None:
         raise BadRequest("clientId: no program is registered under this id, or not any more")
     if not allows_redirect(client, body.redirect_uri):
         raise BadRequest("redirectUri: the program did not register this address")
+    if "docs:read" not in body.scopes:
+        raise BadRequest("scopes: expected docs:read among them, without which no other is of use")
     secret = secrets.token_urlsafe(32)
     scopes = sorted(set(body.scopes))
     until = now() + body.days * store.DAY
@@ -118,7 +120,7 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is not good, or not for this program.")
     if found.agent_id is not None:
-        store.revoke(tx, found.agent_id)
+        _end_stolen(tx, found.agent_id, found.organization_id)
         return None
     digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
     proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
@@ -139,7 +141,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     Unusable."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
-        store.revoke(tx, stolen.id)
+        _end_stolen(tx, stolen.id, stolen.organization_id)
         return None
     found = store.find_by_refresh(tx, token)
     if found is None or found.client_id != client_id or found.expires_at <= now():
@@ -151,7 +153,14 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 
-def disconnect(tx: Transaction, actor: Actor, agent: store.AgentRow) -> bool:
+def _end_stolen(tx: Transaction, agent_id: str, organization_id: str) -> None:
+    """Takes an agent back of which a secret was used twice: one of the two who had it is not who it was given to."""
+    if store.revoke(tx, agent_id):
+        why = {"why": "a secret that is good once was used again"}
+        audit(tx, None, "agent.disconnected", organization_id, ("agent", agent_id), after=why)
+
+
+def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> bool:
     """Takes back what an agent was let do; whether it still could."""
     if not store.revoke(tx, agent.id):
         return False

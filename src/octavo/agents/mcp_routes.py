@@ -27,7 +27,8 @@ _INSTRUCTIONS = (
 def agent_routes(context: Context, dispatcher: Dispatcher, pool: ThreadPoolExecutor) -> list[Route]:
     """The routes of the tools and of OAuth. ``pool``: threads that may write."""
 
-    def answer(request: Request, body: bytes) -> Answer:
+    def enter(request: Request) -> Using:
+        """What the tools work with. Raises what a request would be refused with, before its body is read."""
         organization_id = request.parameters["organizationId"]
         call = Call(
             context=context,
@@ -43,26 +44,25 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: ThreadPoolExecu
         )
         if b"authorization" not in request.headers:
             # A browser's cookie is no token: pages elsewhere could have it sent.
-            return _unknown(
-                NotSignedIn("Agents send a token: Authorization: Bearer <token>."), organization_id
-            )
-        try:
-            dispatcher.enter(call)
-        except NotSignedIn as error:
-            return _unknown(error, organization_id)
-        using = Using(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
-        server = Server(context.settings.name, _INSTRUCTIONS, TOOLS)
-        return answer_message(server, using, body, Headers.of(request))
+            raise NotSignedIn("Agents send a token: Authorization: Bearer <token>.")
+        dispatcher.enter(call)
+        return Using(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
 
-    def _unknown(error: NotSignedIn, organization_id: str) -> Answer:
+    def refuse(error: NotSignedIn, organization_id: str) -> Answer:
         refused = json_error(error)
         told = challenge(context.settings.url, organization_id)
         headers = {**refused.headers, "www-authenticate": told, "cache-control": "no-store"}
         return Answer(401, refused.body, refused.content_type, headers)
 
     async def post(request: Request) -> Answer:
+        try:
+            using = await in_turn(pool, enter, request)
+        except NotSignedIn as error:
+            return refuse(error, request.parameters["organizationId"])
         body = await request.read(MAX_MESSAGE)
-        return await in_turn(pool, answer, request, body)
+        return await in_turn(pool, answer_message, server, using, body, Headers.of(request))
+
+    server = Server(context.settings.name, _INSTRUCTIONS, TOOLS)
 
     routes = [Route(f"{MCP_PATH}/{{organizationId}}", {"POST": Action("postAgentMessage", post)})]
     return [*routes, *OAuth(context, pool).routes()]

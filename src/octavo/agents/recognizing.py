@@ -1,11 +1,12 @@
-"""Whose token an agent's is."""
+"""Whose token an agent's is, and taking it back with all that its person has."""
 
 from __future__ import annotations
 
 from ..access import AgentOwner, recognize_agents
 from ..kit.clock import now
 from ..kit.context import Context
-from . import store
+from ..kit.db import Transaction
+from . import connecting, store
 
 
 def find_owner(context: Context, hashed: str) -> AgentOwner | None:
@@ -22,4 +23,11 @@ def find_owner(context: Context, hashed: str) -> AgentOwner | None:
     return AgentOwner(found.id, found.name, found.user_id, found.organization_id, granted, found.expires_at)
 
 
-recognize_agents(find_owner)
+def revoke_of(tx: Transaction, user_id: str, only: str | None) -> int:
+    """Takes back the agents of somebody, and what may yet become one."""
+    store.delete_codes(tx, user_id, only=only)
+    found = store.find_good(tx, user_id, only=only)
+    return sum(connecting.disconnect(tx, None, agent) for agent in found)
+
+
+recognize_agents(find_owner, revoke_of)

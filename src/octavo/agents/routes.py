@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..access import Can, SignedIn, organization_access
+from ..access import Can, OrgAccess, SignedIn, organization_access, present_people
 from ..errors import BadRequest, NotFound
+from ..identity import require_still_in
 from ..kit.clock import now, parse_iso
 from ..kit.operation import Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -29,6 +30,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
     """Lets a program act for the caller in one organization, as far as they agree to. Only in a session, shortly after
     signing in: a program does not connect another one. The code in the answer is good once, for five minutes."""
     with call.db.write() as tx:
+        require_still_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
         redirect = connecting.connect(tx, call.settings.url, org, body)
     return Reply(wire.AgentConnection(redirect), headers={"cache-control": "no-store"})
@@ -115,4 +117,36 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
         return perform(call, operation_id, path, {}, body)
 
-    return wire.UndoneActs(undoing.undo(call.db, caller.actor, ask, agent, since))
+    undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)
+    return wire.UndoneActs(undone.acts, undone.next)
+
+
+@operation(
+    "listAgentsInOrganization",
+    "GET",
+    "/orgs/{organizationId}/agents",
+    needs=Can.ADMIN,
+    returns=Listing[wire.MemberAgent],
+    extension=True,
+)
+def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.MemberAgent]:
+    """The agents that members connected to the organization and that still work, newest first."""
+    with call.db.read() as tx:
+        found = store.list_of_organization(tx, org.organization_id, query.limit, query.page)
+        people = present_people(call, tx, [row.user_id for row in found.rows])
+    return present_slice(found, lambda row: wire.present_member_agent(row, people[row.user_id]))
+
+
+@operation(
+    "disconnectAgentInOrganization",
+    "DELETE",
+    "/orgs/{organizationId}/agents/{agentId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def disconnect_agent_in_organization(call: Call, org: OrgAccess, agent_id: str) -> bool:
+    """Takes back at once what an agent of a member was let do in the organization. What it did stays."""
+    with call.db.write() as tx:
+        agent = store.find_in_organization(tx, org.organization_id, agent_id)
+        return agent is not None and connecting.disconnect(tx, org.actor, agent)

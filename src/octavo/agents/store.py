@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec import Struct
 
@@ -13,7 +15,10 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 DAY = 24 * 3_600_000
 _UNUSED = 7 * DAY
-"""Milliseconds after which a program that nobody connected is forgotten."""
+"""Milliseconds after which a program that nobody has connected is forgotten."""
+MAX_CLIENTS = 10_000
+"""Programs that are known at once, besides those that somebody has connected."""
+_CONNECTED = "SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id AND a.revoked_at IS NULL AND a.expires_at > :now"
 
 
 class ClientRow(Struct, frozen=True):
@@ -23,12 +28,7 @@ class ClientRow(Struct, frozen=True):
 
 
 def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow:
-    """A program that asked to be known. Those that nobody connected for a week are forgotten on the way."""
-    tx.run(
-        """DELETE FROM agent_clients WHERE created_at < :old
-           AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id)""",
-        old=now() - _UNUSED,
-    )
+    """A program that asked to be known."""
     client = ClientRow(ids.new_id(), name, tuple(redirects))
     tx.run(
         "INSERT INTO agent_clients (id, name, redirects, created_at) VALUES (:id, :name, :redirects, :at)",
@@ -38,6 +38,21 @@ def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow
         at=now(),
     )
     return client
+
+
+def forget_clients(tx: Transaction) -> int:
+    """Forgets programs that nobody has connected: those of a week ago, and the oldest beyond ``MAX_CLIENTS``; how
+    many."""
+    return tx.run(
+        f"""DELETE FROM agent_clients WHERE NOT EXISTS ({_CONNECTED}) AND (created_at < :old OR id NOT IN
+              (SELECT id FROM agent_clients ORDER BY created_at DESC, id DESC LIMIT {MAX_CLIENTS}))""",
+        now=now(),
+        old=now() - _UNUSED,
+    )
+
+
+def count_clients(tx: Transaction) -> int:
+    return int(tx.value("SELECT count(*) FROM agent_clients"))
 
 
 def find_client(tx: Transaction, client_id: str) -> ClientRow | None:
@@ -87,6 +102,15 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
         hash=hash_token(secret),
     )
     return changed == 1
+
+
+def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
+    """Deletes what a person agreed to and no program has turned into an agent yet, ``only`` for one organization."""
+    tx.run(
+        f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
+        user=user_id,
+        only=only,
+    )
 
 
 # --- agents -----------------------------------------------------------------------------------------------
@@ -196,6 +220,45 @@ def list_agents(
     return slice_rows(found, limit, int(count), lambda row: (row.id,))
 
 
+def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
+    """All agents of a person that were not taken back, ``only`` of one organization."""
+    rows = tx.all(
+        f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL
+            {"AND a.organization_id = :only" if only else ""}""",
+        user=user_id,
+        only=only,
+    )
+    return [AgentRow(*row) for row in rows]
+
+
+def list_of_organization(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[AgentRow]:
+    """The agents that members connected to an organization and that still work, newest first."""
+    key = decode_token(page, str)
+    after = key[0] if key is not None else None
+    where = "a.organization_id = :org AND a.revoked_at IS NULL AND a.expires_at > :now"
+    rows = tx.all(
+        f"""SELECT {_AGENT} FROM agents a WHERE {where} {"AND a.id < :after" if after else ""}
+            ORDER BY a.id DESC LIMIT :limit""",
+        org=organization_id,
+        now=now(),
+        after=after,
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) FROM agents a WHERE {where}", org=organization_id, now=now())
+    return slice_rows([AgentRow(*row) for row in rows], limit, int(count), lambda row: (row.id,))
+
+
+def find_in_organization(tx: Transaction, organization_id: str, agent_id: str) -> AgentRow | None:
+    row = tx.one(
+        f"SELECT {_AGENT} FROM agents a WHERE a.id = :id AND a.organization_id = :org",
+        id=agent_id,
+        org=organization_id,
+    )
+    return AgentRow(*row) if row else None
+
+
 def find_agent(tx: Transaction, user_id: str, agent_id: str, *, only: str | None) -> AgentRow | None:
     row = tx.one(
         f"SELECT {_AGENT} FROM agents a WHERE a.id = :id AND a.user_id = :user", id=agent_id, user=user_id
@@ -254,30 +317,52 @@ def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> S
     return slice_rows([ActRow(*row) for row in rows], limit, int(count), lambda row: (row.id,))
 
 
-def list_acts_since(tx: Transaction, agent_id: str, since: int, most: int) -> list[ActRow]:
-    """What is not undone of what an agent did since a moment, the latest first."""
+def list_acts_since(
+    tx: Transaction, agent_id: str, since: int, before: str | None, most: int
+) -> list[ActRow]:
+    """What is not undone of what an agent did since a moment, the latest first. ``before``: an act to go on after."""
     rows = tx.all(
         f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
-            ORDER BY id DESC LIMIT :most""",
+            {"AND id < :before" if before else ""} ORDER BY id DESC LIMIT :most""",
         agent=agent_id,
         since=since,
+        before=before,
         most=most,
     )
     return [ActRow(*row) for row in rows]
+
+
+def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
+    """Those of these change requests that the agent itself began."""
+    rows = tx.all(
+        """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
+             AND change_request_id IN :ids""",
+        agent=agent_id,
+        ids=change_request_ids,
+    )
+    return {id for (id,) in rows}
 
 
 def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
     tx.run("UPDATE agent_acts SET undone_at = :at WHERE id IN :ids", at=now(), ids=act_ids)
 
 
-def count_day(tx: Transaction, agent_id: str, operation: str) -> tuple[int, int]:
-    """How often an agent did something in the last day, and with how many pages."""
+class Day(NamedTuple):
+    """What an agent did in the last day: change requests begun, pages edited, and whatever else."""
+
+    drafts: int
+    pages: int
+    others: int
+
+
+def count_day(tx: Transaction, agent_id: str) -> Day:
     row = tx.one(
-        """SELECT count(*), COALESCE(sum(pages), 0) FROM agent_acts
-           WHERE agent_id = :agent AND operation = :operation AND created_at >= :since""",
+        """SELECT COALESCE(sum(CASE WHEN operation = 'createChangeRequest' THEN 1 ELSE 0 END), 0),
+             COALESCE(sum(pages), 0),
+             COALESCE(sum(CASE WHEN operation <> 'createChangeRequest' AND pages = 0 THEN 1 ELSE 0 END), 0)
+           FROM agent_acts WHERE agent_id = :agent AND created_at >= :since""",
         agent=agent_id,
-        operation=operation,
         since=now() - DAY,
     )
     assert row is not None, "a count is always there"
-    return int(row[0]), int(row[1])
+    return Day(*map(int, row))

@@ -22,8 +22,9 @@ from ..kit.mcp import RefusedTool, Tool
 from ..kit.operation import Actor, Person
 from . import store
 
-MAX_DRAFTS, MAX_PAGES = 50, 500
-"""Change requests that an agent may begin in a day, and pages that it may edit."""
+MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
+"""Change requests that an agent may begin in a day, pages that it may edit, and what else it may do: comments, replies,
+reviews, requests for them, changes of what a change request is called."""
 _TEXT = 40_000
 """Characters of one answer, some 10,000 tokens."""
 
@@ -74,12 +75,18 @@ class Using(Struct, frozen=True):
         parent: str | None = None,
     ) -> Any:
         """The same for one that changes something, which is noted."""
+        self._require_budget(operation, pages)
+        change = path.get("changeRequestId")
+        if change is not None:
+            # A number means the same only for as long as it is asked in this space. Asked before: what was changed is
+            # noted whatever comes then.
+            where = {name: path[name] for name in ("spaceId", "changeRequestId")}
+            change = self.ask("getChangeRequestById", where)["id"]
+            path = {**path, "changeRequestId": change}
         made = self.ask(operation, path, query, body)
         id = made.get("id") if isinstance(made, dict) else None
-        change = id if operation == "createChangeRequest" else path.get("changeRequestId")
-        if change is not None and operation != "createChangeRequest":
-            # A number means the same only for as long as it is asked in this space.
-            change = self.ask("getChangeRequestById", {**path, "changeRequestId": change})["id"]
+        if operation == "createChangeRequest":
+            change = id
         if self.agent:
             act = store.ActRow(
                 ids.new_id(), operation, path.get("spaceId"), change, id, parent, pages, now(), None
@@ -91,16 +98,22 @@ class Using(Struct, frozen=True):
                 audit(tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=told)
         return made
 
-    def require_budget(self, operation: str, pages: int = 0) -> None:
+    def _require_budget(self, operation: str, pages: int) -> None:
         """Raises RefusedTool for an agent that did enough for a day."""
         if not self.agent:
             return
         with self.db.read() as tx:
-            count, edited = store.count_day(tx, self.agent, operation)
-        if operation == "createChangeRequest" and count >= MAX_DRAFTS:
-            raise RefusedTool(f"429: an agent begins at most {MAX_DRAFTS} change requests in a day.")
-        if edited + pages > MAX_PAGES:
-            raise RefusedTool(f"429: an agent edits at most {MAX_PAGES} pages in a day.")
+            day = store.count_day(tx, self.agent)
+        if operation == "createChangeRequest":
+            if day.drafts >= MAX_DRAFTS:
+                raise RefusedTool(f"429: an agent begins at most {MAX_DRAFTS} change requests in a day.")
+        elif pages:
+            if day.pages + pages > MAX_PAGES:
+                raise RefusedTool(f"429: an agent edits at most {MAX_PAGES} pages in a day.")
+        elif day.others >= MAX_OTHERS:
+            raise RefusedTool(
+                f"429: an agent comments, reviews and asks at most {MAX_OTHERS} times in a day."
+            )
 
 
 def _say(found: Any, start: int = 0) -> str:
@@ -220,11 +233,21 @@ class OfChange(Struct, forbid_unknown_fields=True):
         return {"spaceId": self.space, "changeRequestId": self.change_request}
 
 
-def _read_change(on: Using, asked: OfChange) -> str:
+class ReadChange(OfChange, forbid_unknown_fields=True):
+    next: (
+        Annotated[str, Meta(max_length=500, description="The `next` of an earlier answer, for more reviews")]
+        | None
+    ) = None
+
+
+def _read_change(on: Using, asked: ReadChange) -> str:
     found = on.ask("getChangeRequestById", asked.path)
     changes = on.ask("getChangeRequestChanges", asked.path)
-    reviews = on.ask("getReviewsByChangeRequestId", asked.path, {"format": "markdown"})
-    return _say({"changeRequest": found, "changes": changes, "reviews": reviews["items"]}, asked.start)
+    reviews = on.ask(
+        "getReviewsByChangeRequestId", asked.path, {"format": "markdown", "limit": 100, "page": asked.next}
+    )
+    told = {"changeRequest": found, "changes": changes, "reviews": reviews["items"]}
+    return _say({**told, "next": reviews.get("next", {}).get("page")}, asked.start)
 
 
 class CreateChange(Struct, forbid_unknown_fields=True):
@@ -233,7 +256,6 @@ class CreateChange(Struct, forbid_unknown_fields=True):
 
 
 def _create_change(on: Using, asked: CreateChange) -> str:
-    on.require_budget("createChangeRequest")
     return _say(on.change("createChangeRequest", {"spaceId": asked.space}, {"subject": asked.subject}))
 
 
@@ -261,7 +283,6 @@ class Edit(Struct, forbid_unknown_fields=True):
 
 
 def _edit(on: Using, asked: Edit) -> str:
-    on.require_budget("updateChangeRequestContent", len(asked.changes))
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body = {"changes": asked.changes, "baseRevision": asked.base_revision}
     made = on.change(
@@ -427,7 +448,7 @@ TOOLS = {
         "List change requests", "Of one space, or of all: open ones unless `status` says which.", ListChanges, _list_changes
     ),
     "read_change_request": Tool(
-        "Read a change request", "What it changes, its `revision`, and its reviews.", OfChange, _read_change
+        "Read a change request", "What it changes, its `revision`, and its reviews.", ReadChange, _read_change
     ),
     "list_comments": Tool("List comments", "Of a space or a change request.", ListComments, _list_comments),
     "check_change_request": Tool(

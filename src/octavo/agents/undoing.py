@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -13,8 +13,8 @@ from ..kit.db import Database
 from ..kit.operation import TABLE, Actor
 from . import store
 
-_MOST = 1000
-"""Acts that are undone at once, the latest first."""
+_MOST = 200
+"""Acts that are undone in one call, the latest first."""
 
 
 class UndoneAct(Struct, rename="camel"):
@@ -32,10 +32,21 @@ Ask = Callable[..., Any]
 """``(operation, path, body)``: performs an operation as the person who undoes."""
 
 
-def undo(db: Database, actor: Actor, ask: Ask, agent: store.AgentRow, since: int) -> list[UndoneAct]:
+class Undone(NamedTuple):
+    """``next``: the act to go on after, where there are more."""
+
+    acts: list[UndoneAct]
+    next: str | None
+
+
+def undo(
+    db: Database, actor: Actor, ask: Ask, agent: store.AgentRow, since: int, before: str | None
+) -> Undone:
     with db.read() as tx:
-        acts = store.list_acts_since(tx, agent.id, since, _MOST)
-    made = {act.change_request_id for act in acts if act.operation == "createChangeRequest"}
+        acts = store.list_acts_since(tx, agent.id, since, before, _MOST + 1)
+        next = acts[_MOST - 1].id if len(acts) > _MOST else None
+        acts = acts[:_MOST]
+        made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
     """What became of a change request, which several acts are about."""
     found = []
@@ -51,10 +62,10 @@ def undo(db: Database, actor: Actor, ask: Ask, agent: store.AgentRow, since: int
             store.mark_undone(tx, gone)
         told = {"acts": len(gone), "agent": agent.name}
         audit(tx, actor, "agent.undone", agent.organization_id, ("agent", agent.id), after=told)
-    return found
+    return Undone(found, next)
 
 
-def _undo(ask: Ask, act: store.ActRow, made: set[str | None], done: dict[str, UndoneAct]) -> UndoneAct:
+def _undo(ask: Ask, act: store.ActRow, made: set[str], done: dict[str, UndoneAct]) -> UndoneAct:
     change, space = act.change_request_id, act.space_id
     scope = TABLE[act.operation].agents if act.operation in TABLE else None
     if scope == "docs:comment":

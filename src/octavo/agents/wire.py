@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from ..access import User
 from ..kit.clock import iso
 from .store import ActRow, AgentRow
 from .undoing import UndoneAct
@@ -28,6 +29,19 @@ class Agent(Struct, rename="camel"):
     object: Literal["agent"] = "agent"
 
 
+class MemberAgent(Struct, rename="camel"):
+    """An agent and the member who connected it."""
+
+    id: str
+    name: str
+    user: User
+    scopes: list[str]
+    created_at: str
+    expires_at: str
+    last_used_at: str | None
+    object: Literal["agent"] = "agent"
+
+
 class AgentAct(Struct, rename="camel"):
     """Something that an agent did; ``operation`` is that of the API that it was."""
 
@@ -41,20 +55,35 @@ class AgentAct(Struct, rename="camel"):
 
 
 class UndoActs(Struct):
-    """``since``: a moment as ISO 8601; by default a day ago."""
+    """``since``: a moment as ISO 8601; by default a day ago. ``before``: the ``next`` of an earlier answer."""
 
     since: Annotated[str, Meta(max_length=40)] | None = None
+    before: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class UndoneActs(Struct):
+    """``next``: where there was more than is undone in one call, what to send as ``before`` to go on."""
+
     items: list[UndoneAct]
+    next: str | None
 
 
 def present_agent(row: AgentRow) -> Agent:
     used = iso(row.last_used_at) if row.last_used_at is not None else None
     return Agent(
-        row.id, row.name, row.organization_id, row.granted, iso(row.created_at), iso(row.expires_at), used
+        row.id,
+        row.name,
+        row.organization_id,
+        row.granted,
+        iso(row.created_at),
+        iso(row.expires_at),
+        used,
     )
+
+
+def present_member_agent(row: AgentRow, user: User) -> MemberAgent:
+    one = present_agent(row)
+    return MemberAgent(one.id, one.name, user, one.scopes, one.created_at, one.expires_at, one.last_used_at)
 
 
 def present_act(row: ActRow) -> AgentAct:

@@ -19,6 +19,7 @@ from ..content import (
     find_kept_keys,
     keep_index,
     keyed_document,
+    note_edit,
     parse_source,
 )
 from ..core.document import (
@@ -288,7 +289,9 @@ class Documenting:
         if body is None or body == old or (given is None and old is None):
             return None
         if isinstance(given, Index):
-            keep_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
+            now = keep_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
+            if old is not None:
+                note_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
             keys = given.kept
         elif given is None and split_page(self.draft.text(old))[2] == split_page(self.draft.text(body))[2]:
             keys = find_kept_keys(self.draft.tx, owner_id, old or "")

@@ -5,6 +5,7 @@ from .bodies import (
     body_hash,
     failed_lines,
     get_body,
+    list_oversized,
     parse_source,
     put_bodies,
     read_source,
@@ -68,9 +69,11 @@ from .keys import (
     KeptKeys,
     block_index,
     carried_keys,
+    find_edit,
     find_kept_keys,
     keep_index,
     keyed_document,
+    note_edit,
 )
 from .revising import changed_pages, first_revision, new_revision, on_commit, write_unchanged
 from .staging import BATCH
@@ -134,7 +137,7 @@ __all__ = [
     "Touched", "Versioned", "as_new", "ask_with", "asker_at", "block_index", "body_hash",
     "branch_state", "carried_keys", "changed_pages", "check_derived", "compute_document",
     "compute_revision", "compute_with", "computed_document", "computed_state", "current_version",
-    "current_versions", "dependency_changed", "derive_from_main", "dimensions", "download_url",
+    "current_versions", "dependency_changed", "derive_from_main", "dimensions", "find_edit", "list_oversized", "note_edit", "download_url",
     "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "first_revision", "find_item",
     "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
     "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",

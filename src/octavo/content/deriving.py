@@ -46,7 +46,14 @@ _OWNERS = 50
 
 class Prepare(Protocol):
     def __call__(
-        self, tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+        self,
+        tx: Transaction,
+        state: State,
+        changes: Changes,
+        hosts: tuple[str, ...],
+        *,
+        anew: bool = False,
+        whole: bool = False,
     ) -> Any: ...
 
 
@@ -80,7 +87,7 @@ class Derived(NamedTuple):
 
     ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
     this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
-    far. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
+    far; with ``whole=True`` as it is written under a version, otherwise as what differs. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
     be the same after others changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)``
     writes it, under the versions that count.
 
@@ -123,7 +130,9 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        if _is_large(changes, prepared):
+            prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
     with _written_before(db, state, changes, prepared):
         yield prepared
 
@@ -131,10 +140,10 @@ def prepare_derived(
 @contextmanager
 def _written_before(db: Database, state: State, changes: Changes, prepared: PreparedParts) -> Iterator[None]:
     """Writes what was prepared, and the rows of the changes, before the block where it is much."""
-    versioned = _versioned(prepared)
-    if len(changes) + sum(how.count(part) for how, part in versioned) <= staging.MOST_AT_ONCE:
+    if not _is_large(changes, prepared):
         yield
         return
+    versioned = _versioned(prepared)
 
     def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
         how.write(tx, state.space_id, batch, staged.version)
@@ -144,6 +153,12 @@ def _written_before(db: Database, state: State, changes: Changes, prepared: Prep
     )
     with written_before(db, state, changes, derived) as prepared.staged:
         yield
+
+
+def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
+    """Whether this is more than is written in one transaction."""
+    rows = sum(how.count(part) for how, part in _versioned(prepared))
+    return len(changes) + rows > staging.MOST_AT_ONCE
 
 
 def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:

@@ -10,12 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from ..core.document import (
+    ChangedBlocks,
     Document,
     Index,
     assign_keys,
     carry_keys,
+    changed_blocks,
     index_blocks,
     keyed_nodes,
+    split_page,
 )
 from ..core.document.keys import Digests
 from ..core.free_names import free_name
@@ -32,6 +35,7 @@ class Indexed(NamedTuple):
 
 
 _indexes: OwnCache[Indexed] = OwnCache("keys of blocks", 8)
+_edits: OwnCache[tuple[Indexed, Indexed]] = OwnCache("edits of blocks", 4)
 
 
 class KeptKeys(Struct, frozen=True):
@@ -102,6 +106,25 @@ def keep_index(tx: Transaction, owner_id: str, body: str, text: str, index: Inde
     found = Indexed(text, index)
     _indexes.of(tx).put((owner_id, body, _encoded(index.kept)), found, size)
     return found
+
+
+def note_edit(tx: Transaction, owner_id: str, was: Indexed, body: str, now: Indexed) -> None:
+    """Has ``find_edit`` know of a source that became another one, ``body``."""
+    size = len(was.text) + len(now.text)
+    _edits.of(tx).put((owner_id, body_hash(was.text), body), (was, now), size)
+
+
+def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBlocks | None:
+    """What an edit of some blocks, or of nothing but the head, made of a source; None where that is not known."""
+    known = _edits.of(tx).get((owner_id, was, now))
+    if known is not None:
+        before, after = known
+        return changed_blocks(
+            split_page(before.text)[2], before.blocks, split_page(after.text)[2], after.blocks
+        )
+    if split_page(get_body(tx, was))[2] == split_page(get_body(tx, now))[2]:
+        return ChangedBlocks(0, [], [], False)
+    return None
 
 
 def _rename(document: Document, keys: Mapping[str, str]) -> Document:

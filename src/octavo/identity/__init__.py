@@ -8,7 +8,7 @@ from .routes import browser_of, sign_in
 from .saml.store import list_active_providers
 from .sessions import begin as begin_session
 from .sessions import end as end_session
-from .sessions import list_sessions
+from .sessions import list_sessions, require_still_in
 from .signing_in import issue_first_link
 from .store import list_tokens
 from .verification import verify_address
@@ -17,6 +17,6 @@ from .wire import SignedInResult, present_new_session
 __all__ = [
     "SignedInResult", "begin_session", "browser_of", "disable_member", "end_session", "hash_password", "is_made_by", "issue_first_link",
     "list_active_providers", "list_sessions", "list_tokens", "present_new_session",
-    "remove_member", "require_another_admin", "require_good", "set_password", "sign_in",
+    "remove_member", "require_another_admin", "require_good", "require_still_in", "set_password", "sign_in",
     "tables", "verify_address",
 ]  # fmt: skip

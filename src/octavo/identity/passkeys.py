@@ -184,10 +184,16 @@ def begin_making(tx: Transaction, context: Context, user: UserRow) -> tuple[str,
     return challenge, dict(options.public_key)
 
 
-def finish_making(
-    context: Context, user_id: str, challenge: str, made: MadeCredential, name: str
-) -> PasskeyRow:
-    """Keeps a new passkey. Raises BadRequest for what is none, or for an unknown challenge, which is used up by this."""
+class ProvedPasskey(Struct, frozen=True):
+    """A passkey that a browser proved to have, to be kept."""
+
+    id: str
+    credential: str
+    counter: int
+
+
+def finish_making(context: Context, user_id: str, challenge: str, made: MadeCredential) -> ProvedPasskey:
+    """Raises BadRequest for what is no passkey, or for an unknown challenge, which is used up by this."""
     from fido2.utils import websafe_encode
 
     with context.db.write() as tx:
@@ -206,23 +212,30 @@ def finish_making(
     given = _read(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
         raise BadRequest("credential: this is no passkey that was made for this address with this challenge.")
+    credential = given.credential_data
+    return ProvedPasskey(
+        websafe_encode(credential.credential_id), websafe_encode(bytes(credential)), given.counter
+    )
+
+
+def keep(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> PasskeyRow:
+    """Raises Conflict for one that is known, and for one too many."""
+    # Others may have been made since it was begun.
+    if len(list_passkeys(tx, user_id)) >= MOST:
+        raise Conflict(f"There are {MOST} passkeys already: remove one first.")
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
-    with context.db.write() as tx:
-        # Others may have been made since it was begun.
-        if len(list_passkeys(tx, user_id)) >= MOST:
-            raise Conflict(f"There are {MOST} passkeys already: remove one first.")
-        added = tx.run(
-            """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)
-               VALUES (:id, :user, :name, :credential_id, :credential, :counter, :at)
-               ON CONFLICT (credential_id) DO NOTHING""",
-            id=row.id,
-            user=user_id,
-            name=name,
-            credential_id=websafe_encode(given.credential_data.credential_id),
-            credential=websafe_encode(bytes(given.credential_data)),
-            counter=given.counter,
-            at=row.created_at,
-        )
+    added = tx.run(
+        """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)
+           VALUES (:id, :user, :name, :credential_id, :credential, :counter, :at)
+           ON CONFLICT (credential_id) DO NOTHING""",
+        id=row.id,
+        user=user_id,
+        name=name,
+        credential_id=proved.id,
+        credential=proved.credential,
+        counter=proved.counter,
+        at=row.created_at,
+    )
     if not added:
         raise Conflict("This passkey is known already.")
     return row

@@ -440,6 +440,7 @@ def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
     """Ends the second factor; takes a code of it, or a recovery code."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         factors.end(tx, caller.user_id)
         _tell(tx, call, "second-factor.removed")
 
@@ -488,8 +489,10 @@ def start_passkey(call: Call, caller: SignedIn) -> Reply:
 )
 def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -> wire.Passkey:
     """Keeps a passkey that the browser has just made."""
-    row = passkeys.finish_making(call.context, caller.user_id, body.challenge, body.credential, body.name)
+    proved = passkeys.finish_making(call.context, caller.user_id, body.challenge, body.credential)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
+        row = passkeys.keep(tx, caller.user_id, proved, body.name)
         _tell(tx, call, "passkey.created", after={"passkey": row.id, "name": row.name})
     return wire.present_passkey(row)
 

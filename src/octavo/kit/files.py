@@ -31,7 +31,7 @@ from obstore.store import LocalStore, S3Store
 from ..core.addresses import own_address, read_address
 from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
 from .clock import now
-from .private_files import make_private_tree
+from .private_files import make_private_tree, synchronise
 from .signing import Signer
 
 if TYPE_CHECKING:
@@ -151,11 +151,7 @@ class FileStore:
             return
         path = self._folder / _key(hash)
         for part in (path, path.parent, self._folder):
-            handle = os.open(part, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            synchronise(part)
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""

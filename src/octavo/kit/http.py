@@ -221,9 +221,15 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
-        """Authenticates a call and gives what it enters. Raises what a request would be refused with."""
-        self._authenticate(call)
+        """Authenticates and counts a call, and gives what it enters. Raises what a request would be refused with."""
+        self._count(call, self._authenticate(call))
         return self._enter(call)
+
+    def _count(self, call: Call, key: str | None) -> None:
+        """Raises TooManyRequests."""
+        if not call.counted:
+            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+            call.counted = True
 
     def _check_sender(self, call: Call) -> None:
         """Raises Unauthorized for a large body of nobody, unless the operation is for nobody in particular."""
@@ -267,10 +273,7 @@ class Dispatcher:
 
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer:
         operation = call.operation
-        key = self._authenticate(call)
-        if not call.counted:
-            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
-            call.counted = True
+        self._count(call, self._authenticate(call))
         try:
             arguments = self._enter(call)
         except NotFound:

@@ -7,6 +7,7 @@ installation answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -49,6 +50,7 @@ class Server(NamedTuple):
     tools: Mapping[str, Tool]
 
 
+@cache
 def _schema(takes: type[Struct]) -> dict[str, Any]:
     _, named = msgspec.json.schema_components([takes])
     return {name: value for name, value in named[takes.__name__].items() if name != "title"}

@@ -1,6 +1,6 @@
-"""Folders and files that nobody but their owner may read.
+"""Folders and files that nobody but their owner may read, and that are still there when the power was cut.
 
-The command sets the umask, so all it makes is. Here is what was made by others, or before.
+The command sets the umask, so all it makes is private. Here is what was made by others, or before.
 """
 
 from __future__ import annotations
@@ -37,6 +37,27 @@ def make_private_tree(folder: Path) -> None:
 def close_file(path: Path) -> None:
     """Closes a file to others, if it is there."""
     _close(path, _FILE)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Puts a private file into place whole: it is there with all of its bytes when this returns, whatever happens to the
+    machine then, and before that as it was. Raises OSError."""
+    written = path.with_suffix(".new")
+    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE), "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    written.replace(path)
+    synchronise(path.parent)
+
+
+def synchronise(path: Path) -> None:
+    """Returns when a file's bytes, or the names in a folder, are on the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _is_open(path: Path) -> bool:

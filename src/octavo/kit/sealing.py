@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from ..errors import Unavailable
 from .db import Transaction
+from .private_files import synchronise
 
 KEY_FILE = "secret-key"
 SETTING = "OCTAVO_SECRET_KEY"
@@ -139,6 +140,8 @@ def make_key(file: Path) -> bytes:
             pass
         finally:
             part.unlink()
+        # A database elsewhere may keep what is sealed with it before this folder is on the disk.
+        synchronise(file.parent)
     except OSError as error:
         raise Unavailable(f"{file}: {error}. Set {SETTING}, where this file cannot be made.") from None
     return read_keys("", file)[0]

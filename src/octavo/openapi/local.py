@@ -94,7 +94,13 @@ def _order(tx: Transaction, space_id: str, contents: list[str]) -> None:
 
 
 def prepare_anew(
-    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
 ) -> bool:
     """Revisions note what they bring themselves, those of change requests too."""
     return anew

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ..content import (
     BranchMoved,
@@ -22,13 +23,14 @@ from ..content import (
     as_new,
     current_version,
     current_versions,
+    find_edit,
     find_items,
     find_pages,
     list_changed,
     list_held,
     read_source,
 )
-from ..core.document import Document, assign_keys, contained, references
+from ..core.document import ChangedBlocks, Document, assign_keys, contained, references
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
@@ -45,7 +47,8 @@ _MAX_KEY = 160
 
 class Delta(Struct):
     """What differs from the rows of main. ``seen``: revisions of other spaces that meanings were found in.
-    ``written``: all rows of what ``owners``, of the space itself, say now, whether they differ or not."""
+    ``written``: all rows of what ``owners``, of the space itself, say now, whether they differ or not, where these were
+    asked for."""
 
     old: dict[Place, Row] = field(default_factory=dict)
     new: list[Row] = field(default_factory=list)
@@ -154,7 +157,53 @@ class _Stale:
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
 
-def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> _Stale:
+def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, ChangedBlocks] | None:
+    """The page, where an edit of some blocks of it, or of its head, is all that changes."""
+    if len(changes.pages) != 1 or changes.items:
+        return None
+    ((page_id, new),) = changes.pages.items()
+    old = find_pages(tx, state, [page_id]).get(page_id)
+    if old is None or new is None or old.body is None or new.body is None:
+        return None
+    if old.file_path != new.file_path or list(refs_of(old)) != list(refs_of(new)):
+        return None
+    edit = find_edit(tx, page_id, old.body, new.body)
+    if edit is None or (edit.now and replace(old, body=new.body) != new):
+        return None
+    return new, edit
+
+
+def _rows_of_edit(
+    tx: Transaction, resolver: Resolver, space_id: str, page: Page, edit: ChangedBlocks
+) -> tuple[dict[Place, Row], dict[Place, Row]] | None:
+    """The rows of a page that an edit takes the place of, and those that it makes; None where the rows of the blocks
+    are not what was read in them, or links may mean something else and have another place at once."""
+    first = len(list(refs_of(page))) + edit.before
+    end, shift = first + len(edit.was), len(edit.now) - len(edit.was)
+    if shift and edit.has_places:
+        return None
+    where = "r.space_id = :space AND r.owner_id IN :given AND r.place >= :first"
+    given = {"space": space_id, "first": first}
+    if shift:
+        old = _rows_where(tx, where, [page.id], **given)
+    else:
+        old = _rows_where(tx, f"{where} AND r.place < :end", [page.id], **given, end=end)
+    known = {row.place: row.written for row in old.values() if row.place < end}
+    if known != {first + n: msgspec.json.encode(found.ref).decode() for n, found in enumerate(edit.was)}:
+        return None
+    new = [replace(row, place=row.place + shift) for row in old.values() if row.place >= end]
+    owner = page_owner(page)
+    new += [
+        _row(resolver, space_id, owner, first + n, found.key, found.type, found.ref)
+        for n, found in enumerate(edit.now)
+    ]
+    return old, {row.at: row for row in new}
+
+
+def _stale(
+    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
+) -> _Stale:
+    """``same_places``: the texts of the pages have the places that they had."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = find_pages(tx, state, changes.pages)
@@ -171,7 +220,11 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -
                     path = there.path(page)
                     stale.add("path", path)
                     stale.below("path", path, "/")
-        if old is not None and new is not None and (old.body, old.title) != (new.body, new.title):
+        if (
+            old is not None
+            and new is not None
+            and ((old.body != new.body and not same_places) or old.title != new.title)
+        ):
             stale.below("anchor", page_id, "#")
     old_items = find_items(tx, state, changes.items)
     for item_id, item in changes.items.items():
@@ -188,10 +241,16 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -
 
 
 def derive(
-    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
 ) -> Delta:
     """What ``changes`` of a state of main change in what references mean; ``anew``: as if the space had no rows.
-    ``hosts``: the addresses of this installation."""
+    ``whole``: ``written`` is asked for. ``hosts``: the addresses of this installation."""
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, Everybody(tx))
     delta = Delta()
@@ -200,15 +259,25 @@ def derive(
         id: item for id, item in changes.items.items() if item is None or item.kind == "reusable-content"
     }
     old: dict[Place, Row] = {}
-    if not anew:
-        old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id)
     new: dict[Place, Row] = {}
-    for thing in things.values():
-        if thing is not None:
-            new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
-    delta.owners, delta.written = frozenset(things), list(new.values())
-    for row in _rows_asking(tx, state, changes, files):
-        if row.at not in old and not (row.space_id == state.space_id and (anew or row.owner_id in things)):
+    edit = None if anew or whole else _find_edit(tx, state, changes)
+    rows = _rows_of_edit(tx, resolver, state.space_id, *edit) if edit is not None else None
+    if rows is not None:
+        old, new = rows
+    else:
+        if not anew:
+            old = _rows_where(
+                tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id
+            )
+        for thing in things.values():
+            if thing is not None:
+                new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
+        delta.owners, delta.written = frozenset(things), list(new.values())
+    same_places = edit is not None and not edit[1].has_places
+    for row in _rows_asking(tx, state, changes, files, same_places=same_places):
+        if row.at not in old and not (
+            row.space_id == state.space_id and (anew or row.owner_id in delta.owners)
+        ):
             old[row.at] = row
             if (again := _again(resolver, row)) is not None:
                 new[again.at] = again
@@ -237,10 +306,16 @@ def difference(tx: Transaction, head: State, there: State) -> Changes:
 
 
 def prepare(
-    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
 ) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, state, changes, hosts, anew=anew)
+    return derive(tx, state, changes, hosts, anew=anew, whole=anew or whole)
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
@@ -432,7 +507,9 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     return found
 
 
-def _rows_asking(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> list[Row]:
+def _rows_asking(
+    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
+) -> list[Row]:
     """The references, in whichever space, that asked something that may have another answer now."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
@@ -442,7 +519,7 @@ def _rows_asking(tx: Transaction, state: State, changes: Changes, files: StateFi
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
                      AND r.place = q.place
                  WHERE q.asked_in = :space AND {IS_CURRENT} AND """
-    stale = _stale(tx, state, changes, files)
+    stale = _stale(tx, state, changes, files, same_places=same_places)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):

@@ -1,6 +1,6 @@
-"""What pages say that is made of something else: computed pages, and blocks that show an operation of an API. It changes
-without a revision, so a job indexes it: after a revision that has to do with it, and whenever what it may be made of
-changes."""
+"""What jobs index. Long texts that a revision changed: whoever writes in one does not wait for its words. And what
+pages say that is made of something else, computed pages and blocks that show an operation of an API, because it changes
+without a revision: after a revision that has to do with it, and whenever what it may be made of changes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ..content import (
     expand,
     find_item,
     find_pages,
+    holds_drawings,
     list_spaces_with_computed,
     lock_branch,
     main_state,
@@ -32,6 +33,7 @@ from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit import deadlines, jobs
+from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..references import Nobody, Resolver, page_owner, state_resolver
@@ -39,6 +41,9 @@ from ..spaces import get_space
 from . import store
 from .indexing import INDEXED, PreparedIndex, batches, page_text
 from .store import PageText
+
+_WAIT = 2_000
+"""Milliseconds that a long text waits for its words to be indexed, so that saves in a row are indexed once."""
 
 
 def order_indexing(tx: Transaction, space_id: str) -> None:
@@ -59,8 +64,58 @@ def apply(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
 
 def switch(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
     """What is left to do where the pages are indexed: has those indexed that are made of something else."""
-    if prepared.later or (prepared.gone and store.has_computed(tx, space_id)):
+    if prepared.later or ((prepared.gone or prepared.long) and store.has_computed(tx, space_id)):
         order_indexing(tx, space_id)
+    if prepared.long:
+        store.let_wait(tx, space_id, current_versions(tx, space_id, prepared.long).items())
+        _order_long(tx, space_id)
+
+
+def _order_long(tx: Transaction, space_id: str) -> None:
+    organization_id = get_space(tx, space_id).organization_id
+    key = f"indexLongPages {space_id}"
+    jobs.enqueue(
+        tx,
+        "indexLongPages",
+        organization=organization_id,
+        key=key,
+        run_at=now() + _WAIT,
+        space_id=space_id,
+    )
+
+
+@jobs.job("indexLongPages", seconds=600)
+def index_long_pages(context: Context, space_id: str) -> None:
+    """Indexes the pages of main whose texts wait for it, as they are now."""
+    with context.db.read() as tx:
+        try:
+            branch_id = main_state(tx, space_id).layers[0].branch_id
+        except NotFound:
+            return
+        waiting = store.list_waiting(tx, space_id)
+    for page_id in waiting:
+        deadlines.check()
+        _index_long(context, space_id, branch_id, page_id)
+    with context.db.write() as tx:
+        jobs.finish(tx)
+
+
+def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -> None:
+    with context.db.read() as tx:
+        page = find_pages(tx, main_state(tx, space_id), [page_id]).get(page_id)
+        if page is None:
+            return
+        document = read_source(tx, page.body)
+        draws = holds_drawings(document)
+        text = page_text(tx, space_id, page, document, draws=draws)
+    with context.db.write() as tx:
+        if not lock_branch(tx, branch_id):
+            return
+        if find_pages(tx, main_state(tx, space_id), [page_id]).get(page_id) != page:
+            return  # Whoever changed it meanwhile ordered this again.
+        _index(tx, space_id, [text])
+        if draws:
+            order_indexing(tx, space_id)
 
 
 def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collection[str] | None) -> None:
@@ -109,8 +164,8 @@ def index_computed_pages(context: Context, space_id: str) -> None:
                 return
             # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still
             # draws.
-            now = find_pages(tx, main_state(tx, space_id), [page.page_id for page in batch])
-            same = [page for page in batch if now.get(page.page_id) == pages[page.page_id]]
+            there_now = find_pages(tx, main_state(tx, space_id), [page.page_id for page in batch])
+            same = [page for page in batch if there_now.get(page.page_id) == pages[page.page_id]]
             _index(tx, space_id, same)
     with context.db.write() as tx:
         if not lock_branch(tx, branch_id):

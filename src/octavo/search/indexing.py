@@ -18,6 +18,7 @@ from ..content import (
     State,
     get_body,
     holds_drawings,
+    list_oversized,
     list_pages,
     main_state,
     order_rebuilding,
@@ -34,6 +35,9 @@ _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
+_LONG = 8_000
+"""Bytes of a text that is cut into words by a job and not by the revision that changes it: somebody who writes in it
+saves it every few seconds."""
 _MAX_SECTIONS = 2_000
 """Sections of a page; of more, some that follow each other are found as one."""
 _MAX_TITLE = 500
@@ -44,11 +48,13 @@ _NEVER = ("false",)
 
 
 class PreparedIndex:
-    """What a revision changes in the index, waiting for its transaction. ``later``: a job has to index what pages
-    say that is made of something else; ``rows``: about how many rows it writes and removes."""
+    """What a revision changes in the index, waiting for its transaction. ``long``: pages whose text a job indexes.
+    ``later``: a job has to index what pages say that is made of something else; ``rows``: about how many rows it
+    writes and removes."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
+        self.long: list[str] = []
         self.later = False
         self.rows = 0
         self._words: set[str] = set()
@@ -67,11 +73,24 @@ class PreparedIndex:
 
 
 def prepare(
-    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
 ) -> PreparedIndex:
-    """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not."""
+    """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not. A long text of a
+    page that is indexed already waits for a job, unless ``whole``."""
     prepared = PreparedIndex()
+    if not (anew or whole):
+        prepared.long = _list_long(tx, state.space_id, changes)
+    long = set(prepared.long)
     for page_id, page in changes.pages.items():
+        if page_id in long:
+            prepared.rows += 1
+            continue
         prepared.gone.append(page_id)
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
@@ -82,6 +101,19 @@ def prepare(
     if not anew:
         prepared.rows += store.count_sections(tx, state.space_id, prepared.gone)
     return prepared
+
+
+def _list_long(tx: Transaction, space_id: str, changes: Changes) -> list[str]:
+    """The pages that are indexed, and have a long text now."""
+    bodies = {
+        page_id: page.body
+        for page_id, page in changes.pages.items()
+        if page is not None and page.kind in INDEXED and page.body is not None
+    }
+    long = {digest for digest, _ in list_oversized(tx, set(bodies.values()), _LONG)}
+    return sorted(
+        store.list_indexed(tx, space_id, [page_id for page_id, body in bodies.items() if body in long])
+    )
 
 
 def count(prepared: PreparedIndex) -> int:

@@ -313,6 +313,39 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
+    """Those of these pages that are indexed as what they say themselves."""
+    found: set[str] = set()
+    wanted = list(page_ids)
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(
+            f"""SELECT p.page_id FROM search_pages p
+                WHERE p.space_id = :space AND p.page_id IN :pages AND p.computed = 0 AND {_COUNTS}""",
+            space=space_id,
+            pages=wanted[start : start + _BATCH],
+        )
+        found.update(row[0] for row in rows)
+    return found
+
+
+def let_wait(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
+    """Notes that the text of pages, each in the version that counts, is to be indexed anew."""
+    tx.run_many(
+        f"UPDATE search_pages SET waits = 1 WHERE {_OF_A_PAGE}",
+        [{"space": space_id, "page": page_id, "version": version} for page_id, version in versions],
+    )
+
+
+def list_waiting(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the pages whose text is to be indexed anew."""
+    rows = tx.all(
+        f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
+            ORDER BY p.page_id""",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
     """The ids of the ordinary pages that have blocks which are drawn from something else."""
     rows = tx.all(

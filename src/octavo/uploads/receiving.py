@@ -1,11 +1,16 @@
-"""Uploads: a signed URL is given out, and takes the bytes of one file, once, for a while."""
+"""Uploads: a signed URL is given out, and takes the bytes of one file, once, for a while.
+
+What came before a connection was cut is kept: the client asks with HEAD how much that is, and sends the rest with PATCH,
+as in the IETF's draft of resumable uploads for HTTP (``Upload-Offset``, ``Upload-Complete``).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import tempfile
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +34,8 @@ from . import store
 from .store import UploadRow
 from .wire import Kind, NewUpload, SignedUpload
 
+T = TypeVar("T")
+
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = 3600_000
@@ -40,6 +47,8 @@ LARGEST: dict[Kind, int] = {
     "customization_font": 5 * 1024 * 1024,
     "page_file": 100 * 1024 * 1024,
 }
+MAX_PARTS = 500
+"""Parts in which a file may come; each is kept by itself until all are there."""
 MAX_WAITING = 200
 """URLs that somebody has and did not use."""
 
@@ -107,23 +116,89 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
 
 
 def upload_route(context: Context) -> Route:
-    """``PUT /uploads/{token}``: takes the bytes piece by piece, never more than were announced."""
+    """``/uploads/{token}``: takes the bytes piece by piece, never more than were announced. ``PUT`` takes all of them,
+    ``PATCH`` those behind ``Upload-Offset``; ``GET`` and ``HEAD`` say how many there are."""
 
-    async def answer(request: Request) -> Answer:
-        loop = asyncio.get_running_loop()
-        upload = await loop.run_in_executor(None, _open, context, request.parameters["token"])
+    async def put(request: Request) -> Answer:
+        upload = await _in_thread(_open, context, request.parameters["token"])
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
-            size = 0
-            async for part in request.read_parts(upload.size, "that were announced"):
-                size += len(part)
-                spool.write(part)
+            try:
+                size = await _receive(request, spool, upload.size)
+            except BadRequest:
+                await _in_thread(_keep_part, context, upload, 0, spool)
+                raise
             if size < upload.size:
                 raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
-            key = await loop.run_in_executor(None, _keep, context, upload, spool)
-        body = msgspec.json.encode({"key": key})
-        return Answer(200, body, "application/json", {"cache-control": "no-store"})
+            await _in_thread(_keep, context, upload, spool)
+        return _answer(upload, upload.size, is_done=True)
 
-    return Route(f"{PATH}/{{token}}", {"PUT": Action("upload", answer)})
+    async def append(request: Request) -> Answer:
+        upload = await _in_thread(_open, context, request.parameters["token"])
+        given = request.header(b"upload-offset")
+        if not (given.isascii() and given.isdigit() and len(given) < 16):
+            raise BadRequest("Upload-Offset: expected how many bytes of the file came before.")
+        start = int(given)
+        _require_next(upload, start)
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+            try:
+                size = await _receive(request, spool, upload.size - start)
+            except BadRequest:
+                await _in_thread(_keep_part, context, upload, start, spool)
+                raise
+            if size == upload.size:
+                await _in_thread(_keep, context, upload, spool)
+            else:
+                await _in_thread(_keep_part, context, upload, start, spool)
+                if start + size == upload.size:
+                    await _in_thread(_join, context, upload)
+        return _answer(upload, start + size, is_done=start + size == upload.size)
+
+    async def tell(request: Request) -> Answer:
+        upload = await _in_thread(_open, context, request.parameters["token"])
+        return _answer(upload, _came(upload), is_done=upload.hash is not None)
+
+    actions = {"PUT": put, "PATCH": append, "GET": tell}
+    return Route(
+        f"{PATH}/{{token}}", {method: Action("upload", answer) for method, answer in actions.items()}
+    )
+
+
+async def _in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+
+async def _receive(request: Request, spool: Any, limit: int) -> int:
+    """Writes the body to ``spool``; how many bytes. Raises BadRequest where it was cut, TooLarge."""
+    size = 0
+    async for part in request.read_parts(limit, "that are to come"):
+        size += len(part)
+        spool.write(part)
+    return size
+
+
+def _came(upload: UploadRow) -> int:
+    return upload.size if upload.hash is not None else upload.received
+
+
+def _offset(came: int, *, is_done: bool) -> dict[str, str]:
+    return {"upload-offset": str(came), "upload-complete": "?1" if is_done else "?0"}
+
+
+def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
+    """What is there of a file; its key once that is all of it."""
+    headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
+    if not is_done:
+        return Answer(204, b"", "application/json", headers)
+    return Answer(200, msgspec.json.encode({"key": upload.id}), "application/json", headers)
+
+
+def _require_next(upload: UploadRow, start: int) -> None:
+    came = _came(upload)
+    if start != came:
+        raise Conflict(
+            f"Upload-Offset: {came} bytes of this file are there.",
+            **_offset(came, is_done=upload.hash is not None),
+        )
 
 
 def _open(context: Context, token: str) -> UploadRow:
@@ -152,18 +227,55 @@ def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
     return upload
 
 
-def _keep(context: Context, upload: UploadRow, spool: Any) -> str:
+def _keep(context: Context, upload: UploadRow, spool: Any) -> None:
+    """Keeps all bytes of a file."""
+    digest = _store(context, spool, upload.size)
+    with context.db.write() as tx:
+        if not store.set_uploaded(tx, upload.id, digest):
+            raise Conflict("Other bytes were uploaded here before: ask for a new URL.")
+        _release_parts(tx, upload.id)
+
+
+def _store(context: Context, spool: Any, limit: int) -> str:
+    """Stores bytes; their hash."""
     spool.seek(0)
     digest = hashlib.file_digest(spool, "sha256").hexdigest()
     with context.db.write() as tx:
         # Whoever released such bytes before: they are not removed now.
         retain(tx, "file", [digest])
     spool.seek(0)
-    context.files.put(spool, upload.size)
+    context.files.put(spool, limit)
+    return digest
+
+
+def _keep_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
+    """Keeps bytes that follow those that are there. Raises Conflict where others do by now."""
+    size = spool.tell()
+    if not size or start != _came(upload):
+        return
+    with context.db.read() as tx:
+        if len(store.list_parts(tx, upload.id)) >= MAX_PARTS:
+            raise TooManyRequests(f"More than {MAX_PARTS} parts of a file: ask for a new URL.")
+    digest = _store(context, spool, size)
     with context.db.write() as tx:
-        if not store.set_uploaded(tx, upload.id, digest):
-            raise Conflict("Other bytes were uploaded here before: ask for a new URL.")
-    return upload.id
+        if not store.add_part(tx, upload.id, start, start + size, digest):
+            raise Conflict("Other bytes were uploaded here before: ask with HEAD how many.")
+
+
+def _join(context: Context, upload: UploadRow) -> None:
+    """Makes the file of its parts, all of which are there."""
+    with context.db.read() as tx:
+        parts = store.list_parts(tx, upload.id)
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+        for part in parts:
+            for chunk in context.files.open(part):
+                spool.write(chunk)
+        _keep(context, upload, spool)
+
+
+def _release_parts(tx: Transaction, upload_id: str) -> None:
+    release(tx, "file", "SELECT hash FROM upload_parts WHERE upload_id = :upload", upload=upload_id)
+    store.delete_parts(tx, upload_id)
 
 
 @job("forgetUploads")
@@ -172,6 +284,12 @@ def forget_uploads(context: Context) -> None:
     before = now()
     with context.db.write() as tx:
         release(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
+        release(
+            tx,
+            "file",
+            "SELECT p.hash FROM upload_parts p JOIN uploads u ON u.id = p.upload_id"
+            f" WHERE u.expires_at <= {before}",
+        )
         store.delete_expired_uploads(tx, before)
 
 

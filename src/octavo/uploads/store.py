@@ -13,7 +13,7 @@ from ..kit.db import Transaction
 
 
 class UploadRow(Struct, frozen=True):
-    """``hash`` is None until the bytes came."""
+    """``hash`` is None until all bytes came; ``received``: how many of them did, while not all of them have."""
 
     id: str
     organization_id: str
@@ -24,6 +24,7 @@ class UploadRow(Struct, frozen=True):
     size: int
     hash: str | None
     expires_at: int
+    received: int = 0
 
 
 _UPLOAD = ", ".join(UploadRow.__struct_fields__)
@@ -97,6 +98,36 @@ def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
             now=now(),
         )
     )
+
+
+def add_part(tx: Transaction, upload_id: str, start: int, end: int, hash: str) -> bool:
+    """Notes bytes of a file, from one place to another; False when others were noted there first, or all came."""
+    is_next = tx.run(
+        """UPDATE uploads SET received = :end
+           WHERE id = :id AND expires_at > :now AND received = :start AND hash IS NULL""",
+        id=upload_id,
+        start=start,
+        end=end,
+        now=now(),
+    )
+    if is_next:
+        tx.run(
+            "INSERT INTO upload_parts (upload_id, start, hash) VALUES (:id, :start, :hash)",
+            id=upload_id,
+            start=start,
+            hash=hash,
+        )
+    return bool(is_next)
+
+
+def list_parts(tx: Transaction, upload_id: str) -> list[str]:
+    """The hashes of the parts that came, in order."""
+    rows = tx.all("SELECT hash FROM upload_parts WHERE upload_id = :id ORDER BY start", id=upload_id)
+    return [row[0] for row in rows]
+
+
+def delete_parts(tx: Transaction, upload_id: str) -> None:
+    tx.run("DELETE FROM upload_parts WHERE upload_id = :id", id=upload_id)
 
 
 def delete_expired_uploads(tx: Transaction, before: int) -> int:

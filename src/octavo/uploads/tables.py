@@ -10,5 +10,11 @@ declare(
         of_organization="organization_id = :org",
         stays="of the moment",
         columns=(file("hash"),),
-    )
+    ),
+    Table(
+        name="upload_parts",
+        of_organization="upload_id IN (SELECT id FROM uploads WHERE organization_id = :org)",
+        stays="of the moment",
+        columns=(file("hash"),),
+    ),
 )

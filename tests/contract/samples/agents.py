@@ -29,5 +29,7 @@ SAMPLES = {
     "listConnectedAgents": Sample(),
     "disconnectAgent": Sample(path=_FOREIGN),
     "listAgentActs": Sample(path=_FOREIGN),
+    "listAgentsInOrganization": Sample(),
+    "disconnectAgentInOrganization": Sample(path=_FOREIGN),
     "undoAgentActs": Sample(path=_FOREIGN, body={}),
 }

@@ -6,11 +6,13 @@ there are and what they carry.
 
 from .blocks import (
     BlockEdits,
+    ChangedBlocks,
     EditError,
     Index,
     Missing,
     NotLocal,
     Position,
+    changed_blocks,
     index_blocks,
     is_empty,
     without_empty,
@@ -145,6 +147,8 @@ __all__ = [
     "find_unread",
     "from_json",
     "index_blocks",
+    "ChangedBlocks",
+    "changed_blocks",
     "is_empty",
     "keyed_nodes",
     "list_places",

@@ -20,15 +20,19 @@ from msgspec import Struct
 
 from . import schema
 from .json import MAX_DEPTH, DocumentError, check_block
-from .keys import Digests, carry_keys, keyed_in
+from .keys import Digests, assign_keys, carry_keys, keyed_in
 from .nodes import Block, Document, Fragment, Inline, children
+from .places import list_places
 from .reader import open_ends, read
+from .references import Reference, references
 from .writing import write_parts
 
 _DEFINITIONS_MAX = 20_000
 """Characters of definitions that are read beside what changed."""
 _BESIDE_MAX = 8
 """Blocks that are looked into for what new ones copy."""
+_CHANGED_MAX = 40
+"""Blocks that are read to see what an edit changed."""
 _LOOKS = 16
 """Keys that are looked for one by one, before all are put in order."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -39,13 +43,14 @@ _BLANK = "\ufeff \t\r\n"
 
 class Entry(Struct, frozen=True):
     """A top-level block: how many characters are before it and in it, and of it and the nodes with keys in it, in
-    reading order, what they say (``keys.Digests``) and their keys."""
+    reading order, what they say (``keys.Digests``) and their keys; and how many references are in it."""
 
     type: str
     gap: int
     size: int
     digests: tuple[str, ...]
     keys: tuple[str, ...]
+    references: int = 0
 
 
 class Index(Struct, frozen=True):
@@ -74,7 +79,57 @@ def _entry(block: Block, gap: int, digests: Digests) -> Entry:
         len(block.source or ""),
         tuple(digests.of(node) for node in nodes),
         tuple(node.key or "" for node in nodes),
+        len(references(Document([block]))),
     )
+
+
+class ChangedBlocks(Struct, frozen=True):
+    """What an edit of some blocks of a page changed in what the page refers to. ``before``: how many references are
+    before the first of these blocks; ``was`` and ``now``: those that were in them and that are, as
+    ``references`` gives them for the page. ``has_places``: the edit may have changed the places that links name."""
+
+    before: int
+    was: list[Reference]
+    now: list[Reference]
+    has_places: bool
+
+
+def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
+    """What is different between two texts (without their heads), the second made of the first by ``BlockEdits``.
+    None where these blocks alone do not tell."""
+    before = _count_same(old.entries, new.entries)
+    behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
+    parts = []
+    for whole, index in ((old_text, old), (text, new)):
+        entries = index.entries[before : len(index.entries) - behind]
+        if len(entries) > _CHANGED_MAX or len(index.definitions) > _DEFINITIONS_MAX:
+            return None
+        start = sum(entry.gap + entry.size for entry in index.entries[:before])
+        source = whole[start : start + sum(entry.gap + entry.size for entry in entries)]
+        document = assign_keys(read(f"{index.definitions}\n\n{source}" if index.definitions else source))
+        digests = Digests(document)
+        if [digests.of(node) for node in keyed_in(document.nodes)] != [d for e in entries for d in e.digests]:
+            return None
+        parts.append((source, document, references(document)))
+    # The keys of nodes that say the same are told apart by their order on the page.
+    named = {(found.key or "").partition("-")[0] for _, _, among in parts for found in among}
+    others = (*old.entries[:before], *old.entries[len(old.entries) - behind :])
+    if next(_that_say(named, others), None) is not None:
+        return None
+    has_places = any("{%" in source or list_places(document) for source, document, _ in parts)
+    return ChangedBlocks(
+        sum(entry.references for entry in old.entries[:before]), parts[0][2], parts[1][2], has_places
+    )
+
+
+def _count_same(some: Sequence[Entry], others: Sequence[Entry]) -> int:
+    """How many blocks are the same, from the first on."""
+    same = 0
+    for one, other in zip(some, others, strict=False):
+        if one is not other and (one.type, one.size, one.digests) != (other.type, other.size, other.digests):
+            break
+        same += 1
+    return same
 
 
 def _definitions(gaps: Iterable[str]) -> str:

@@ -1,0 +1,1 @@
+CREATE INDEX agents_by_client ON agents (client_id);

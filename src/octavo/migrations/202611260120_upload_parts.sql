@@ -1,0 +1,9 @@
+-- An upload that was cut goes on behind the bytes that came.
+ALTER TABLE uploads ADD COLUMN received BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE upload_parts (
+  upload_id TEXT NOT NULL REFERENCES uploads (id) ON DELETE CASCADE,
+  start BIGINT NOT NULL,                 -- how many bytes of the file are before it
+  hash TEXT NOT NULL,
+  PRIMARY KEY (upload_id, start)
+);
+CREATE INDEX upload_parts_by_hash ON upload_parts (hash);

@@ -1,0 +1,148 @@
+"""What runs in the processes that are killed and hindered: each function is one life of a process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from faults.faults import SETTING, Control, Fault
+from faults.load import History, Load
+from octavo.access import create_token, insert_user
+from octavo.admin.backup import verify_installation
+from octavo.app import api_app
+from octavo.cli import main
+from octavo.content import list_pages, main_state
+from octavo.installation import close_context, load_packages, open_context
+from octavo.kit.context import Context
+from octavo.kit.databases import open_database
+from octavo.kit.migrations import load_migrations, migrate
+from octavo.orgs import create_organization
+from octavo.settings import load
+from octavo.spaces import insert_space
+
+TOKEN = "oct_faults_" + "f" * 32
+URL = "http://octavo.test"
+LATER = 8
+"""Writes after a fault of which one must be acknowledged: nobody has to do anything."""
+
+load_packages()
+
+
+@contextmanager
+def _opened() -> Iterator[Context]:
+    context = open_context(load(environ=os.environ))
+    try:
+        yield context
+    finally:
+        close_context(context)
+
+
+def make(told: str) -> None:
+    """A new installation with an organization and its administrator, whose token is ``TOKEN``."""
+    with _opened() as context:
+        with context.db.write() as tx:
+            user = insert_user(tx, "admin@example.org", "Admin", verified=True).id
+            organization = create_organization(tx, user, "Acme").id
+            create_token(tx, user, name="tests", token=TOKEN)
+            other = create_organization(tx, user, "Imports").id
+            space = insert_space(
+                tx, organization_id=other, collection_id=None, title="Imported", created_by=None
+            ).id
+        ids = {"organization": organization, "imports": other, "space": space}
+        Path(told).write_text(json.dumps(ids))
+
+
+def begin(fault: list[int] | None = None) -> None:
+    """Opens an installation, for the first time perhaps."""
+    if fault is not None:
+        Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
+    with _opened():
+        pass
+
+
+class _Api:
+    """The whole HTTP stack, without a socket."""
+
+    def __init__(self, context: Context) -> None:
+        self._app = api_app(context)
+        self._loop = asyncio.new_event_loop()
+        self._client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self._app),  # type: ignore[arg-type]
+            base_url=f"{URL}/v1",
+            headers={"authorization": f"Bearer {TOKEN}"},
+        )
+
+    def call(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        options = {} if body is None else {"json": body}
+        answer = self._loop.run_until_complete(self._client.request(method, path, **options))
+        return answer.status_code, answer.json() if answer.content else None
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._client.aclose())
+        self._loop.close()
+        self._app.close()
+
+
+def work(organization: str, history: str, seed: int, steps: int, faults: list[list[int]]) -> None:
+    """Looks for all that was acknowledged before; then, for each fault, writes while it happens, and afterwards, when
+    writes must succeed again by themselves; and looks again at the end. The last fault may end it."""
+    control = Control(Path(os.environ[SETTING]))
+    known = History(Path(history))
+    with _opened() as context:
+        api = _Api(context)
+        load_ = Load(api.call, organization, known, random.Random(seed))
+        load_.check()
+        for fault in faults:
+            control.arm(Fault(*fault), os.getpid())
+            for _ in range(steps):
+                load_.step()
+            control.disarm()
+            assert any(load_.step() for _ in range(LATER)), f"nothing is acknowledged after {fault}"
+        load_.check()
+        api.close()
+
+
+def check(organization: str, history: str) -> None:
+    """Looks for all that was acknowledged, and at every row, text and file there is."""
+    with _opened() as context:
+        api = _Api(context)
+        Load(api.call, organization, History(Path(history)), random.Random(0)).check()
+        api.close()
+        wrong = verify_installation(context)
+        assert not wrong, wrong
+
+
+def check_import(space: str, pages: int) -> None:
+    """All pages of one import are there, or none of any."""
+    with _opened() as context, context.db.read() as tx:
+        titles = [page.title for page in list_pages(tx, main_state(tx, space))]
+        imports = {title.split()[0] for title in titles}
+        assert (len(titles), len(imports)) in ((0, 0), (pages, 1)), titles
+
+
+def command(arguments: list[str], fault: list[int] | None = None) -> None:
+    """One command of ``octavo``, which the fault meets."""
+    if fault is not None:
+        Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
+    main(arguments)
+
+
+def bring_up_to_date(last: int | None = None, fault: list[int] | None = None) -> None:
+    """Migrates a database, to the migration ``last`` or to the newest."""
+    settings = load(environ=os.environ)
+    database = open_database(settings.database, 3)
+    if fault is not None:
+        Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
+    migrate(
+        database,
+        [each for each in load_migrations("octavo.migrations") if last is None or each.number <= last],
+    )
+    database.close()
