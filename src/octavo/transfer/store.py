@@ -53,7 +53,7 @@ class RunRow(Struct, frozen=True):
     changes: str | None
 
 
-class Written(Struct, omit_defaults=True):
+class ImportedContent(Struct, omit_defaults=True):
     """What a run made of a page or item, without its text or bytes. ``slug``: what the source calls a page, which may
     have another one here."""
 
@@ -66,7 +66,7 @@ class PartRow(Struct, frozen=True):
     """A page or item as a run made it; see the table."""
 
     part_id: str
-    written: Written
+    written: ImportedContent
     body: str | None
     file: str | None
 
@@ -264,7 +264,7 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
         run=run_id,
     )
     return [
-        PartRow(part, msgspec.json.decode(written, type=Written), body, file)
+        PartRow(part, msgspec.json.decode(written, type=ImportedContent), body, file)
         for part, written, body, file in rows
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kit.tables import Table, declare, file, person, row, text
-from .store import Written
+from .store import ImportedContent
 
 declare(
     Table(
@@ -22,7 +22,7 @@ declare(
         of_space="run_id IN (SELECT id FROM import_runs WHERE space_id IN {spaces})",
         stays="of the moment",
         columns=(text("body"), file("file")),
-        json={"written": Written},
+        json={"written": ImportedContent},
         long=("written",),
     ),
 )

@@ -23,11 +23,20 @@ from . import store
 from .importing import StagedFiles
 from .matching import longest_in_order, match_pages, ranks_of
 from .sources import SourceError
-from .store import PartRow, RunRow, Written
-from .wire import ImportChanges
+from .store import PartRow, RunRow, ImportedContent
 
 SHOWN = 120
 """Characters of a text that a problem shows."""
+
+
+class ImportChanges(Struct):
+    """How many pages and files a newer state of a source created, updated and deleted, and how many places it left
+    as people had made them, which ``problems`` names."""
+
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    kept: int = 0
 
 
 class Base(Struct, frozen=True):
@@ -57,13 +66,15 @@ class Update(Struct, frozen=True):
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
     """What a run made. ``slugs``: what the source calls each page."""
     made = [
-        PartRow(page.id, Written(page=replace(page, body=None), slug=slug), page.body, None)
+        PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
         for page, slug in zip(pages, slugs, strict=True)
     ]
     for item in items:
         bare = item if item.kind == "variable" else replace(item, content=None)
         body = item.content if item.kind in ("reusable-content", "source") else None
-        made.append(PartRow(item.id, Written(item=bare), body, item.content if item.kind == "file" else None))
+        made.append(
+            PartRow(item.id, ImportedContent(item=bare), body, item.content if item.kind == "file" else None)
+        )
     return made
 
 

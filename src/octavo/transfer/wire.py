@@ -12,6 +12,7 @@ from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from .previewing import ImportPlan
 from .store import RunRow
+from .updating import ImportChanges
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
@@ -63,16 +64,6 @@ class ImportedPage(Struct):
     path: str | UnsetType = UNSET
     type: Literal["page"] = "page"
     status: Literal["complete"] = "complete"
-
-
-class ImportChanges(Struct):
-    """How many pages and files a newer state of a source created, updated and deleted, and how many places it left
-    as people had made them, which ``problems`` names."""
-
-    created: int = 0
-    updated: int = 0
-    deleted: int = 0
-    kept: int = 0
 
 
 class Progress(Struct):

@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import quote
 
@@ -77,7 +78,7 @@ class _Reading(Struct):
 
 _lock = threading.Lock()
 """docutils has one table of directives and roles for the whole process, and pages may add to it."""
-_now: list[_Reading] = []
+_now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
@@ -145,7 +146,7 @@ class _Any(Directive):  # type: ignore[misc]
     option_spec = _Options()
 
     def run(self) -> list[nodes.Node]:
-        name, reading = self.name.lower(), _now[-1]
+        name, reading = self.name.lower(), _now.get()
         argument = " ".join(" ".join(self.arguments).split())
         if name in ("code-block", "sourcecode", "code"):
             return [_code("\n".join(self.content), argument, str(self.options.get("caption") or ""))]
@@ -273,7 +274,7 @@ def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
     """Every role that docutils does not have."""
-    name, reading = name.lower(), _now[-1]
+    name, reading = name.lower(), _now.get()
     text = nodes.unescape(text)
     named = _NAMED.match(text)
     words, target = (named["title"], named["target"]) if named else ("", text)
@@ -336,7 +337,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
         "initial_header_level": 2, "toc_backlinks": False, "footnote_references": "brackets",
     }  # fmt: skip
     with _lock, _tables(text):
-        _now.append(reading)
+        token = _now.set(reading)
         try:
             tree = publish_doctree(text, settings_overrides=settings)
             _tell_messages(tree, reading)
@@ -348,7 +349,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
             )
             return None
         finally:
-            _now.pop()
+            _now.reset(token)
 
 
 def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
