@@ -23,7 +23,7 @@ from . import store
 from .importing import StagedFiles
 from .matching import longest_in_order, match_pages, ranks_of
 from .sources import SourceError
-from .store import PartRow, RunRow, ImportedContent
+from .store import ImportedContent, PartRow, RunRow
 
 SHOWN = 120
 """Characters of a text that a problem shows."""
