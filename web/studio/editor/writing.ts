@@ -7,6 +7,7 @@ import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { isWritten, readDocument, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
+import { readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
@@ -307,11 +308,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   };
 
   const upload: Upload = async (file) => {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    let text = "";
-    for (let at = 0; at < bytes.length; at += 0x8000) {
-      text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-    }
     const name = file.name || `picture.${file.type.split("/")[1]?.replace("+xml", "") ?? "bin"}`;
     const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
       params: { path, query: { compat: false } },
@@ -319,7 +315,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         baseRevision: null,
         changes: [{
           operation: "insert_files",
-          files: [{ name, base64: btoa(text), contentType: file.type || "application/octet-stream" }],
+          files: [await readBytes(space, file, name)],
         }] as Schemas["ChangeContent"]["changes"],
       },
     })) as Schemas["ChangeContentAnswer"];

@@ -7,6 +7,7 @@ import { notices } from "./notices.svelte.ts";
 import { baseKey, editableBase, findDraft } from "./pages.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
+import { sendFile } from "./sending.ts";
 import { spaceOf } from "./session.svelte.ts";
 
 export type Changes = Schemas["ChangeContent"]["changes"];
@@ -57,8 +58,15 @@ export async function changeContents(space: string, changes: Changes, subject: s
   return answer as Answer;
 }
 
-/** The bytes of a file as the API takes them. */
-export async function readBytes(file: File): Promise<{ name: string; base64: string; contentType: string }> {
+/** Bytes of a file that are sent within the change that names it. */
+const INLINE = 1024 * 1024;
+
+/** A file as changes of content name it; a large one is sent before. */
+export async function readBytes(space: string, file: File, name = file.name): Promise<Schemas["FileInput"]> {
+  if (file.size > INLINE) {
+    const { organization } = await spaceOf(space).refresh();
+    return { name, upload: await sendFile(organization, file, "page_file") };
+  }
   const url = await new Promise<string>((done, fail) => {
     const reader = new FileReader();
     reader.onload = () => done(reader.result as string);
@@ -66,7 +74,7 @@ export async function readBytes(file: File): Promise<{ name: string; base64: str
     reader.readAsDataURL(file);
   });
   return {
-    name: file.name,
+    name,
     base64: url.slice(url.indexOf(",") + 1),
     contentType: file.type || "application/octet-stream",
   };

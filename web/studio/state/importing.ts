@@ -1,5 +1,5 @@
 /** Imports: files are sent first, then a run reads them, which goes on without the browser. */
-import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import { resource } from "./resource.svelte.ts";
@@ -46,34 +46,6 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   vitepress: "VitePress",
 };
 export const sourceOf = (run: ImportRun) => run.source as unknown as Source;
-
-/** Sends one file; gives the key that imports name it by. `onprogress`: the part that was sent, 0 to 1. */
-export async function sendFile(
-  organization: string,
-  file: File,
-  onprogress: (part: number) => void = () => {},
-): Promise<string> {
-  const signed = await ask(api.POST("/orgs/{organizationId}/storage/upload", {
-    params: { path: { organizationId: organization } },
-    body: {
-      kind: "import_file",
-      file: { name: file.name, type: file.type || "application/octet-stream", size: file.size },
-    },
-  }));
-  const to = new URL(signed.url);
-  const refused = (status: number) =>
-    new ApiError(status, t("“{name}” could not be sent.", { name: file.name }));
-  // `fetch` does not tell how much was sent.
-  await new Promise<void>((done, fail) => {
-    const request = new XMLHttpRequest();
-    request.open("PUT", to.pathname + to.search);
-    request.upload.onprogress = (event) => onprogress(event.loaded / (event.total || 1));
-    request.onload = () => (request.status < 300 ? done() : fail(refused(request.status)));
-    request.onerror = () => fail(refused(0));
-    request.send(file);
-  });
-  return signed.key;
-}
 
 export const startImport = (
   organization: string,

@@ -1,0 +1,94 @@
+/** Files on their way to the server: in parts, so that one that is cut off goes on where it was. */
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+
+const PART = 8 * 1024 * 1024;
+/** Milliseconds before the server is asked how much came, once more after each failure in a row. */
+const PAUSES = [1_000, 2_000, 5_000, 10_000, 30_000];
+
+/** An address that takes one file. */
+export interface Receiver {
+  /** How many bytes came, and whether that is the file. */
+  ask(): Promise<{ came: number; complete: boolean }>;
+  /** Sends what is behind so many bytes; whether the file is complete. Throws `ApiError`. */
+  send(part: Blob, from: number, onprogress: (bytes: number) => void): Promise<boolean>;
+}
+
+const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
+const mayPass = (status: number) => [0, 408, 409, 429].includes(status) || status >= 500;
+
+/** Sends a file, however often the connection fails. `onprogress`: the part that was sent, 0 to 1. */
+export async function sendParts(
+  file: Blob,
+  to: Receiver,
+  onprogress: (part: number) => void = () => {},
+  wait = pause,
+): Promise<void> {
+  let from = 0;
+  let failures = 0;
+  for (;;) {
+    try {
+      if (failures) {
+        const there = await to.ask();
+        if (there.complete) return;
+        from = there.came;
+      }
+      const part = file.slice(from, from + PART);
+      const complete = await to.send(part, from, (bytes) => onprogress((from + bytes) / (file.size || 1)));
+      if (complete) return;
+      if (!part.size) throw new ApiError(502, "The server did not say where the file is.");
+      from += part.size;
+      failures = 0;
+    } catch (problem) {
+      const again = problem instanceof ApiError && mayPass(problem.status) && PAUSES[failures];
+      if (!again) throw problem;
+      failures += 1;
+      await wait(again);
+    }
+  }
+}
+
+function receiver(url: string, name: string): Receiver {
+  const { pathname } = new URL(url);
+  const refused = (status: number) => new ApiError(status, t("“{name}” could not be sent.", { name }));
+  return {
+    async ask() {
+      const answer = await fetch(pathname, { method: "HEAD" }).catch(() => undefined);
+      if (!answer?.ok) throw refused(answer?.status ?? 0);
+      return {
+        came: Number(answer.headers.get("upload-offset")),
+        complete: answer.headers.get("upload-complete") === "?1",
+      };
+    },
+    // `fetch` does not tell how much was sent.
+    send: (part, from, onprogress) =>
+      new Promise((done, fail) => {
+        const request = new XMLHttpRequest();
+        request.open("PATCH", pathname);
+        request.setRequestHeader("Upload-Offset", String(from));
+        request.setRequestHeader("Content-Type", "application/partial-upload");
+        request.upload.onprogress = (event) => onprogress(event.loaded);
+        request.onload = () =>
+          request.status < 300
+            ? done(request.getResponseHeader("upload-complete") === "?1")
+            : fail(refused(request.status));
+        request.onerror = () => fail(refused(0));
+        request.send(part);
+      }),
+  };
+}
+
+/** Sends one file to an organization; gives the key that names it afterwards. */
+export async function sendFile(
+  organization: string,
+  file: File,
+  kind: Schemas["NewUpload"]["kind"],
+  onprogress?: (part: number) => void,
+): Promise<string> {
+  const signed = await ask(api.POST("/orgs/{organizationId}/storage/upload", {
+    params: { path: { organizationId: organization } },
+    body: { kind, file: { name: file.name, type: file.type || "application/octet-stream", size: file.size } },
+  }));
+  await sendParts(file, receiver(signed.url, file.name), onprogress);
+  return signed.key;
+}
