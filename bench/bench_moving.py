@@ -40,6 +40,9 @@ PROJECTS = (
     ("pypi", "jupyterhub==6.1.1", "sphinx", "docs"),
     ("pypi", "sphinx-book-theme==1.4.0", "sphinx", "docs"),
     ("pypi", "structlog==26.1.0", "sphinx", "docs"),
+    ("pypi", "flask==3.1.3", "sphinx", "docs"),
+    ("pypi", "jinja2==3.1.6", "sphinx", "docs"),
+    ("pypi", "werkzeug==3.1.9", "sphinx", "docs"),
     ("npm", "create-docusaurus@3.10.2", "docusaurus", "templates/shared templates/classic"),
 )
 """Where a package is from, which one, of which kind its documentation is, and the folders of it that count."""
@@ -56,6 +59,21 @@ _CALLOUTS = re.compile(
 _TABS = re.compile(r"^[ \t]*===[!+]?[ \t]+\"|<TabItem\b|<Tab[ \t]|\{tab-item\}", re.MULTILINE)
 _IMAGES = re.compile(r"!\[[^\]]*\]\((?!https?:|data:)[^()\s]+|<img\s[^>]*\bsrc=[\"'](?!https?:|data:)")
 _LINKS = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\((?!https?:|mailto:|#)([^()\s]+)")
+
+
+_RST = {
+    "code_named": re.compile(
+        r"^[ \t]*\.\. (?:code-block|sourcecode|code)::[ \t]+(?!none|text)\S", re.MULTILINE
+    ),
+    "callouts": re.compile(
+        r"^[ \t]*\.\. (?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|error|version\w+|deprecated)::",
+        re.MULTILINE,
+    ),
+    "tabs": re.compile(r"^[ \t]*\.\. (?:group-|code-)?tab(?:-item)?::", re.MULTILINE),
+    "links": re.compile(r":(?:ref|doc):`"),
+    "images": re.compile(r"^[ \t]*\.\. (?:image|figure)::[ \t]+(?!https?:)\S", re.MULTILINE),
+}
+"""The same of reStructuredText."""
 
 
 def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
@@ -164,6 +182,10 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
     said: Counter[str] = Counter()
     for origin in made.origins.values():
         text = source.read(origin).decode("utf-8", "replace")
+        if origin.endswith(".rst"):
+            for name, pattern in _RST.items():
+                said[name] += len(pattern.findall(text))
+            continue
         fences = [match for match in _FENCES.finditer(text)]
         said["code_named"] += sum(
             bool(re.match(r"[\w{.]", match[3].strip()))

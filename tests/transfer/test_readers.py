@@ -397,6 +397,160 @@ def test_sphinx_in_myst():
     assert {code for _, _, code in problems(made)} == {"format_left_out", "unknown_directive", "broken_link"}
 
 
+RESTRUCTURED = {
+    "docs/conf.py": "project = 'Acme'\n",
+    "docs/index.rst": """Acme docs
+=========
+
+Hello *you*, see :doc:`guide/start` and :ref:`install <setup>` and :ref:`setup`.
+
+.. toctree::
+   :maxdepth: 2
+   :caption: Guides
+
+   guide/start
+   Named <guide/other>
+""",
+    "docs/guide/start.rst": """=====
+Start
+=====
+
+.. note:: Mind *this*.
+
+.. warning::
+
+   And that.
+
+.. code-block:: python
+   :caption: a.py
+   :linenos:
+
+   x = 1
+   y = 2
+
+.. highlight:: console
+
+::
+
+   $ ls
+
+.. tabs::
+
+   .. tab:: One
+
+      First
+
+   .. tab:: Two
+
+      Second
+
+.. _setup:
+
+Set it up
+---------
+
+.. image:: /_static/a.png
+   :alt: A
+
+.. versionadded:: 1.2
+   New thing.
+
+.. automodule:: acme
+
+.. function:: f(x, y)
+
+   Does it.
+
+.. list-table::
+   :header-rows: 1
+
+   * - A
+     - B
+   * - 1
+     - 2
+
+.. whatever:: x
+
+   Kept text.
+
+:class:`~acme.Thing` and :weird:`words` and `ext <https://example.org>`_ |sub| [1]_
+
+.. dropdown:: More
+
+   Inside
+
+.. include:: ../part.rst
+
+.. include:: /etc/passwd
+
+.. math:: a^2
+
+Inline :math:`b^2`.
+
+.. [1] Foot.
+""",
+    "docs/guide/other.md": "# Other\n\n{ref}`setup` {doc}`start`\n",
+    "docs/part.rst": "From a part.\n",
+    "docs/_static/a.png": b"\x89PNG",
+}
+
+
+def test_sphinx_in_restructured_text():
+    made = brought(RESTRUCTURED)
+    assert made.kind == "sphinx"
+    assert tree(made) == {"Acme docs": {}, "Guides": {"Start": {}, "Named": {}}, "Part": {}}
+    assert "see [Start](guide/start.md) and [install](guide/start.md#set-it-up)" in text(made, "README.md")
+    page = text(made, "guide/start.md")
+    for said in (
+        '# Start\n\n{% hint style="info" %}\nMind _this_.\n{% endhint %}',
+        '{% hint style="warning" %}',
+        '{% code title="a.py" %}\n```python\nx = 1\ny = 2\n```\n{% endcode %}',
+        "```console\n$ ls\n```",
+        '{% tab title="Two" %}\nSecond\n{% endtab %}',
+        "## Set it up",
+        '<img src="../a.png" alt="A">',
+        "Added in version 1.2\n\nNew thing.",
+        "f(x, y)",
+        "| A   | B   |\n| --- | --- |\n| 1   | 2   |",
+        "Kept text.",
+        "Thing and words and [ext](https://example.org)",
+        "<summary>More</summary>",
+        "From a part.",
+        "$$\na^2\n$$",
+        "Inline $$b^2$$.",
+        "Foot.",
+    ):
+        assert said in page, (said, page)
+    assert "root:" not in page
+    assert [(line, code) for path, line, code in problems(made) if path == "docs/guide/start.rst"] == [
+        (45, "code_reference"), (59, "unknown_directive"), (63, "unknown_directive"), (71, "missing_include"), (63, "unclear_markup"),
+    ]  # fmt: skip
+
+
+def test_restructured_text_of_any_kind_is_read_or_shown():
+    """What docutils would look through for hours is shown as its source; pages leave nothing behind for others."""
+    pages = {
+        "stars": "**a " * 100_000,
+        "quotes": "* a\n\n" + "  * a\n\n" * 300,
+        "deep": "".join(f"{' ' * n}* a\n\n" for n in range(0, 1000, 2)),
+        "table": "+--+--+\n| a\n",
+        "loop": ".. include:: loop.rst\n",
+        "raw": ".. raw:: html\n\n   <script>alert(1)</script>\n\n.. include:: /etc/passwd\n",
+        "roles": ".. role:: mine(strong)\n\n:mine:`x`\n\n.. default-role:: mine\n",
+        "after": ":mine:`words` `title`\n",
+    }
+    made = brought(
+        {"conf.py": "", "index.rst": "A\n=\n", **{f"{name}.rst": data for name, data in pages.items()}}
+    )
+    for name in pages:
+        assert text(made, f"{name}.md").startswith("# "), name
+    assert "**a **a" in text(made, "stars.md") and "too_large" in {code for _, _, code in problems(made)}
+    assert "alert" not in text(made, "raw.md") and "root:" not in text(made, "raw.md")
+    assert "words" in text(made, "after.md") and "**words**" not in text(made, "after.md")
+    assert ("after.rst", 1, "unknown_directive") in problems(made)
+    assert ("loop.rst", 1, "circular_include") in problems(made)
+
+
 # --- bad input ----------------------------------------------------------------------------------------
 
 
@@ -416,6 +570,14 @@ def test_what_is_cut_off_or_deep_is_read_as_far_as_it_goes():
         "ticks": "text " + "`" * 5000 + " {x} " * 5000,
         "tabs": '=== "a"\n' * 2000 + "    text\n",
         "links": "text " + "[[a|" * 5000 + "![](" * 5000,
+        # Beginnings that nothing ends, each of which would be looked for to the end of the page.
+        "comments": "<!-- " * 3000 + "text\n",
+        "shortcodes": "{{< x " * 3000 + "text\n",
+        "pairs_of_shortcodes": "{{<tabs>}}\n" * 1500 + "text\n",
+        "values": "<A x={" * 3000 + "text\n",
+        "lines_of_values": "<A\nx={\n" * 1500 + "text\n",
+        "statements": "export const a = {\n" * 1500 + "\ntext\n",
+        "long": "<A> text [x](y) " * 20_000,
     }
     began = time.process_time()
     for kind, files in (

@@ -403,6 +403,8 @@ class _Maker:
             return self._inline_image(element)
         if self.depth >= self.deepest:
             return [_text("".join(element.itertext()), marks)]
+        if tag in ("code", "tt") and "math" in _classes(element):
+            return [_inline("inline-math", formula=_squeezed("".join(element.itertext())))]
         mark = _MARKS.get(tag)
         if mark and mark not in marks:
             marks = (*marks, mark)
@@ -499,6 +501,8 @@ class _Maker:
         lines = "".join(parts).replace("\r\n", "\n").strip("\n").split("\n")
         if lines == [""]:
             return []
+        if "math" in _classes(element):
+            return [_block("math", formula="\n".join(lines))]
         syntax = _language_of(element)
         nodes = [_block("code-line", [_text(line)]) for line in lines]
         above = element.getparent()

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..access import Actor, Can, act_for, space_access
 from ..changes import (
+    Edited,
     Material,
     adopt,
     change_access,
@@ -41,12 +42,12 @@ from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
 from ..spaces import name_language
 from ..uploads import get_uploads
-from . import store, wire
+from . import store, updating, wire
 from .converting import Folder, gather_uploads
 from .importing import StagedFiles, stage_files
 from .previewing import plan_source
 from .sources import Source, SourceError
-from .store import RunRow
+from .store import PartRow, RunRow
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -205,7 +206,10 @@ def _place(
     by_path = {item.path or "": item.id for item in items if item.kind == "file"}
     pages = staged.pages(plan_ids, by_path)
     made: list[Page] = []
+    parts: list[PartRow] = []
+    updated: updating.Update | None = None
     was_empty = False
+    is_over = False
 
     def material(tx: Transaction, state: State) -> Material:
         nonlocal was_empty
@@ -216,14 +220,22 @@ def _place(
         kept = [item for item in items if whole or item.kind != "source"]
         return Material(pages, kept, get_body, True, _folder_name(run), verbatim=True, into=run.page_id)
 
-    def make(tx: Transaction, state: State, _: State | None) -> Any:
+    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+        nonlocal updated
+        if run.origin is not None:
+            updated = updating.update(tx, run, state, staged)
+            made[:], parts[:] = updated.pages, updated.parts
+            return updated.edited
         edited = adopt(tx, state, material(tx, state), {})
         made[:] = [page for page in edited.changes.pages.values() if page is not None]
+        new_items = [item for item in edited.changes.items.values() if item is not None]
+        parts[:] = updating.parts_of(made, [page.slug for page in pages], new_items)
         return edited
 
     actor = act_for(run.user_id, run.organization_id)
 
-    def end(tx: Transaction, state: State) -> None:
+    def end(tx: Transaction, state: State, wrote: bool = True) -> None:
+        nonlocal is_over
         # Their right counts in the moment of the revision: making it may have taken a while.
         space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
@@ -239,12 +251,20 @@ def _place(
             tx,
             run.id,
             "completed",
-            problems=problems + staged.failures(),
+            problems=[*(updated.problems if updated else ()), *problems, *staged.failures()],
             pages=told,
-            revision=state.revision_id,
+            revision=state.revision_id if wrote else None,
+            folder=updated.base.folder if updated else _folder(pages, made),
+            changes=updated.changes if updated else None,
         )
         if not ended:
             raise Cancelled
+        is_over = True
+        store.put_parts(tx, run.id, parts)
+        if updated is not None and run.origin is not None:
+            # The run before this one is where both part if this one's change request is never merged.
+            earlier = [one.id for one in store.completed_of(tx, run.origin) if one.id < updated.base.run.id]
+            store.forget_parts(tx, earlier)
         if was_empty and run.change_id is None and staged.language is not None:
             name_language(tx, run.space_id, staged.language)
         finish(tx)
@@ -252,10 +272,21 @@ def _place(
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         change = change_access(tx, space, run.change_id) if run.change_id else None
-    if change is None:
-        edit_live(context, space, make, end)
-    else:
-        revise_change(context, change, make, end)
+    done = (
+        edit_live(context, space, make, end) if change is None else revise_change(context, change, make, end)
+    )
+    if not is_over:
+        # Nothing differs, so there is no revision to end with.
+        with context.db.write() as tx:
+            end(tx, done.state, wrote=False)
+
+
+def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
+    """Where the files of a source came to be."""
+    for before, page in zip(planned, made, strict=True):
+        if before.file_path and page.file_path:
+            return page.file_path.removesuffix(before.file_path)
+    return ""
 
 
 def _folder_name(run: RunRow) -> str:

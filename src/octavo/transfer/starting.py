@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from ..access import Can, OrgAccess, space_access
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
@@ -31,6 +33,7 @@ def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
     change_id, page_id = runs.check_target(tx, org.actor, space_id, given.target)
     if isinstance(given.source, FileSource):
         get_uploads(tx, org.organization_id, org.user_id, "import_file", given.source.files)
+    origin = _origin(tx, space_id, given) if given.update is not UNSET else None
     run = store.insert_run(
         tx,
         organization_id=org.organization_id,
@@ -40,9 +43,23 @@ def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
         user_id=org.user_id,
         source=given.source,
         preview=given.preview,
+        origin=origin,
     )
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
+
+
+def _origin(tx: Transaction, space_id: str, given: StartImport) -> str:
+    """The first of the runs that ``update`` names one of. Raises NotFound, BadRequest."""
+    assert given.update is not UNSET
+    run = store.find_run(tx, given.update)
+    if run is None or run.space_id != space_id:
+        raise NotFound(f"update: there is no import run {given.update!r} in this space.")
+    if run.status != "completed" or run.preview:
+        raise BadRequest("update: only what a completed run brought in can be updated.")
+    if given.target.page is not UNSET:
+        raise BadRequest("target.page: an update goes where its pages are.")
+    return run.origin or run.id
 
 
 def cancel(tx: Transaction, run_id: str) -> RunRow:

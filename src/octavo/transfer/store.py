@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..access import SPACE, Can, OrgAccess, height, seen_spaces
+from ..content import Item
+from ..core.pages import Page
 from ..core.problems import Problem
 from ..errors import NotFound
 from ..kit import ids
@@ -21,7 +23,9 @@ MAX_PROBLEMS = 1000
 
 
 class RunRow(Struct, frozen=True):
-    """An import run. ``source``, ``pages``, ``problems`` and ``plan`` are JSON. ``kind``: what the source is."""
+    """An import run. ``source``, ``pages``, ``problems``, ``plan`` and ``changes`` are JSON. ``kind``: what the source
+    is. ``origin``: the first run of the same source, where this one brings a newer state. ``folder``: where its files
+    are, once it is completed."""
 
     id: str
     organization_id: str
@@ -44,6 +48,27 @@ class RunRow(Struct, frozen=True):
     kind: str | None
     preview: bool
     plan: str | None
+    origin: str | None
+    folder: str | None
+    changes: str | None
+
+
+class ImportedContent(Struct, omit_defaults=True):
+    """What a run made of a page or item, without its text or bytes. ``slug``: what the source calls a page, which may
+    have another one here."""
+
+    page: Page | None = None
+    item: Item | None = None
+    slug: str = ""
+
+
+class PartRow(Struct, frozen=True):
+    """A page or item as a run made it; see the table."""
+
+    part_id: str
+    written: ImportedContent
+    body: str | None
+    file: str | None
 
 
 _RUN = ", ".join(RunRow.__struct_fields__)
@@ -64,12 +89,13 @@ def insert_run(
     user_id: str,
     source: Any,
     preview: bool = False,
+    origin: str | None = None,
 ) -> RunRow:
     run_id = ids.new_id()
     tx.run(
         """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    preview, created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :at)""",
+                                    preview, origin, created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :at)""",
         id=run_id,
         org=organization_id,
         space=space_id,
@@ -78,6 +104,7 @@ def insert_run(
         user=user_id,
         source=msgspec.json.encode(source).decode(),
         preview=int(preview),
+        origin=origin,
         at=now(),
     )
     return get_run(tx, run_id)
@@ -171,8 +198,10 @@ def end_run(
     error: str | None = None,
     revision: str | None = None,
     plan: Any = None,
+    folder: str | None = None,
+    changes: Any = None,
 ) -> bool:
-    """Ends a run that is not over; False for one that is. Past ``MAX_PROBLEMS`` only their number is kept."""
+    """Ends a run that is not over; False for one that is. ``folder``, ``changes``: as in ``RunRow``. Past ``MAX_PROBLEMS`` only their number is kept."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
@@ -180,7 +209,7 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                 error = :error, revision = :revision, plan = :plan,
+                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes,
                  done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
                  total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",
@@ -193,5 +222,54 @@ def end_run(
             error=error,
             revision=revision,
             plan=None if plan is None else msgspec.json.encode(plan).decode(),
+            folder=folder,
+            changes=None if changes is None else msgspec.json.encode(changes).decode(),
         )
     )
+
+
+# --- what runs made -----------------------------------------------------------------------------------
+
+
+def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
+    """The runs of one source that brought it in, newest first."""
+    rows = tx.all(
+        f"""SELECT {_RUN} FROM import_runs
+            WHERE (id = :origin OR origin = :origin) AND status = 'completed' AND preview = 0 ORDER BY id DESC""",
+        origin=origin,
+    )
+    return [_run(row) for row in rows]
+
+
+def put_parts(tx: Transaction, run_id: str, parts: Iterable[PartRow]) -> None:
+    tx.run_many(
+        """INSERT INTO imported_parts (run_id, part_id, written, body, file)
+           VALUES (:run, :part, :written, :body, :file)""",
+        [
+            {
+                "run": run_id,
+                "part": part.part_id,
+                "written": msgspec.json.encode(part.written).decode(),
+                "body": part.body,
+                "file": part.file,
+            }
+            for part in parts
+        ],
+    )
+
+
+def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
+    rows = tx.all(
+        "SELECT part_id, written, body, file FROM imported_parts WHERE run_id = :run ORDER BY part_id",
+        run=run_id,
+    )
+    return [
+        PartRow(part, msgspec.json.decode(written, type=ImportedContent), body, file)
+        for part, written, body, file in rows
+    ]
+
+
+def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
+    """Forgets what these runs made, which nothing is compared with any more."""
+    if run_ids:
+        tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

@@ -12,6 +12,7 @@ from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from .previewing import ImportPlan
 from .store import RunRow
+from .updating import ImportChanges
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
@@ -45,11 +46,14 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """``preview``: nothing is brought in; the run says in its ``plan`` what would be."""
+    """``preview``: nothing is brought in; the run says in its ``plan`` what would be. ``update``: a run that was
+    completed in this space, and that the source is a newer state of: what nobody edited since follows it, all else is
+    merged, and what people changed stays."""
 
     source: Source
     target: ImportTarget
     preview: bool = False
+    update: str | UnsetType = UNSET
 
 
 class ImportedPage(Struct):
@@ -75,7 +79,8 @@ class ImportRunUrls(Struct):
 
 class ImportRun(Struct, rename="camel"):
     """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
-    ``kind``: what the source is. ``plan``: what a preview found."""
+    ``kind``: what the source is. ``plan``: what a preview found. ``updates``: the first run of a source that this one
+    brings a newer state of, and ``changes`` what that changed."""
 
     id: str
     status: Status
@@ -95,6 +100,8 @@ class ImportRun(Struct, rename="camel"):
     kind: str | UnsetType = UNSET
     preview: bool = False
     plan: ImportPlan | UnsetType = UNSET
+    updates: str | UnsetType = UNSET
+    changes: ImportChanges | UnsetType = UNSET
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
@@ -128,4 +135,6 @@ def present_run(to: Recipient, run: RunRow) -> ImportRun:
         kind=run.kind or UNSET,
         preview=run.preview,
         plan=msgspec.json.decode(run.plan, type=ImportPlan) if run.plan else UNSET,
+        updates=run.origin or UNSET,
+        changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes else UNSET,
     )

@@ -14,7 +14,6 @@ from .markdown import (
     Writer,
     fenced,
     quoted,
-    read_opening,
     trimmed,
     words,
 )
@@ -61,7 +60,7 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
     if not writer.jsx and not writer.dialect.vue:
         return found[0], found.end()
     lines = [(row, line) for row in text[found.start() :].split("\n")]
-    opened = read_opening(lines, 0, 0)
+    opened = writer.opening(lines, 0, 0)
     if opened is None:
         return found[0], found.end()
 

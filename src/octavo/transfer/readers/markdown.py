@@ -20,9 +20,15 @@ Line = tuple[str, int]
 MAX_LINES = 50_000
 """Lines that a page may have with all that it includes."""
 MAX_INCLUDES = 12
+MAX_INCLUDE = 2000
+"""Characters of a line that includes another file."""
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
 """Elements without an end that are looked for to the end of a page."""
+MAX_WORDS = 50_000
+"""Characters of one paragraph, or of one line, in which links and components are looked for."""
+MAX_LOOKED = 2_000_000
+"""Lines of a page that are looked at, together, for ends that are not there."""
 
 _HINTS = {
     "danger": ("danger", "error", "failure", "fail", "bug", "missing"),
@@ -85,9 +91,7 @@ _ATTRIBUTE = re.compile(
 
 _PIECES = re.compile(
     r"""(?P<escape>\\[!-/:-@\[-`{-~])
-    |(?P<comment><!--.*?-->)
-    |(?P<math>\$\$.+?\$\$)
-    |(?P<jsx_comment>\{/\*.*?\*/\})
+    |(?P<spanning><!--|\$\$|\{/\*|\{\{[<%])
     |(?P<role>\{(?P<role_name>[\w:.+-]+)\}(?P<role_ticks>`+)(?P<role_text>[^`].*?)(?P=role_ticks)(?!`))
     |(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))
     |(?P<embed>!\[\[(?P<embedded>[^\[\]\n]+)\]\])
@@ -97,7 +101,6 @@ _PIECES = re.compile(
     |(?P<auto><(?:https?|mailto|ftp):[^<>\s]*>)
     |(?P<component></?[A-Z][\w.]*(?=[\s/>]))
     |(?P<tag></?[a-z][\w-]*(?=[\s/>])(?:[^<>"'{]|"[^"]*"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\})*>)
-    |(?P<short>\{\{[<%].*?[%>]\}\})
     |(?P<liquid>\{\{-?\s*(?P<value>[^{}]*?)\s*-?\}\}|\{%-?\s*(?P<liquid_tag>[^%]*?)\s*-?%\})
     |(?P<braces>(?<!\\)\{[ \t]*(?P<braced>'[^'\n]*'|"[^"\n]*"|`[^`]*`|[A-Za-z_$][\w$.]*)[ \t]*\})
     |(?P<keys>\+\+(?P<pressed>[\w"'-]+(?:\+[\w"'-]+)*)\+\+)
@@ -109,6 +112,8 @@ _PIECES = re.compile(
     re.VERBOSE | re.DOTALL,
 )  # fmt: skip
 _SIGNS = re.compile(r"[\[\]<{`+=:$]")
+_SPANS = {"<!--": ("-->",), "$$": ("$$",), "{/*": ("*/}",), "{{<": (">}}", "%}}"), "{{%": (">}}", "%}}")}
+"""What reaches from a sign to the nearest of others, however many words and lines are between."""
 
 
 def split_front(text: str) -> tuple[str, int]:
@@ -215,6 +220,17 @@ class Vocabulary(Struct, frozen=True):
     liquid_inline: Callable[[Writer, re.Match[str], int], str]
 
 
+class Looked(Struct):
+    """How many lines of a page were looked at in vain."""
+
+    lines: int = 0
+
+    def take(self, lines: int) -> bool:
+        """Notes so many; False once there were too many."""
+        self.lines += lines
+        return self.lines <= MAX_LOOKED
+
+
 class Writer:
     """Makes the lines of one page. ``including``: the files that are being read, the page first."""
 
@@ -232,6 +248,7 @@ class Writer:
         self.depth = 0
         self.told: set[str] = set()
         self.unclosed: list[str] = []
+        self.looked = Looked()
 
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:
@@ -284,11 +301,12 @@ class Writer:
 
     def _end_of_statement(self, lines: list[Line], at: int) -> int:
         depth = 0
-        for end in range(at, len(lines)):
+        for end in range(at, len(lines) if self.looked.take(0) else at):
             text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`", "", lines[end][0])
             depth += sum(map(text.count, "({[")) - sum(map(text.count, ")}]"))
             if depth <= 0 and (end + 1 >= len(lines) or not lines[end + 1][0].strip()):
                 return end + 1
+        self.looked.take(10 * (len(lines) - at))
         return at + 1
 
     def _constant(self, statement: str, number: int) -> None:
@@ -769,6 +787,8 @@ class Writer:
 
     def _include(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
         text, number = lines[at]
+        if len(text) > MAX_INCLUDE:
+            return None
         if self.dialect.indented:
             if found := _SNIPPET.match(text):
                 return at + 1, indented(self.included(found["path"], number), found["indent"])
@@ -817,7 +837,7 @@ class Writer:
             return []
         inner = Writer(self.place.within(where), self.dialect, self.vocabulary, (*self.including, where))
         inner.left, inner.depth, inner.told = self.left, self.depth, self.told
-        inner.unclosed = self.unclosed
+        inner.unclosed, inner.looked = self.unclosed, self.looked
         made = inner.page([(row, number) for row in rows if not _SECTION.search(row)])
         self.left = inner.left
         return trimmed([(text, number) for text, _ in made])
@@ -867,7 +887,7 @@ class Writer:
             return at, []
         if name[0].isupper() and not (self.jsx or self.dialect.vue) and name not in _ANYWHERE:
             return at, []
-        opened = read_opening(lines, at, found.start("name") - 1)
+        opened = self.opening(lines, at, found.start("name") - 1)
         if opened is None:
             return at, []
         inside: list[Line] = []
@@ -899,11 +919,21 @@ class Writer:
             return line, made
         return line + 1, made
 
+    def opening(self, lines: list[Line], at: int, column: int) -> Opening | None:
+        """The tag that begins at a place; None where it has no end."""
+        if not self.looked.take(0):
+            return None
+        try:
+            return read_opening(lines, at, column)
+        except EndlessTag as error:
+            self.looked.take(1 + error.size // 3)
+            return None
+
     def closing(self, lines: list[Line], opened: Opening, name: str) -> tuple[int, int, int] | None:
         """The tag that closes an element; of a page in which many have none it is not looked for any more."""
         if len(self.unclosed) >= MAX_UNCLOSED:
             return None
-        closed = find_closing(lines, opened, name)
+        closed = find_closing(lines, opened, name, self.opening)
         if closed is None:
             self.unclosed.append(name)
         return closed
@@ -945,7 +975,7 @@ class Writer:
         while at < len(lines):
             found = _OPENING.match(lines[at][0])
             opened = (
-                read_opening(lines, at, found.start("name") - 1) if found and found["name"] in names else None
+                self.opening(lines, at, found.start("name") - 1) if found and found["name"] in names else None
             )
             if found is None or opened is None:
                 at += 1
@@ -1019,7 +1049,12 @@ class Writer:
         """Words with links, images and components in them. ``number``: of their first line."""
         if not text or _SIGNS.search(text) is None:
             return text
+        if len(text) > MAX_WORDS:
+            message = f"more than {MAX_WORDS} characters without an empty line; kept as they are written"
+            self.tell(number, "too_long", message)
+            return text
         made: list[str] = []
+        endless: set[str] = set()
         at = 0
         line_at, line = 0, number
         while found := _PIECES.search(text, at):
@@ -1034,7 +1069,9 @@ class Writer:
                 if found.lastgroup in _HANDLERS
                 else next(name for name in _KINDS if found[name] is not None)
             )
-            if kind == "component":
+            if kind == "spanning":
+                written, at = self._spanning(text, found, endless, line)
+            elif kind == "component":
                 written, at = self.vocabulary.component_inline(self, text, found, line)
             else:
                 written = _HANDLERS[kind](self, found, line)
@@ -1050,8 +1087,25 @@ class Writer:
             return found[0]
         return self.vocabulary.role(self, found["role_name"], found["role_text"], line)
 
-    def _jsx_comment(self, found: re.Match[str], line: int) -> str:
-        return "" if self.jsx else found[0]
+    def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
+        """Comments, formulas and shortcodes: what they become, and where the text goes on. ``endless``: the signs that
+        nothing ends from here on."""
+        sign, start = found[0], found.end() + (found[0] == "$$")
+        ends = [
+            (end, len(close))
+            for close in (_SPANS[sign] if sign not in endless else ())
+            if (end := text.find(close, start)) >= 0
+        ]
+        if not ends:
+            endless.add(sign)
+            return sign, found.end()
+        end = sum(min(ends))
+        written = text[found.start() : end]
+        if sign == "{/*" and self.jsx:
+            written = ""
+        elif sign.startswith("{{") and self.dialect.shortcodes:
+            written = self.vocabulary.shortcode_inline(self, written, line)
+        return written, end
 
     def _embed(self, found: re.Match[str], line: int) -> str:
         if not self.dialect.wiki:
@@ -1147,11 +1201,6 @@ class Writer:
             written,
         )
 
-    def _short(self, found: re.Match[str], line: int) -> str:
-        if not self.dialect.shortcodes:
-            return found[0]
-        return self.vocabulary.shortcode_inline(self, found[0], line)
-
     def _liquid(self, found: re.Match[str], line: int) -> str:
         if self.dialect.liquid:
             return self.vocabulary.liquid_inline(self, found, line)
@@ -1209,13 +1258,13 @@ class Writer:
 
 
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
-    "escape": Writer._code, "comment": Writer._code, "code": Writer._code, "math": Writer._code, "auto": Writer._code,
-    "role": Writer._role, "jsx_comment": Writer._jsx_comment, "embed": Writer._embed, "wiki": Writer._wiki,
-    "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "short": Writer._short, "liquid": Writer._liquid,
+    "escape": Writer._code, "code": Writer._code, "auto": Writer._code,
+    "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
+    "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "icon": Writer._icon,
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
-_KINDS = (*_HANDLERS, "component")
+_KINDS = (*_HANDLERS, "component", "spanning")
 _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
@@ -1299,11 +1348,20 @@ class Opening(Struct, frozen=True):
 
 _ATTRIBUTE_NAME = re.compile(r"[\s/]*([A-Za-z_:@#.][\w:@.-]*)")
 MAX_TAG_LINES = 200
+MAX_TAG = 20_000
+
+
+class EndlessTag(Exception):
+    """``size``: the characters that were looked through."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """The tag that begins at a place; None where it has no end."""
-    text = lines[at][0][column:]
+    """The tag that begins at a place; None where there is none. Raises EndlessTag for one without an end."""
+    text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
     last = at
     found: dict[str, str] = {}
@@ -1315,7 +1373,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
 
     def more() -> bool:
         nonlocal text, last
-        if last + 1 >= len(lines) or last - at > MAX_TAG_LINES:
+        if last + 1 >= len(lines) or last - at > MAX_TAG_LINES or len(text) >= MAX_TAG:
             return False
         last += 1
         starts.append(len(text) + 1)
@@ -1327,7 +1385,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
             place += 1
         if place >= len(text):
             if not more():
-                return None
+                raise EndlessTag(len(text))
             continue
         if text[place] == ">" or text.startswith("/>", place):
             empty = text[place] == "/"
@@ -1340,7 +1398,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
             while end is None and more():
                 end = _end_of_braces(text, place)
             if end is None:
-                return None
+                raise EndlessTag(len(text) * (1 + last - at))
             place = end
             continue
         key = _ATTRIBUTE_NAME.match(text, place)
@@ -1355,7 +1413,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
         place += 1
         while place >= len(text) or text[place] in " \t\n":
             if place >= len(text) and not more():
-                return None
+                raise EndlessTag(len(text))
             place += 1
         sign = text[place]
         if sign in "\"'":
@@ -1363,7 +1421,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
             while end < 0 and more():
                 end = text.find(sign, place + 1)
             if end < 0:
-                return None
+                raise EndlessTag(len(text))
             found[key[1]] = text[place + 1 : end]
             place = end + 1
         elif sign == "{":
@@ -1371,7 +1429,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
             while end is None and more():
                 end = _end_of_braces(text, place)
             if end is None:
-                return None
+                raise EndlessTag(len(text) * (1 + last - at))
             found[key[1]] = text[place:end]
             place = end
         else:
@@ -1408,7 +1466,9 @@ def _end_of_braces(text: str, at: int) -> int | None:
     return None
 
 
-def find_closing(lines: list[Line], opened: Opening, name: str) -> tuple[int, int, int] | None:
+def find_closing(
+    lines: list[Line], opened: Opening, name: str, opening: Callable[[list[Line], int, int], Opening | None]
+) -> tuple[int, int, int] | None:
     """The line and columns of the tag that closes an element. Listings are no tags."""
     pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>])|(?P<code>`+)")
     depth, fence = 1, ""
@@ -1430,7 +1490,7 @@ def find_closing(lines: list[Line], opened: Opening, name: str) -> tuple[int, in
                         end_of_tag = text.find(">", column)
                         return at, found.start(), end_of_tag + 1 if end_of_tag >= 0 else len(text)
                 else:
-                    again = read_opening(lines, at, found.start())
+                    again = opening(lines, at, found.start())
                     if again is not None and not again.empty:
                         depth += 1
                     if again is not None and again.line == at:

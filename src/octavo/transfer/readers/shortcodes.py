@@ -51,7 +51,7 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
     if found["close"]:
         return end_of_tag + 1, [(rest, number)] if rest.strip() else []
     lead = " " * start
-    close = None if found["empty"] else _closing(lines, at, end_of_tag, name, rest)
+    close = None if found["empty"] else _closing(writer, lines, end_of_tag, name, rest)
     if close is None:
         if rest.strip():
             return at, []
@@ -78,12 +78,14 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
     return line + 1, made
 
 
-def _closing(lines: list[Line], at: int, first: int, name: str, rest: str) -> tuple[int, int, int] | None:
+def _closing(
+    writer: Writer, lines: list[Line], first: int, name: str, rest: str
+) -> tuple[int, int, int] | None:
     depth = 1
     pattern = re.compile(
         r"\{\{[<%]\s*(/?)\s*" + re.escape(name) + r"(?=[\s>%/])(?:[^{}]|\{(?!\{))*?(/?)\s*[>%]\}\}"
     )
-    for line in range(first, len(lines)):
+    for line in range(first, len(lines) if writer.looked.take(0) else first):
         text = rest if line == first else lines[line][0]
         for found in pattern.finditer(text):
             if found[1]:
@@ -92,6 +94,7 @@ def _closing(lines: list[Line], at: int, first: int, name: str, rest: str) -> tu
                     return line, found.start(), found.end()
             elif not found[2]:
                 depth += 1
+    writer.looked.take(len(lines) - first)
     return None
 
 
@@ -161,7 +164,7 @@ def _tab_list(
         found = _SHORT.match(inside[at][0].strip())
         if found and found["name"].lower() in _TAB and not found["close"]:
             rest = inside[at][0].strip()[found.end() :]
-            close = _closing(inside, at, at, found["name"], rest)
+            close = _closing(writer, inside, at, found["name"], rest)
             more, other = _given(found["rest"])
             title = more.get("header", more.get("name", more.get("title", other[0] if other else "")))
             title = title or (titles[len(items)] if len(items) < len(titles) else f"Tab {len(items) + 1}")

@@ -1,0 +1,16 @@
+"""What references of a project of Sphinx name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+
+class Names(Struct, frozen=True):
+    """What references of a project name. ``labels``: the page, the place in it and the words of each, in lower case;
+    ``find``: the file that a path means, written in a file; ``title``: of a page."""
+
+    labels: dict[str, tuple[str, str, str]]
+    find: Callable[[str, str], str | None]
+    title: Callable[[str], str]

@@ -1,0 +1,150 @@
+"""A newer state of a source, merged into what an earlier run of it brought."""
+
+import pytest
+
+from transfer.bringing_in import PNG, archive
+
+FIRST = {
+    "p/mkdocs.yml": "site_name: P\nnav:\n  - index.md\n  - a.md\n  - b.md\n  - gone.md\n  - lost.md\n",
+    "p/docs/index.md": "# Home\n\n[A](a.md)\n",
+    "p/docs/a.md": "# A\n\nOne.\n\nTwo.\n\nThree.\n",
+    "p/docs/b.md": "# B\n\n![x](x.png)\n",
+    "p/docs/gone.md": "# Gone\n\nSoon.\n",
+    "p/docs/lost.md": "# Lost\n\nAlso.\n",
+    "p/docs/x.png": PNG,
+}
+SECOND = {
+    **FIRST,
+    "p/mkdocs.yml": "site_name: P\nnav:\n  - index.md\n  - b.md\n  - a.md\n  - new.md\n",
+    "p/docs/a.md": "# A\n\nOne.\n\nTwo.\n\nThree of the source.\n",
+    "p/docs/b.md": "# B\n\nFrom the source.\n\n![x](x.png)\n",
+    "p/docs/new.md": "# New\n\n[A](a.md)\n",
+    "p/docs/x.png": PNG + b"more",
+}
+for path in ("p/docs/gone.md", "p/docs/lost.md"):
+    del SECOND[path]
+
+
+def bring(imports, files, update=None, change=None, **more):
+    """A run to its end."""
+    key = imports.upload("p.zip", archive(files))
+    target = {"space": imports.space, **({"changeRequest": change} if change else {})}
+    body = {"source": {"type": "file", "files": [key]}, "target": target, **more}
+    if update is not None:
+        body["update"] = update
+    answer = imports.world.call("editor", "POST", imports.runs, json=body)
+    assert answer.status_code == 201, answer.text
+    imports.work()
+    return imports.run(answer.json()["id"])
+
+
+def say(imports, title, markdown):
+    """Somebody edits a page."""
+    page = imports.page(title, "markdown")["id"]
+    change = {"operation": "update_page", "page": page, "document": {"markdown": markdown}}
+    answer = imports.world.call(
+        "editor", "POST", f"/spaces/{imports.space}/content", json={"changes": [change]}
+    )
+    assert answer.status_code < 300, answer.text
+
+
+def revisions(imports):
+    return imports.world.get("editor", f"/spaces/{imports.space}/revisions")["items"]
+
+
+def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
+    first = bring(imports, FIRST)
+    assert first["status"] == "completed", first
+    ids = {page["path"]: page["id"] for page in first["pages"]}
+    say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
+    say(imports, "Lost", "# Lost\n\nWe need this.\n")
+    second = bring(imports, SECOND, first["id"])
+    assert (second["status"], second["updates"]) == ("completed", first["id"]), second
+    assert second["changes"] == {"created": 1, "updated": 3, "deleted": 1, "kept": 1}
+    assert [(one["path"], one["code"]) for one in second["problems"]] == [("lost.md", "kept_by_people")]
+    assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree of the source.\n"
+    assert "From the source." in imports.text("B") and "We need this." in imports.text("Lost")
+    assert list(imports.tree()) == ["Home", "B", "A", "New", "Lost"]
+    again = {page["path"]: page["id"] for page in second["pages"]}
+    assert {path: id for path, id in again.items() if path in ids} == {
+        path: id for path, id in ids.items() if "gone" not in path and "lost" not in path
+    }
+    assert imports.stored_files() == ["x.png"]
+    # The third time the source is as before, so nothing of what people wrote is touched.
+    written = len(revisions(imports))
+    third = bring(imports, SECOND, second["id"])
+    assert third["status"] == "completed" and third["updates"] == first["id"]
+    assert third["changes"] == {"created": 0, "updated": 0, "deleted": 0, "kept": 0}
+    assert len(revisions(imports)) == written
+    assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree of the source.\n"
+    # What both changed stays as people wrote it, and is told.
+    fourth = bring(
+        imports,
+        {**SECOND, "p/docs/a.md": "# A\n\nOne of theirs.\n\nTwo.\n\nThree of the source.\n"},
+        first["id"],
+    )
+    assert fourth["changes"]["kept"] == 1
+    (problem,) = [one for one in fourth["problems"] if one["code"] == "kept_by_people"]
+    assert problem["path"] == "docs/a.md" and "One of theirs." in problem["message"]
+    assert "One of ours." in imports.text("A")
+
+
+def test_pages_beside_it_stay_where_they_are(imports):
+    imports.files(("index.md", "# Ours\n\nText.\n"), ("a.md", "# Own\n"))
+    first = bring(imports, FIRST)
+    before = imports.tree()
+    second = bring(imports, FIRST, first["id"])
+    assert second["changes"] == {"created": 0, "updated": 0, "deleted": 0, "kept": 0}
+    assert imports.tree() == before
+    third = bring(imports, SECOND, first["id"])
+    assert third["changes"] == {"created": 1, "updated": 3, "deleted": 2, "kept": 0}
+    assert list(imports.tree())[:2] == list(before)[:2]
+
+
+def test_conflicts_of_a_change_request_are_decided_there(imports):
+    world = imports.world
+    first = bring(imports, FIRST)
+    say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
+    change = world.post("editor", f"/spaces/{imports.space}/change-requests", {"subject": "New"})["id"]
+    newer = {**FIRST, "p/docs/a.md": "# A\n\nOne of theirs.\n\nTwo.\n\nThree.\n"}
+    second = bring(imports, newer, first["id"], change)
+    assert second["status"] == "completed" and second["changes"]["kept"] == 1
+    conflicts = world.get("editor", f"/spaces/{imports.space}/change-requests/{change}/conflicts")["items"]
+    assert [conflict["kind"] for conflict in conflicts] == ["block"]
+    assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n"
+    # The change request was never merged: the next run parts from what is in main.
+    third = bring(imports, newer, second["id"])
+    assert third["changes"]["kept"] == 1
+
+
+def test_what_cannot_be_updated_is_refused(imports):
+    world = imports.world
+    first = bring(imports, FIRST)
+    key = imports.upload("p.zip", archive(FIRST))
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}}
+
+    def start(**more):
+        return world.call("editor", "POST", imports.runs, json={**body, **more})
+
+    assert start(update="nothing").status_code == 404
+    preview = bring(imports, FIRST, preview=True)
+    assert start(update=preview["id"]).status_code == 400
+    below = {"space": imports.space, "page": first["pages"][0]["id"]}
+    assert start(update=first["id"], target=below).status_code == 400
+    other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})["id"]
+    assert start(update=first["id"], target={"space": other}).status_code == 404
+    change = world.post("editor", f"/spaces/{imports.space}/change-requests", {"subject": "New"})["id"]
+    inside = bring(imports, FIRST, change=change)
+    outside = bring(imports, FIRST, inside["id"])
+    assert outside["status"] == "failed" and "not merged" in outside["reason"]
+
+
+@pytest.mark.parametrize("files", [{"p/mkdocs.yml": "nav: [", "p/docs/a.md": "# A\n"}, {"p/x.png": PNG}])
+def test_a_source_that_is_cut_off_changes_nothing_by_halves(imports, files):
+    first = bring(imports, FIRST)
+    before = imports.tree()
+    run = bring(imports, files, first["id"])
+    if run["status"] == "failed":
+        assert imports.tree() == before
+    else:
+        assert run["changes"]["deleted"] and set(imports.tree()) == {"A"}
