@@ -51,11 +51,11 @@ export const startImport = (
   organization: string,
   source: Schemas["StartImport"]["source"],
   target: Schemas["ImportTarget"],
-  preview = false,
+  more: Pick<Schemas["StartImport"], "preview" | "update"> = {},
 ) =>
   ask(api.POST("/org/{organizationId}/imports", {
     params: { path: { organizationId: organization } },
-    body: { source, target, preview },
+    body: { source, target, ...more },
   }));
 
 export const readImport = (organization: string, importRunId: string) =>
@@ -65,5 +65,9 @@ export const readImport = (organization: string, importRunId: string) =>
 
 export const importOf = (organization: string, run: string) =>
   resource(`org/${organization}/import/${run}`, () => readImport(organization, run));
+
+/** The form that brings in a newer state of what a run brought. */
+export const updateAddress = (space: string, run: string) =>
+  `${address.space(space, "import")}?update=${encodeURIComponent(run)}`;
 
 export const importAddress = (space: string, run: string) => address.space(space, `import/${run}`);

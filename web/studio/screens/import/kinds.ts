@@ -8,6 +8,10 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
+  kept_by_people: {
+    title: t("Places that people changed as well"),
+    then: t("What they wrote stays. Look whether it still fits."),
+  },
   broken_link: {
     title: t("Links that lead nowhere in the source"),
     then: t("They lead nowhere here either. Mend them on the page."),
