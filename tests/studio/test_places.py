@@ -99,10 +99,7 @@ BY_THE_API = {
     "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
-    "listRevisionsOfPage",
     "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
-    "deleteCommentInChangeRequest", "deleteCommentInSpace", "updateCommentReplyInChangeRequest",
-    "updateCommentReplyInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
     "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",

@@ -64,6 +64,9 @@ export const address = {
   /** A thread of a space: beside the page that it is about, or, without the path of one, by itself. */
   thread: (space: string, comment: string, path?: string) =>
     path ? `${address.page(space, path)}?comment=${comment}` : address.space(space, `comments/${comment}`),
+  /** What became of a page: one revision, or the second compared with the first. */
+  pageHistory: (space: string, page: string, ...revisions: string[]) =>
+    address.space(space, ["history", "page", page, ...revisions].join("/")),
   change(space: string, number: number, view: ChangeView = "edit", path = ""): string {
     return `/s/${space}/~/changes/${number}${view === "edit" ? "" : `/~/${view}`}${below(path)}`;
   },
@@ -104,6 +107,11 @@ export function readSettings(view: string, rest: string[]): [SettingsSection, st
   return SETTINGS.some((one) => one === named) && !(named === "general" && view !== "settings")
     ? [named as SettingsSection, below]
     : undefined;
+}
+
+/** Whose history an address below `history` shows, and which revisions of it. */
+export function readHistory(rest: string[]): { page?: string; revisions: string[] } {
+  return rest[0] === "page" && rest[1] ? { page: rest[1], revisions: rest.slice(2) } : { revisions: rest };
 }
 
 function readSpace(space: string, rest: string[]): Place {

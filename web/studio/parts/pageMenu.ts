@@ -84,7 +84,13 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     if (entries.at(-1) !== "line") entries.push("line");
   }
   if (isDocument) {
-    if (base.kind === "main") entries.push(...watchEntries(space, page.id), "line");
+    if (base.kind === "main") {
+      entries.push(
+        { text: t("History of this page"), icon: "history", href: address.pageHistory(space, page.id) },
+        ...watchEntries(space, page.id),
+        "line",
+      );
+    }
     entries.push(
       {
         text: t("Copy link"),

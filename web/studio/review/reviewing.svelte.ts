@@ -2,7 +2,7 @@
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import type { DocumentJson } from "../document/types.ts";
-import { changesOf, type Mark } from "../state/pages.svelte.ts";
+import { allChanges, changesOf, type Mark } from "../state/pages.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { type Resource, resource } from "../state/resource.svelte.ts";
 import { compareBlocks, type Row } from "./blocks.ts";
@@ -72,6 +72,8 @@ export const fieldsOf = (entry: Entry): Fields =>
 class Seen {
   /** What is on its way to the server. */
   #sent: Record<string, boolean> = $state({});
+  /** The ids of the marks that were looked at last: a list asks for each of its rows. */
+  #read: { of?: Schemas["SeenMark"][]; ids: Set<string> } = { ids: new Set() };
 
   constructor(readonly space: string, readonly number: number) {}
 
@@ -101,7 +103,9 @@ class Seen {
   }
 
   has(entry: Entry): boolean {
-    return this.#sent[entry.id] ?? this.#marks.value?.some((one) => one.id === entry.id) ?? false;
+    const marks = this.#marks.value;
+    if (marks !== this.#read.of) this.#read = { of: marks, ids: new Set(marks?.map(({ id }) => id)) };
+    return this.#sent[entry.id] ?? this.#read.ids.has(entry.id);
   }
 
   async set(entry: Entry, revision: string, seen: boolean): Promise<void> {
@@ -140,13 +144,13 @@ export function lookSince(space: string, number: number, revision: string | unde
 export function reviewedOf(space: string, number: number): Resource<Schemas["SemanticChanges"]> {
   const revision = sinceOf(space, number);
   if (!revision) return changesOf(space, number);
-  return resource(
+  return allChanges(
     `space/${space}/changes/${number}/changes/${revision}`,
-    () =>
+    (query) =>
       ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/changes", {
         params: {
           path: { spaceId: space, changeRequestId: String(number) },
-          query: { limit: 1000, since: revision },
+          query: { ...query, since: revision },
         },
       })),
   );

@@ -21,6 +21,8 @@ export interface News {
   /** The pages that a revision changed; none: too many to say. */
   pageIds?: string[];
   pageId?: string | null;
+  /** The thread that a comment or a reply is in. */
+  commentId?: string;
   clientId?: string;
   activity?: "viewing" | "editing" | "left";
   code?: number;

@@ -50,12 +50,32 @@ export const changeOf = (space: string, number: number | string) =>
       })),
   );
 
+type Differences = Schemas["SemanticChanges"];
+const FIRST = 200;
+
+/** All that changed, page by page of the list: the first is shown while the others come, and none is left out. */
+export function allChanges(
+  key: string,
+  load: (query: { limit: number; page?: string }) => Promise<Differences>,
+): Resource<Differences> {
+  const found: Resource<Differences> = resource(key, async () => {
+    let all: Differences | undefined;
+    for (let limit = FIRST;; limit = 1000) {
+      const answer: Differences = await load({ limit, ...(all?.next ?? {}) });
+      all = { ...answer, changes: [...all?.changes ?? [], ...answer.changes] };
+      if (!all.next) return all;
+      if (!found.value || found.value.next) found.value = all;
+    }
+  });
+  return found;
+}
+
 export const changesOf = (space: string, number: number) =>
-  resource(
+  allChanges(
     `space/${space}/changes/${number}/changes`,
-    () =>
+    (query) =>
       ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/changes", {
-        params: { path: { spaceId: space, changeRequestId: String(number) }, query: { limit: 1000 } },
+        params: { path: { spaceId: space, changeRequestId: String(number) }, query },
       })),
   );
 

@@ -8,6 +8,7 @@ export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
 
 const PAGE = 200;
+type ReplyPath = "/spaces/{spaceId}/comments/{commentId}/replies/{commentReplyId}";
 
 /** A list of the API from its first page to its last. */
 async function all<T>(
@@ -186,6 +187,45 @@ export class Talk {
       params: { path: { ...this.#ids, commentId: comment } },
       body: added ? { addedReactions: [emoji] } : { removedReactions: [emoji] },
     }));
+    await refresh(this.key);
+    await this.changed?.(comment);
+  }
+
+  /** Says something else in the place of what was said, in a thread or in a reply to it. */
+  async edit(comment: string, markdown: string, reply?: string): Promise<void> {
+    const body = { body: { markdown } };
+    if (reply) {
+      await ask(
+        api.PUT(`${this.#below}/comments/{commentId}/replies/{commentReplyId}` as ReplyPath, {
+          params: { path: { ...this.#ids, commentId: comment, commentReplyId: reply } },
+          body,
+        }),
+      );
+    } else {
+      await ask(api.PUT(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
+        params: { path: { ...this.#ids, commentId: comment } },
+        body,
+      }));
+    }
+    await refresh(this.key);
+    await this.changed?.(comment);
+  }
+
+  /** Takes back what was said, a thread with its replies. */
+  async remove(comment: string, reply?: string): Promise<void> {
+    if (reply) {
+      await ask(
+        api.DELETE(`${this.#below}/comments/{commentId}/replies/{commentReplyId}` as ReplyPath, {
+          params: { path: { ...this.#ids, commentId: comment, commentReplyId: reply } },
+        }),
+      );
+    } else {
+      await ask(
+        api.DELETE(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
+          params: { path: { ...this.#ids, commentId: comment } },
+        }),
+      );
+    }
     await refresh(this.key);
     await this.changed?.(comment);
   }

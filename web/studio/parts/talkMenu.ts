@@ -1,0 +1,50 @@
+/** What can be done with something that was said: a thread or a reply to it. */
+import type { Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { frame } from "../state/frame.svelte.ts";
+import { notices } from "../state/notices.svelte.ts";
+import type { Talk } from "../state/talk.ts";
+import type { MenuEntry } from "./Menu.svelte";
+
+interface About {
+  talk: Talk;
+  /** The id of the thread. */
+  thread: string;
+  /** What was said; `replies`: how many answers go with it. */
+  said: Schemas["Comment"] | Schemas["CommentReply"];
+  replies?: number;
+  edit: () => unknown;
+}
+
+export function talkMenu({ talk, thread, said, replies, edit }: About): MenuEntry[] {
+  const reply = said.id === thread ? undefined : said.id;
+  const entries: MenuEntry[] = [
+    {
+      text: t("Copy link"),
+      icon: "link",
+      run: () =>
+        navigator.clipboard.writeText(said.urls.app).then(
+          () => notices.say(t("Copied the link")),
+          notices.fail,
+        ),
+    },
+  ];
+  if (said.permissions.edit) entries.push({ text: t("Change the words"), icon: "edit", run: edit });
+  if (said.permissions.delete) {
+    entries.push("line", {
+      text: t("Delete"),
+      icon: "trash",
+      danger: true,
+      run: () =>
+        frame.open(() => import("./Confirm.svelte"), {
+          title: reply ? t("Delete the reply?") : t("Delete the thread?"),
+          text: replies
+            ? t("It is gone for everybody, with its replies. Nobody can bring it back.")
+            : t("It is gone for everybody. Nobody can bring it back."),
+          verb: t("Delete"),
+          run: () => talk.remove(thread, reply),
+        }),
+    });
+  }
+  return entries;
+}

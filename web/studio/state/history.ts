@@ -1,0 +1,40 @@
+/** What became of a space, and of one of its pages. */
+import { api, ask, type Schemas } from "../../shared/client.ts";
+import { type Resource, resource } from "./resource.svelte.ts";
+
+type Revision = Schemas["RevisionItem"];
+
+/** The revisions of a space, or those that changed one page of it, newest first. */
+export function readRevisions(
+  space: string,
+  page: string | undefined,
+  query: { limit: number; page?: string },
+): Promise<Schemas["RevisionItemList"]> {
+  return page
+    ? ask(api.GET("/spaces/{spaceId}/content/page/{pageId}/revisions", {
+      params: { path: { spaceId: space, pageId: page }, query },
+    }))
+    : ask(api.GET("/spaces/{spaceId}/revisions", { params: { path: { spaceId: space }, query } }));
+}
+
+/** A revision with its number in that list; without an id the newest; null for one that is not in it. */
+export function revisionOf(
+  space: string,
+  page: string | undefined,
+  id: string | undefined,
+): Resource<Revision & { number: number } | null> {
+  return resource(`space/${space}/revisions/${id ?? "first"}/about/${page ?? ""}`, async () => {
+    let before = 0;
+    for (let next: { page?: string } | undefined = {}; next;) {
+      const found: Schemas["RevisionItemList"] = await readRevisions(space, page, {
+        limit: id ? 1000 : 1,
+        ...next,
+      });
+      const at = id ? found.items.findIndex((one) => one.id === id) : 0;
+      if (found.items[at]) return { ...found.items[at], number: found.count - before - at };
+      before += found.items.length;
+      next = id ? found.next : undefined;
+    }
+    return null;
+  });
+}
