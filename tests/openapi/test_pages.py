@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import threading
-import time
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -1083,11 +1082,9 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         }
     )
     for folded in (True, False):
-        started = time.process_time()
         blocks = Drawer(description, folded=folded).authentication(
             lambda each: {"kind": "page", "page": each.key}
         )
         html = render(Document(nodes=blocks), Context()).body
-        assert time.process_time() - started < 5
         assert len(html) < 1_500_000 and "onerror" not in html and "and 150 more" in html
         assert html.count("<h2") == 50

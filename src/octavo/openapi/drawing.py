@@ -1019,8 +1019,8 @@ class Drawer:
     def _needing(
         self,
     ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
-        """The operations that need each scope of each scheme, empty where they need none of it; the schemes that are
-        only asked for with each; and the operations that can be called without any."""
+        """The operations that need each scope of each scheme that is shown, empty where they need none of it; the schemes
+        that are only asked for with each; and the operations that can be called without any."""
         found: dict[str, dict[str, dict[str, Operation]]] = {}
         together: dict[str, dict[str, None]] = {}
         without: list[Operation] = []
@@ -1030,12 +1030,16 @@ class Drawer:
                 without.append(operation)
             for way in ways:
                 for name, scopes in way.items():
+                    if name not in self._scheme_anchors:
+                        continue
                     at = found.setdefault(name, {})
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
-                    # However many are named at once, few are shown.
-                    others = islice((each for each in way if each != name), _WAYS + 1)
-                    together.setdefault(name, {}).update(dict.fromkeys(others))
+                    beside = together.setdefault(name, {})
+                    if len(beside) <= _WAYS:  # However many are named at once, few are shown.
+                        beside.update(
+                            dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
+                        )
         return found, together, without
 
 
