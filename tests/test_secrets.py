@@ -31,6 +31,7 @@ NOT_SEALED = {
     ("git_syncs", "credential"): "of which kind it is",
     ("git_syncs", "host_key"): "a public key",
     ("git_syncs", "public_key"): "a public key",
+    ("git_syncs", "signing_key"): "a public key",
     ("jobs", "payload"): "ids and addresses",
     ("passkeys", "credential"): "a public key",
     (

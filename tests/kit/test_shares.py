@@ -247,7 +247,7 @@ OTHERS = {
 """Files with threads or semaphores of their own, and why."""
 
 
-POOLS = ("ThreadPoolExecutor", "Semaphore", "BoundedSemaphore")
+KINDS_OF_POOLS = ("ThreadPoolExecutor", "Semaphore", "BoundedSemaphore")
 
 
 def test_no_pool_is_beside_them() -> None:
@@ -255,13 +255,13 @@ def test_no_pool_is_beside_them() -> None:
     for path in sorted(SRC.rglob("*.py")):
         source = path.read_text()
         # To parse all of them takes seconds.
-        if not any(pool in source for pool in POOLS):
+        if not any(pool in source for pool in KINDS_OF_POOLS):
             continue
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call):
                 name = (
                     node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 )
-                if name in POOLS:
+                if name in KINDS_OF_POOLS:
                     found.add(str(path.relative_to(SRC)))
     assert found == set(OTHERS), "what organizations share goes through kit/shares.py"

@@ -535,7 +535,10 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
 def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
     written = [asset(name) for name in ("try.js", "reference.js")]
     asked = {
-        word for each in written if each for word in re.findall(r"\bwords\.(\w+)", each.content.decode())
+        word
+        for each in written
+        if each
+        for word in re.findall(r'(?:\bwords\.|\bspan\(")(\w+)', each.content.decode())
     }
     page = site.ask("GET", "").text
     shown = re.search(r'data-words="([^"]+)"', page)

@@ -74,16 +74,17 @@ def test_signing_out_warns_of_text_that_only_this_browser_has(app):
     page.goto(app.url)
     page.get_by_role("navigation", name="Main").wait_for()
     page.evaluate(
-        """() => new Promise((done) => {
+        """(user) => new Promise((done) => {
             const asked = indexedDB.open("octavo", 1);
             asked.onupgradeneeded = () =>
                 asked.result.createObjectStore("drafts", { keyPath: ["space", "change", "page", "tab"] });
             asked.onsuccess = () => {
                 const kept = asked.result.transaction("drafts", "readwrite");
-                kept.objectStore("drafts").put({ space: "s", change: 1, page: "p", tab: "t", at: 1 });
+                kept.objectStore("drafts").put({ user, space: "s", change: 1, page: "p", tab: "t", at: 1 });
                 kept.oncomplete = () => { asked.result.close(); done(); };
             };
-        })"""
+        })""",
+        member,
     )
     page.get_by_role("button", name="Ines").click()
     page.get_by_role("menuitem", name="Sign out").click()

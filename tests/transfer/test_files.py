@@ -222,7 +222,8 @@ def test_uploads_are_limited_signed_and_bound(imports, clock):
     given = imports.ask_for_url("a.md", 5).json()
     assert imports.put(given["url"], b"123456").status_code == 413
     assert imports.put(given["url"], b"1234").status_code == 400
-    assert imports.put(given["url"], b"", "GET").status_code == 405
+    assert imports.put(given["url"], b"", "DELETE").status_code == 405
+    assert imports.put(given["url"], b"", "GET").headers["upload-offset"] == "0"
     assert imports.put(given["url"][:-1] + "x", b"12345").status_code == 404
     # Nothing came yet.
     assert imports.try_start({"type": "file", "files": [given["key"]]}).status_code == 400

@@ -3,8 +3,11 @@ import { api, ask } from "../../shared/client.ts";
 import { applyChanges, type BlockChanges } from "./differences.ts";
 import { loadPage } from "./page.ts";
 import { newId } from "../state/ids.ts";
+import { session } from "../state/session.svelte.ts";
 
 export interface Draft {
+  /** Who wrote it: whoever signs in to this browser after them does not take it up. */
+  user?: string;
   /** Of the tab that writes it. */
   tab: string;
   space: string;
@@ -57,7 +60,13 @@ async function run<T>(mode: IDBTransactionMode, make: (store: IDBObjectStore) =>
 
 /** Rejects where the browser has no room or allows none: then the text is in this tab alone. */
 export function keepDraft(draft: Draft): Promise<unknown> {
-  return run("readwrite", (store) => store.put(draft));
+  return run("readwrite", (store) => store.put({ ...draft, user: session.user.value?.id }));
+}
+
+/** Those of whoever is signed in. */
+async function ownDrafts(range?: IDBKeyRange): Promise<Draft[]> {
+  const found = (await run("readonly", (store) => store.getAll(range))) as Draft[];
+  return found.filter(({ user }) => user === session.user.value?.id);
 }
 
 export function dropDraft(
@@ -69,7 +78,7 @@ export function dropDraft(
 /** What other tabs left of a page, those that still run aside; the oldest first. */
 export async function leftDrafts(space: string, change: number, page: string): Promise<Draft[]> {
   const range = IDBKeyRange.bound([space, change, page], [space, change, page, []]);
-  const found = (await run("readonly", (store) => store.getAll(range))) as Draft[];
+  const found = await ownDrafts(range);
   if (!found.length) return found;
   const alive = await runningTabs();
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
@@ -96,13 +105,13 @@ export async function readDraft(draft: Draft): Promise<string> {
 
 /** How many pages have text here that the server does not have. */
 export async function countDrafts(): Promise<number> {
-  const found = (await run("readonly", (store) => store.getAll())) as Draft[];
+  const found = await ownDrafts();
   return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
 }
 
-/** Everything kept here goes: for signing out. */
+/** Everything that somebody has kept here goes: for signing out. */
 export async function forgetDrafts(): Promise<void> {
-  await run("readwrite", (store) => store.clear());
+  for (const draft of await ownDrafts()) await dropDraft(draft);
 }
 
 /** The lock names of the tabs that run now. Without TLS there are no locks: then each tab answers who asks. */
