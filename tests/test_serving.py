@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
@@ -138,42 +137,3 @@ spare_collector()
 print(gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]
-
-
-def _forked(parent: int) -> tuple[int, set[int]]:
-    """The process that workers are forked from, 0 while there is none; and the workers."""
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if "multiprocessing.forkserver" in (entry / "cmdline").read_text():
-                found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it ended meanwhile
-            continue
-    source = next((number for number, above in found.items() if above == parent), 0)
-    return source, {number for number, above in found.items() if above == source}
-
-
-def test_killed_workers_are_replaced_and_none_is_left(sqlite_world: World, tmp_path: Path) -> None:
-    """Also where it is the process that they are forked from."""
-    with serving(sqlite_world.install(tmp_path / "data"), "--workers", "2") as served:
-        main = served.process.pid
-        for kill_source in (False, True):
-            source, workers = _forked(main)
-            victim = source if kill_source else min(workers)
-            os.kill(victim, signal.SIGKILL)
-            old = {victim} | (workers if kill_source else set())
-            until = time.monotonic() + 60
-            while len(workers) < 2 or not source or old & ({source} | workers) or old & _running(old):
-                assert time.monotonic() < until, served.processes()
-                try:
-                    assert httpx.get(f"{served.url}/healthz", timeout=30).status_code == 200
-                except httpx.TransportError:
-                    pass  # whoever took the request was the one that ended
-                source, workers = _forked(main)
-            assert httpx.get(f"{served.url}/healthz").status_code == 200
-        assert served.stop() == 0
-        assert served.left_behind() == []
-
-
-def _running(numbers: set[int]) -> set[int]:
-    return {number for number in numbers if Path(f"/proc/{number}/cmdline").exists()}

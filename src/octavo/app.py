@@ -316,16 +316,13 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
 
 
 def _supervise(settings: Settings, roles: Sequence[Role], sockets: Mapping[str, socket.socket]) -> None:
-    # Forked from a process that has everything loaded and no thread: one that died is replaced in a moment, and
-    # what was loaded is in memory once.
-    workers = multiprocessing.get_context("forkserver")
-    workers.set_forkserver_preload(["octavo.loaded"])
+    spawn = multiprocessing.get_context("spawn")
     with TemporaryFolder("metrics") as folder:
         os.environ[SHARED_FOLDER] = folder
         try:
             supervise(
                 settings.workers,
-                lambda number, restarts: workers.Process(
+                lambda number, restarts: spawn.Process(
                     target=_work, args=(settings, roles, sockets, number, restarts)
                 ),
             )
