@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from ..access import User
@@ -29,17 +30,10 @@ class Agent(Struct, rename="camel"):
     object: Literal["agent"] = "agent"
 
 
-class MemberAgent(Struct, rename="camel"):
+class MemberAgent(Agent, rename="camel", kw_only=True):
     """An agent and the member who connected it."""
 
-    id: str
-    name: str
     user: User
-    scopes: list[str]
-    created_at: str
-    expires_at: str
-    last_used_at: str | None
-    object: Literal["agent"] = "agent"
 
 
 class AgentAct(Struct, rename="camel"):
@@ -82,8 +76,7 @@ def present_agent(row: AgentRow) -> Agent:
 
 
 def present_member_agent(row: AgentRow, user: User) -> MemberAgent:
-    one = present_agent(row)
-    return MemberAgent(one.id, one.name, user, one.scopes, one.created_at, one.expires_at, one.last_used_at)
+    return MemberAgent(**msgspec.structs.asdict(present_agent(row)), user=user)
 
 
 def present_act(row: ActRow) -> AgentAct:
