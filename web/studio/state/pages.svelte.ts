@@ -22,9 +22,9 @@ export interface Level {
 /** What is known of a tree: its levels by the page that they are below, the top under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
-  /** The parts that the screen shows, as `at parent`, and those that are asked for. */
+  /** The parts that the screen shows, as `at parent`, and those that are being asked for. */
   inView: Set<string>;
-  asked: Set<string>;
+  asked: Map<string, Promise<void>>;
 }
 
 export const TOP = "";
@@ -53,7 +53,7 @@ async function begin(space: string, base: Base): Promise<Tree> {
   const path = place.screen === "page" && place.space === space && baseKey(place.base) === baseKey(base)
     ? place.path
     : "";
-  const empty: Tree = { levels: new Map(), inView: new Set(), asked: new Set() };
+  const empty: Tree = { levels: new Map(), inView: new Set(), asked: new Map() };
   try {
     return withWay(
       empty,
@@ -261,10 +261,10 @@ export async function editableBase(space: string, base: Base, subject: string): 
 
 /** Changes of a space's tree: each is shown at once, then done, and can be undone. */
 export class TreeEditor {
-  constructor(readonly space: string, readonly base: Base) {}
+  readonly #resource: Resource<Tree>;
 
-  get #resource(): Resource<Tree> {
-    return treeOf(this.space, this.base);
+  constructor(readonly space: string, readonly base: Base) {
+    this.#resource = treeOf(space, base);
   }
 
   get tree(): Tree | undefined {
@@ -285,17 +285,18 @@ export class TreeEditor {
     if (!tree) return;
     const { asked } = tree;
     await Promise.all(
-      parts.filter((part) => !isKnown(tree, part) && !asked.has(part)).map(async (part) => {
-        const { parent, at } = readPart(part);
-        asked.add(part);
-        try {
-          const found = await readLevel(this.space, this.base, parent || undefined, { at });
-          if (this.tree) this.#resource.value = withPart(this.tree, parent, at, found);
-        } finally {
-          asked.delete(part);
-        }
+      parts.filter((part) => !isKnown(tree, part)).map((part) => {
+        const running = asked.get(part) ?? this.#loadPart(part).finally(() => asked.delete(part));
+        asked.set(part, running);
+        return running;
       }),
     );
+  }
+
+  async #loadPart(part: string): Promise<void> {
+    const { parent, at } = readPart(part);
+    const found = await readLevel(this.space, this.base, parent || undefined, { at });
+    if (this.tree) this.#resource.value = withPart(this.tree, parent, at, found);
   }
 
   /** Makes known where a page is. */
