@@ -190,7 +190,8 @@ def aggregate(tx: Transaction, site_id: str, body: Aggregate) -> Aggregation:
     asked.where += [f"e.at >= {asked.bind(since)}", f"e.at < {asked.bind(until)}"]
     for n, condition in enumerate(body.where):
         asked.add(f"where[{n}]", condition)
-    if not any(one.column == "visitorBot" for one in (*answered, *body.where)):
+    named = {*(column.column for column in answered), *(condition.column for condition in body.where)}
+    if "visitorBot" not in named:
         # Programs are counted where a question names them, and otherwise are no visitors.
         asked.where.append("e.bot IS NULL")
     made = [asked.expressions(column) for column in answered]

@@ -109,7 +109,7 @@ def _search(site: Reading, asked: Search) -> str:
     here = location_at(site.visit, "", "mcp")
     if query:
         site.note(SearchTypeQuery, here, query=query[:MAX_WORDS])
-    if query and not found.hits:
+    if query and found.is_empty:
         site.note(SearchMissing, here, query=query[:MAX_WORDS])
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""

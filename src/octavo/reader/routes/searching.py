@@ -25,7 +25,7 @@ def _search(view: View, visit: SpaceVisit) -> SearchAnswer:
     query = words_of(view)
     note_search(view.events, view.request, visit, query)
     found = search_site(view.tx, visit.visit, query)
-    if not found.hits:
+    if found.is_empty:
         note_fruitless(view.events, view.request, visit, query)
     return found
 
