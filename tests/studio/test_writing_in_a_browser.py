@@ -664,7 +664,12 @@ def test_an_empty_page_begins_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
     begin = text.get_by_role("group", name="Begin with")
-    assert begin.get_by_role("button").all_text_contents() == ["Guide", "Reference", "Release notes", "Decision"]
+    assert begin.get_by_role("button").all_text_contents() == [
+        "Guide",
+        "Reference",
+        "Release notes",
+        "Decision",
+    ]
     text.click()
     page.keyboard.press("Tab")
     expect(begin.get_by_role("button", name="Guide")).to_be_focused()
