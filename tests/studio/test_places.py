@@ -62,6 +62,7 @@ def called() -> dict[str, frozenset[str]]:
 
 
 PROGRAMS = {
+    "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
     "hosters of repositories": "receiveGitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
