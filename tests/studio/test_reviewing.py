@@ -150,7 +150,11 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
 def test_what_stops_a_merge_has_its_button(app: App) -> None:
     space, page = _fill(app)
     change = _change(app, space, "", _edit(page, BEFORE + "\nMore.\n"))
-    rules = ("require_change_request_subject", "require_change_request_description", "require_at_least_one_review")
+    rules = (
+        "require_change_request_subject",
+        "require_change_request_description",
+        "require_at_least_one_review",
+    )
     kept = {"type": "rules", "rules": [{"rule": rule} for rule in rules]}
     app.call("PATCH", f"/spaces/{space}", {"mergeRules": kept})
     number = change.rpartition("/")[2]

@@ -99,7 +99,7 @@ def _present(one: Checked, people: dict[str, User]) -> MergeCheck:
     name = one.rule.get("rule")
     users = [people[user] for user in users_of(one.rule)]
     return MergeCheck(
-        check=name if name in get_args(RuleName) else "unknown",
+        check=name if name in get_args(RuleName) else "unknown",  # type: ignore[arg-type]
         passes=one.reason is None,
         reason=one.reason or UNSET,
         users=users or UNSET,
