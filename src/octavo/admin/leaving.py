@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Actor, audit, erase_account, find_user, is_operator
+from ..access import Actor, Stranger, audit, erase_account, find_user, is_operator
 from ..errors import Conflict, NotFound
 from ..identity import remove_member
 from ..kit.db import Transaction
@@ -67,14 +67,14 @@ def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
         user=user_id,
     )
     return Foreseen(
-        [LeftOrganization(*row[:3], bool(row[3])) for row in organizations],
+        [LeftOrganization(id, title, role, last_admin=bool(last)) for id, title, role, last in organizations],
         is_operator(tx, settings, user_id),
         person[0],
         **{name: tx.value(query, user=user_id) for name, query in _COUNTED.items()},
     )
 
 
-def delete_account(tx: Transaction, settings: Settings, by: Actor, user_id: str) -> bool:
+def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
     """Deletes a person's account; False when there is none. Raises Conflict for the last administrator of an
     organization, and for who runs the installation."""
     user = find_user(tx, user_id)
@@ -85,7 +85,8 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor, user_id: str)
         raise Conflict(
             "This account runs the installation. Take its address out of OCTAVO_ADMIN_EMAIL first."
         )
-    if found.managed_by is not None and by.user_id == user_id:
+    own = not isinstance(by, Stranger) and by.user_id == user_id
+    if found.managed_by is not None and own:
         raise Conflict(f"This account is of {found.managed_by}, whose administrators delete it.")
     for left in found.organizations:
         if left.last_admin:
