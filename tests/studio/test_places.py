@@ -99,7 +99,7 @@ BY_THE_API = {
     "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
-    "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
+    "getChangeRequestPDF",
     "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
