@@ -100,7 +100,7 @@ BY_THE_API = {
     "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
-    "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
+    "getChangeRequestPDF",
     "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
