@@ -112,7 +112,7 @@ def search(page):
 def find_operation(page):
     page.keyboard.press("/")
     page.keyboard.type("create custom font")
-    page.locator('#found a[href="/docs/fonts#createcustomfont"]').wait_for()
+    page.locator('#found a[href="/docs/fonts/createCustomFont"]').wait_for()
 
 
 def test_the_reference_is_searched_by_keyboard(browser, manual):
@@ -120,8 +120,8 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
     page.goto(manual.reference)
     find_operation(page)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/docs/fonts#createcustomfont")
-    assert page.locator("#createcustomfont").is_visible()
+    page.wait_for_url("**/docs/fonts/createCustomFont")
+    assert page.get_by_role("heading", name="Create custom font").is_visible()
     schema = page.locator('a[href="/docs/schemas#createfont"]').first
     schema.click()
     page.wait_for_url("**/docs/schemas#createfont")
@@ -152,7 +152,15 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
         assert look_at(manual.base + path, scheme, width) == [], path
     assert look_at(manual.base, scheme, width, search) == []
     # The page of fonts is a short one: axe takes minutes for hundreds of operations.
-    for path in ("", "/fonts", "/~search?q=font", "/~search?q=zzzzzz"):
+    for path in (
+        "",
+        "/authentication",
+        "/errors-and-limits",
+        "/fonts",
+        "/fonts/createCustomFont",
+        "/~search?q=font",
+        "/~search?q=zzzzzz",
+    ):
         assert look_at(manual.reference + path, scheme, width) == [], path
     assert look_at(manual.reference, scheme, width, find_operation) == []
     if width < 768:

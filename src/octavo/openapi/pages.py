@@ -512,14 +512,18 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # One page may show schemas by several blocks: all of them are there to link to.
-    shown = {name for block in blocks if block.type == "openapi-schemas" for name in _names(block)}
+    # One page may show schemas by several blocks: all of them are there to link to, from what is of the same API.
+    keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
+    shown: dict[str, set[str]] = {key: set() for key in keys}
+    for key, block in zip(keys, blocks, strict=True):
+        if block.type == "openapi-schemas":
+            shown[key].update(_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
+    many = operations + sum(map(len, shown.values())) > MANY
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
-    for block in blocks:
+    for key, block in zip(keys, blocks, strict=True):
         ref = block.data.get("ref")
-        key = msgspec.json.encode(ref, order="sorted").decode()
         if key not in drawers:
             description = _find(tx, drawing.asker, ref)
             drawers[key] = None
@@ -527,9 +531,9 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 drawer = Drawer(
                     description,
                     folded=drawing.folded,
-                    many=operations + len(shown) > MANY,
+                    many=many,
                     # One that is called like the page has no heading of its own there.
-                    linked=shown - {drawing.title},
+                    linked=shown[key] - {drawing.title},
                     spec=_called(ref),
                 )
                 drawers[key] = description, drawer
