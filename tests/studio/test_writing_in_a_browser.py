@@ -660,6 +660,57 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     assert desk.said == []
 
 
+def test_a_reusable_content_is_written_where_it_is_shown(desk):
+    change, text = _new(desk, "One.", "Two.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    source = "- Shared  words.\n- other\n\nSetext\n------\n"
+    shared = {"title": "Notice", "document": {"markdown": source}}
+    made = desk.admin.call("POST", f"{content}/reusable-contents", shared)["id"]
+    include = {"operation": "insert_page", "title": "Another", "document": {"document": [
+        {"object": "block", "type": "reusable-content", "isVoid": True,
+         "data": {"ref": {"kind": "reusable-content", "reusableContent": made}}}
+    ]}}  # fmt: skip
+    desk.admin.call("POST", content, {"changes": [include]})
+
+    def shown() -> str:
+        path = f"{content}/reusable-contents/{made}?format=markdown"
+        return str(desk.admin.call("GET", path)["markdown"])
+
+    source = shown()
+    _type(text, "One.", "")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/notice", delay=12)
+    page.get_by_role("option", name="Notice", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    block = text.locator(".reusable")
+    block.get_by_role("button", name="Edit").click()
+    inside = page.get_by_role("textbox", name="Notice")
+    expect(block).to_contain_text("What you change here changes on 1 other page, too: Another")
+    inside.get_by_text("Shared").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Now")
+    expect(block.get_by_text("Not saved yet")).to_be_visible()
+    expect(block.get_by_text("Saved", exact=True)).to_be_visible()
+    assert shown() == source.replace("words.", "words. Now")
+    # What is written there without a network is there after the tab was closed, and the page itself is untouched.
+    desk.context.set_offline(True)
+    page.keyboard.type(" later")
+    expect(block.get_by_text("Offline, kept here")).to_be_visible()
+    page.close()
+    desk.context.set_offline(False)
+    text = desk.open(change)
+    block = text.locator(".reusable")
+    expect(block.get_by_role("textbox", name="Notice")).to_contain_text("words. Now later")
+    block.get_by_role("button", name="Done").click()
+    expect(block.get_by_role("textbox")).to_have_count(0)
+    expect(block).to_contain_text("words. Now later")
+    assert shown() == source.replace("words.", "words. Now later")
+    assert desk.markdown(change).count("later") == 0
+    text.page.close()
+    desk.said.clear()
+
+
 def test_an_empty_page_begins_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
