@@ -356,9 +356,10 @@ def test_reusable_contents_know_where_they_are_shown(world, linked):
     assert {place["page"]["id"] for place in back["items"]} == {home, start}
     assert back["count"] == 2
     for gone in ("nothing", home):
-        world.call(404, "admin", "GET", f"{linked.path}/content/reusable-contents/{gone}/backlinks")
-    where = f"{linked.path}/change-requests/{change}/content"
-    world.call(404, "admin", "GET", f"{where}/reusable-contents/{made['id']}/backlinks")
+        path = f"{linked.path}/content/reusable-contents/{gone}/backlinks"
+        assert world.call("admin", "GET", path).status_code == 404
+    path = f"{linked.path}/change-requests/{change}/content/reusable-contents/{made['id']}/backlinks"
+    assert world.call("admin", "GET", path).status_code == 404
 
 
 # --- change requests ------------------------------------------------------------------------------------

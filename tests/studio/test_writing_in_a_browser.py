@@ -3,6 +3,7 @@ of the file stays as it was."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import time
@@ -445,6 +446,74 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     assert "One. Two." in desk.until(change, lambda found: "Two" in found)
     assert len(failures) == 2
     text.page.close()
+    desk.said.clear()
+
+
+def test_a_page_of_somebody_else_in_the_place_of_an_answer_is_none(desk):
+    change, text = _new(desk, "One.")
+    answered = []
+
+    def answer(route: Any) -> None:
+        if route.request.method != "POST" or answered:
+            return route.continue_()
+        answered.append(True)
+        route.fulfill(status=200, content_type="text/html", body="<h1>Welcome to this network</h1>")
+
+    text.page.route("**/content?**", answer)
+    _type(text, "One.", " Two.")
+    expect(_status(text)).to_have_text("Not saved yet")
+    assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
+    expect(_status(text)).to_have_text("Saved")
+    text.page.close()
+    desk.said.clear()
+
+
+def test_clocks_that_are_wrong_lose_nothing(desk):
+    # What a page's clock says, all pages of its context say.
+    context = desk.context.browser.new_context(
+        extra_http_headers={"authorization": desk.admin.client.headers["authorization"]}
+    )
+    desk = Desk(desk.admin, desk.url, context)
+    change, text = _new(desk, "One.")
+    page = text.page
+    day = datetime.timedelta(days=400)
+    page.clock.set_fixed_time(datetime.datetime.now() - day)
+    _type(text, "One.", " Behind.")
+    expect(_status(text)).to_have_text("Saved")
+    page.clock.set_fixed_time(datetime.datetime.now() + day)
+    page.keyboard.type(" Ahead.")
+    expect(_status(text)).to_have_text("Saved")
+    whole = "# Page\n\nOne. Behind. Ahead.\n\n"
+    assert desk.markdown(change) == whole
+    # What was kept with a clock ahead is taken up with one behind.
+    desk.context.set_offline(True)
+    page.keyboard.type(" Kept.")
+    page.get_by_text("Offline, kept here").wait_for()
+    page.close(run_before_unload=False)
+    desk.context.set_offline(False)
+    context.clock.set_fixed_time(datetime.datetime.now() - day)
+    text = desk.open(change)
+    whole = whole.replace("Ahead.", "Ahead. Kept.")
+    assert desk.until(change, lambda found: found == whole) == whole
+    context.close()
+
+
+def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
+    change, text = _new(desk, "One.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    made = desk.admin.call("GET", f"{content}/path/page")["id"]
+    _type(text, "One.", " Two.")
+    expect(_status(text)).to_have_text("Saved")
+    desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
+    page.keyboard.type(" Three.")
+    # What was written since is a conflict with the deletion, which the bar names.
+    expect(_status(text)).to_contain_text("Changed by")
+    expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
+    assert text.get_by_text("One. Two. Three.").is_visible()
+    kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
+    assert "One. Two. Three." in json.dumps(kept)
+    page.close()
     desk.said.clear()
 
 
