@@ -100,7 +100,7 @@ BY_THE_API = {
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
     "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
-    "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
+    "listPageLinksInSpace", "listChangeRequestLinks", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
     "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",
