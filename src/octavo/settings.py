@@ -112,6 +112,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     insight_days: Annotated[
         int, Meta(ge=1, le=3650, description="Days for which events of visitors of sites are kept")
     ] = 400
+    count_programs: Annotated[
+        bool, Meta(description="Whether insights count programs that read sites, apart from people")
+    ] = True
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""

@@ -436,6 +436,7 @@ def test_a_story_of_an_agent(world, connecting):
     assert pages[0]["title"] in text
     change = agent.do("create_change_request", space=space, subject="Say more")
     read = agent.do("read_change_request", space=space, change_request=change["id"])
+    assert change["agent"] == read["changeRequest"]["agent"] == "Pen"
     new = {
         "operation": "insert_page",
         "title": "Of an agent",
@@ -457,6 +458,11 @@ def test_a_story_of_an_agent(world, connecting):
     titles = {one["title"] for one in world.get("reader", f"/spaces/{space}/content/pages")["pages"]}
     assert "Of an agent" in titles
     other = agent.do("create_change_request", space=space, subject="Another")
+    at = f"/spaces/{space}/change-requests/{change['id']}"
+    (comment,) = world.get("reader", f"{at}/comments")["items"]
+    assert comment["agent"] == "Pen"
+    # A person merged it.
+    assert "agent" not in world.get("reader", f"/spaces/{space}/revisions")["items"][0]
 
     (connected,) = world.get("editor", "/user/agents")["items"]
     acts = world.get("editor", f"/user/agents/{connected['id']}/acts")["items"]
@@ -465,7 +471,7 @@ def test_a_story_of_an_agent(world, connecting):
         "updateChangeRequestContent", "createChangeRequest",
     ]  # fmt: skip
     events = world.get("admin", f"/orgs/{connecting.org}/audit-events?action=agent.acted")["items"]
-    assert {event["after"]["agent"] for event in events} == {"Pen"} and len(events) == 5
+    assert {event["agent"] for event in events} == {"Pen"} and len(events) == 5
 
     path = f"/user/agents/{connected['id']}"
     assert world.call("reader", "POST", f"{path}/undo", json={}).status_code == 404
@@ -481,6 +487,44 @@ def test_a_story_of_an_agent(world, connecting):
     assert "Of an agent" not in titles
     again = world.post("editor", f"{path}/undo", {})["items"]
     assert {one["result"] for one in again} <= {"stays"}
+
+
+def test_what_a_person_saves_after_their_agent_is_theirs(world):
+    """Saves in a row are shown as one, but not those of a program together with those of a person."""
+    space = world.home["spaceId"]
+    granted = ("docs:read", "docs:draft", "docs:review", "docs:merge")
+    agent = Agent(world, Connecting(world, "reviewer").token(*granted)["access_token"])
+    change = agent.do("create_change_request", space=space, subject="Together")
+    at = f"/spaces/{space}/change-requests/{change['id']}"
+    head = change["revision"]
+    for who in ("agent", "agent", "person"):
+        page = {"operation": "insert_page", "title": f"By {who}", "document": {"markdown": "x"}}
+        given = {"changes": [page], "baseRevision": head}
+        if who == "agent":
+            made = agent.do(
+                "edit_change_request",
+                space=space,
+                change_request=change["id"],
+                changes=[page],
+                base_revision=head,
+            )
+        else:
+            made = world.post("reviewer", f"{at}/content?compat=false", given)
+        head = made["revision"]
+    with world.context.db.read() as tx:
+        saved = tx.all(
+            """SELECT r.agent, r.sequence - r.saves_since FROM revisions r
+               JOIN change_requests c ON c.branch_id = r.branch_id WHERE c.id = :id ORDER BY r.sequence""",
+            id=change["id"],
+        )
+    assert saved == [(None, None), ("Pen", None), ("Pen", 2), (None, None)]
+    other = world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Of somebody else"})
+    agent.do("review", space=space, change_request=other["id"], status="approved")
+    (review,) = world.get("reviewer", f"/spaces/{space}/change-requests/{other['id']}/reviews")["items"]
+    assert review["agent"] == "Pen"
+    agent.do("merge_change_request", space=space, change_request=change["id"])
+    merge = world.get("reviewer", f"/spaces/{space}/revisions")["items"][0]
+    assert (merge["agent"], merge["mergedFrom"]["agent"]) == ("Pen", "Pen")
 
 
 def test_what_an_agent_reads_changes_nothing_that_it_may_do(world, connecting):

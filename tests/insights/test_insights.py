@@ -3,11 +3,12 @@
 import threading
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.insights.agents import Agent, is_bot, read_agent
+from octavo.insights.agents import Agent, read_agent, read_program
 from octavo.insights.collecting import forget_events
 from octavo.kit.clock import now
 
@@ -100,9 +101,46 @@ def test_nothing_is_kept_that_names_somebody(site):
     ]
 
 
-def test_programs_are_left_out(site):
-    site.track(site.event(agent=BOT), site.event(agent=""), site.event(agent="curl/8.0"))
-    assert site.ask() == [(0,)]
+PROGRAMS = {
+    BOT: "crawler",
+    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)": "crawler",
+    "Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)": "assistant",
+    "Claude-User/1.0": "assistant",
+    "Mozilla/5.0 (compatible; Claude-User (claude-code/2.1; +https://support.anthropic.com/))": "coding-agent",
+    "opencode/0.9": "coding-agent",
+    "curl/8.0": "unknown",
+    "": "unknown",
+}
+
+
+def test_programs_are_counted_apart_by_kind(site):
+    site.track(site.event(), *(site.event(agent=agent) for agent in PROGRAMS))
+    assert site.ask() == [(1,)]
+    by = {"column": "visitorBot"}
+    count = [{"column": "eventsCount"}]
+    assert sorted(site.ask(select=count, groupBy=[by]), key=str) == [
+        ("assistant", 2), ("coding-agent", 2), ("crawler", 2), ("unknown", 2), (None, 1),
+    ]  # fmt: skip
+    assert site.ask(where=[{"column": "visitorBot", "values": ["crawler"]}]) == [(2,)]
+    assert site.ask(where=[{"column": "visitorBot", "values": [None]}]) == [(1,)]
+    with site.world.context.db.read() as tx:
+        kept = str(tx.all("SELECT * FROM site_events WHERE bot IS NOT NULL"))
+    assert "203.0.113.9" not in kept and "curl" not in kept
+
+
+def test_programs_are_counted_unless_a_setting_says_no(site, monkeypatch):
+    context = site.world.context
+    settings = msgspec.structs.replace(context.settings, count_programs=False)
+    monkeypatch.setattr(context, "settings", settings)
+    site.track(site.event(), site.event(agent=BOT))
+    assert sorted(site.ask(groupBy=[{"column": "visitorBot"}])) == [(None,)]
+
+
+def test_what_people_do_not_find_is_not_kept(site):
+    site.track(site.event("page_missing"), site.event("search_missing", query="mine"))
+    site.track(site.event("search_missing", query="theirs", agent=BOT))
+    with site.world.context.db.read() as tx:
+        assert tx.all("SELECT type, query FROM site_events") == [("search_missing", "theirs")]
 
 
 def test_every_type_of_event(site):
@@ -277,4 +315,4 @@ def test_events_are_forgotten_in_time(site):
     ],
 )
 def test_agents(agent, said):
-    assert (read_agent(agent), is_bot(agent)) == (said, False)
+    assert (read_agent(agent), read_program(agent)) == (said, None)

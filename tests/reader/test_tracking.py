@@ -68,6 +68,9 @@ class Site:
             rows = tx.all(f"SELECT {', '.join(columns)} FROM site_events WHERE site_id = :site", site=self.id)
         return sorted((tuple(row) for row in rows), key=lambda row: [str(value or "") for value in row])
 
+    def of_people(self):
+        return [type for type, bot in self.events("type", "bot") if bot is None]
+
 
 @pytest.fixture
 def site(world, tmp_path):
@@ -101,7 +104,7 @@ def test_the_answer_to_the_question_for_cookies_goes_along(site, monkeypatch):
 
 
 def test_what_is_no_view(site):
-    """Programs, what is fetched in advance, what has no body, and whatever is no page."""
+    """What programs read, what is fetched in advance, what has no body, and whatever is no page."""
     site.get(**{"user-agent": "Googlebot/2.1"})
     site.get(**{"user-agent": ""})
     for name, value in {
@@ -116,9 +119,53 @@ def test_what_is_no_view(site):
     site.get("Guide", status=307)
     site.get("nothing", status=404)
     site.get("beta", status=404)
-    assert site.events("type") == []
+    assert site.of_people() == []
     site.get()
-    assert site.events("type") == [("page_view",)]
+    assert site.of_people() == ["page_view"]
+
+
+def test_what_programs_read_and_do_not_find_is_kept_by_form(site):
+    crawler, coder = {"user-agent": "GPTBot/1.2"}, {"user-agent": "opencode/0.9"}
+    site.get("guide", **crawler)
+    for _ in range(2):  # The second one is answered by what is kept.
+        site.get("guide.md", **coder)
+        site.get("llms.txt", **coder)
+    site.get("guide", accept="text/markdown", **coder)
+    site.get("guide.md")  # A person looks at the Markdown.
+    site.get("gone", 404, **coder)
+    site.get("gone", 404)
+    site.get("~search.json?q=basalt", **coder)
+
+    def use(tool, **arguments):
+        call = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        return site.visitor.send(f"{site.base}~mcp", message, **FIREFOX)
+
+    start = f"{site.origin}{site.base}"
+    use("search", query="install")
+    use("search", query="feldspar")
+    use("read_page", address=f"{start}guide")
+    use("read_page", address=f"{start}lost")
+    use("read_page", address="https://elsewhere.test/secret")
+    found = site.events("bot", "type", "display_context", "url", "query")
+    programs = [(*row[:3], row[3].removeprefix(start), row[4]) for row in found if row[0]]
+    assert programs == sorted(
+        [
+            ("crawler", "page_view", "site", "guide", None),
+            *[("coding-agent", "page_view", "markdown", "guide", None)] * 3,
+            *[("coding-agent", "page_view", "markdown", "llms.txt", None)] * 2,
+            ("coding-agent", "page_missing", "site", "gone", None),
+            ("coding-agent", "search_type_query", "site", "", "basalt"),
+            ("coding-agent", "search_missing", "site", "", "basalt"),
+            ("unknown", "search_type_query", "mcp", "", "install"),
+            ("unknown", "search_type_query", "mcp", "", "feldspar"),
+            ("unknown", "search_missing", "mcp", "", "feldspar"),
+            ("unknown", "page_view", "mcp", "guide", None),
+            ("unknown", "page_missing", "mcp", "lost", None),
+        ],
+        key=lambda row: [str(value or "") for value in row],
+    )
+    assert [row for row in found if not row[0]] == []
 
 
 def test_previews_are_not_counted(site):
@@ -134,7 +181,7 @@ def test_previews_are_not_counted(site):
     site.get("~search?q=install", cookie=cookie)
     page = re.search(r"page=([^\"]+)", site.get(**{"user-agent": "curl/8"}).text)[1]
     site.say(page, type="page_view", headers={"cookie": cookie})
-    assert site.events("type") == []
+    assert site.events("type", "bot") == [("page_view", "unknown")]
 
 
 @pytest.mark.parametrize("visibility", ["visitor-auth", "public"])

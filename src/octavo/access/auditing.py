@@ -27,6 +27,7 @@ class AuditRow(Struct, frozen=True):
     actor_id: str | None
     actor_kind: str | None
     token_id: str | None
+    agent: str | None
     client: str | None
     target_type: str
     target_id: str
@@ -52,7 +53,7 @@ class AuditFilter(Struct, frozen=True):
     until: int | None = None
 
 
-_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id), e.token_id, e.client,
+_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id), e.token_id, e.agent, e.client,
               e.target_type, e.target_id, e.before_state, e.after_state, e.created_at"""
 _CONDITIONS = {
     "action": "action = :action",
@@ -96,6 +97,7 @@ def audit(
         target,
         actor=actor.user_id if actor is not None else None,
         token=actor.token_id if actor is not None else None,
+        agent=actor.agent if actor is not None else None,
         client=by.client if by is not None else None,
         before=before,
         after=after,
@@ -152,16 +154,18 @@ def _insert(
     client: str | None,
     before: Any,
     after: Any,
+    agent: str | None = None,
 ) -> None:
     tx.run(
-        """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, client, target_type,
+        """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, agent, client, target_type,
                                      target_id, before_state, after_state, created_at)
-           VALUES (:id, :org, :action, :actor, :token, :client, :type, :target, :before, :after, :at)""",
+           VALUES (:id, :org, :action, :actor, :token, :agent, :client, :type, :target, :before, :after, :at)""",
         id=ids.new_id(),
         org=organization_id,
         action=action,
         actor=actor,
         token=token,
+        agent=agent,
         client=client,
         type=target[0],
         target=target[1],

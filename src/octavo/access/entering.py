@@ -106,6 +106,11 @@ class _ContentAccess(Struct, frozen=True):
         return self.actor.user_id
 
     @property
+    def agent(self) -> str | None:
+        """The program by which the caller acts, where it is one."""
+        return self.actor.agent
+
+    @property
     def organization(self) -> OrgAccess:
         """The caller in the organization that this belongs to."""
         return OrgAccess(self.organization_id, self.actor, self.member_role)

@@ -125,7 +125,7 @@ class AuditUrls(Struct):
 
 class AuditEvent(Struct, rename="camel"):
     """``actor``: left out when the server itself did it, or nobody knows who. ``token``: of the token or session
-    used."""
+    used. ``agent``: the program by which the actor did it."""
 
     id: str
     action: str
@@ -135,6 +135,7 @@ class AuditEvent(Struct, rename="camel"):
     object: Literal["audit-event"] = "audit-event"
     actor: AuditActor | UnsetType = UNSET
     token: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
     client: str | UnsetType = UNSET
     before: Any = UNSET
     after: Any = UNSET
@@ -169,6 +170,7 @@ def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> A
         urls=AuditUrls(to.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
         actor=AuditActor(kind, row.actor_id) if row.actor_id else UNSET,
         token=row.token_id or UNSET,
+        agent=row.agent or UNSET,
         client=row.client or UNSET,
         before=UNSET if row.before is None else Raw(row.before.encode()),
         after=UNSET if row.after is None else Raw(row.after.encode()),

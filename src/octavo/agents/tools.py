@@ -19,7 +19,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Database
 from ..kit.mcp import RefusedTool, Tool
-from ..kit.operation import Actor, Person
+from ..kit.operation import Actor
 from . import store
 
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
@@ -53,7 +53,7 @@ class Using(Struct, frozen=True):
 
     @property
     def agent_name(self) -> str | None:
-        return self.actor.agent if isinstance(self.actor, Person) else None
+        return self.actor.agent
 
     def ask(
         self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
@@ -91,8 +91,7 @@ class Using(Struct, frozen=True):
             act = store.ActRow(
                 ids.new_id(), operation, path.get("spaceId"), change, id, parent, pages, now(), None
             )
-            told: dict[str, Any] = {"agent": self.agent_name, "operation": operation}
-            told |= {"space": act.space_id, "changeRequest": change}
+            told = {"operation": operation, "space": act.space_id, "changeRequest": change}
             with self.db.write() as tx:
                 store.insert_act(tx, self.agent, act)
                 audit(tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=told)

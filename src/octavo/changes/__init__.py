@@ -20,7 +20,7 @@ from .saving import (
     require_live,
     revise_change,
 )
-from .store import ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
+from .store import Author, ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
 from .suggesting import (
     Accepted,
     Nodes,
@@ -37,7 +37,7 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "Accepted", "Nodes", "Suggested", "accept_suggestion", "says_as_before", "shown_nodes", "take_back", "try_suggestion",
-    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result", "VisitedChange",
+    "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
     "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "slots",

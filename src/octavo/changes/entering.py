@@ -9,7 +9,7 @@ from ..content import ReadState
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
-from .store import ChangeRow, find_change
+from .store import Author, ChangeRow, find_change
 from .wire import view_of
 
 
@@ -34,6 +34,10 @@ class ChangeAccess(Struct, frozen=True):
     @property
     def user_id(self) -> str:
         return self.space.user_id
+
+    @property
+    def author(self) -> Author:
+        return Author(self.space.user_id, self.space.agent)
 
     @property
     def role(self) -> str:

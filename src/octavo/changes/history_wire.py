@@ -42,6 +42,8 @@ class RollbackAnswer(Struct):
 
 
 class RevisionItem(Struct, rename="camel"):
+    """``agent``: the program by which the author made it."""
+
     id: str
     parents: list[str]
     type: RevisionType
@@ -51,6 +53,7 @@ class RevisionItem(Struct, rename="camel"):
     object: Literal["revision-summary"] = "revision-summary"
     begun_at: str | UnsetType = UNSET
     author: User | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
     git: dict[str, Any] | UnsetType = UNSET
     merged_from: ChangeRequest | UnsetType = UNSET
@@ -81,6 +84,7 @@ def present_revisions(
                 location=to.url(f"/spaces/{space_id}/revisions/{row.id}"),
             ),
             author=people[row.author] if row.author else UNSET,
+            agent=row.agent or UNSET,
             message=row.message or UNSET,
             git=row.git or UNSET,
             merged_from=by_id.get(row.merged_from, UNSET) if row.merged_from else UNSET,

@@ -55,6 +55,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         made = revision.write(
             type="merge",
             author=access.user_id,
+            agent=access.author.agent,
             message=change.subject or None,
             merged_from=change.id,
             parents=[change.revision],
@@ -91,6 +92,7 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         made = revision.write(
             type="update",
             author=access.user_id,
+            agent=access.author.agent,
             parents=[change.main_revision],
             base_sequence=change.main_sequence,
             conflicts=encode_conflicts(merged.conflicts),

@@ -83,7 +83,9 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
         with context.db.read() as tx:
             main, changes = _to_restore(tx, space, revision_id)
         with new_revision(context, main, changes) as revision:
-            made = revision.write(type="rollback", author=space.user_id, parents=[revision_id])
+            made = revision.write(
+                type="rollback", author=space.user_id, agent=space.agent, parents=[revision_id]
+            )
         return made.revision_id
 
     return again(attempt)

@@ -49,6 +49,8 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel"):
+    """``agent``: the program by which the reviewer gave it; Octavo's own."""
+
     id: str
     revision: str
     reviewer: User
@@ -60,6 +62,7 @@ class Review(Struct, rename="camel"):
     object: Literal["change-request-review"] = "change-request-review"
     requested_by: User | UnsetType = UNSET
     comment: Any | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
 
 
 class SubmitReview(Struct):
@@ -95,6 +98,7 @@ def present_reviews(
             ),
             requested_by=people[review.requested_by] if review.requested_by else UNSET,
             comment=comments.get(review.id, UNSET),
+            agent=review.agent or UNSET,
         )
         for review in reviews
     ]

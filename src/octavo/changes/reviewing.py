@@ -84,7 +84,7 @@ def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, sa
     require_editable(change)
     if change.created_by == access.user_id:
         raise Forbidden("Who made a change request cannot review it.")
-    review = store.insert_review(tx, change, access.user_id, status)
+    review = store.insert_review(tx, change, access.author, status)
     if said is not None:
         _comments[0].post(to, tx, change, review.id, said)
     tell(tx, "change_request_review_submitted", access, change.id, review=review.id, status=status)

@@ -100,7 +100,7 @@ def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: st
         tx,
         branch,
         main.revision_id,
-        created_by=space.user_id,
+        by=space,
         subject=subject,
         issues_cluster=issues_cluster,
     )
@@ -122,12 +122,11 @@ def create_with(
     the head of main."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
-        change = store.insert_change(
-            tx, revision.state, main.revision_id, created_by=space.user_id, subject=subject[:100]
-        )
+        change = store.insert_change(tx, revision.state, main.revision_id, by=space, subject=subject[:100])
         made = revision.write(
             type=type,
             author=space.user_id,
+            agent=space.agent,
             parents=parents,
             conflicts=encode_conflicts(merged.conflicts),
         )
@@ -147,7 +146,7 @@ def create_conflicted(
     once, for people to settle it."""
     change = create(tx, space, subject[:100])
     made = write_unchanged(
-        tx, change.state, author=space.user_id, conflicts=encode_conflicts(list(conflicts))
+        tx, change.state, author=space.user_id, agent=space.agent, conflicts=encode_conflicts(list(conflicts))
     )
     store.set_fields(tx, store.get_change(tx, change.id), status="open")
     tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
@@ -217,7 +216,7 @@ def revise_change(
     make: Make,
     also: Also = _nothing_else,
     base_revision: str | None = None,
-    author: str | None = None,
+    author: store.Author | None = None,
 ) -> EditedChange:
     """One revision of a change request, of what ``make`` says; it is asked again when another write came first.
     ``author``: whose words it holds, where the caller only takes them in."""
@@ -228,7 +227,7 @@ def revise_change(
             require_editable(change)
             edited = make(tx, change.state, change.below)
             conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
-            since = _goes_on(tx, change.state, access.user_id, base_revision)
+            since = _goes_on(tx, change.state, access.author, base_revision)
         if not edited.changes and conflicts == change.open_conflicts:
             return EditedChange(change.state, edited, change.revision)
         made = write_edit(context, access, change, edited, conflicts, also, since, author)
@@ -237,11 +236,13 @@ def revise_change(
     return again(attempt)
 
 
-def _goes_on(tx: Transaction, head: State, author: str, base_revision: str | None) -> tuple[str, int] | None:
+def _goes_on(
+    tx: Transaction, head: State, by: store.Author, base_revision: str | None
+) -> tuple[str, int] | None:
     """Where the saves in a row began that an edit of the head goes on, for ``commit``."""
     if base_revision != head.revision_id:
         return None
-    since = goes_on(tx, head, author)
+    since = goes_on(tx, head, *by)
     return None if since is None else (head.revision_id, since)
 
 
@@ -272,17 +273,19 @@ def write_edit(
     conflicts: list[merging.Conflict],
     also: Also = _nothing_else,
     goes_on: tuple[str, int] | None = None,
-    author: str | None = None,
+    author: store.Author | None = None,
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open. ``author``: whose words it holds,
     where that is not the caller. Raises BranchMoved."""
-    author = author or access.user_id
+    author = author or access.author
     with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
         change = held(tx, seen)
-        made = revision.write(author=author, conflicts=encode_conflicts(conflicts), goes_on=goes_on)
+        made = revision.write(
+            author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
+        )
         store.set_fields(tx, change, edits=change.edits + 1)
-        store.add_contribution(tx, change.id, author, "edit")
+        store.add_contribution(tx, change.id, author.user_id, "edit")
         tell(
             tx,
             "change_request_content_updated",
@@ -331,7 +334,7 @@ def edit_live(
         with context.db.read() as tx:
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
-            since = _goes_on(tx, main, space.user_id, base_revision)
+            since = _goes_on(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts:
             change = create_with(
                 context,
@@ -345,7 +348,7 @@ def edit_live(
             return EditedChange(main, edited, main.revision_id)
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
-            made = revision.write(author=space.user_id, goes_on=since)
+            made = revision.write(author=space.user_id, agent=space.agent, goes_on=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess, seen_spaces
+from ..access import OrgAccess, SpaceAccess, seen_spaces
 from ..content import Layer, State
 from ..core.merge import Conflict
 from ..errors import NotFound
@@ -16,6 +16,13 @@ from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 from ..spaces import number_change, recount_change
+
+
+class Author(NamedTuple):
+    """Who says something: a person, and the program by which they do, where it is one."""
+
+    user_id: str
+    agent: str | None
 
 
 class ChangeRow(Struct, frozen=True):
@@ -29,6 +36,7 @@ class ChangeRow(Struct, frozen=True):
     subject: str
     description: str | None
     created_by: str
+    agent: str | None
     created_at: int
     updated_at: int
     revision_initial: str
@@ -79,7 +87,7 @@ def encode_conflicts(conflicts: list[Conflict]) -> str | None:
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
 
-_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:16])
+_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:17])
 _CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
 _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN revisions r ON r.id = l.revision
            JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch"""
@@ -186,7 +194,7 @@ def insert_change(
     branch: State,
     initial_revision: str,
     *,
-    created_by: str,
+    by: SpaceAccess,
     subject: str,
     issues_cluster: str | None = None,
 ) -> ChangeRow:
@@ -194,15 +202,16 @@ def insert_change(
     change_id, moment = ids.new_id(), now()
     number = number_change(tx, branch.space_id)
     tx.run(
-        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, created_at,
+        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
                                         updated_at, revision_initial, issues_cluster)
-           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :at, :at, :initial, :cluster)""",
+           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :agent, :at, :at, :initial, :cluster)""",
         id=change_id,
         space=branch.space_id,
         number=number,
         branch=branch.layers[0].branch_id,
         subject=subject,
-        by=created_by,
+        by=by.user_id,
+        agent=by.agent,
         at=moment,
         initial=initial_revision,
         cluster=issues_cluster,
@@ -326,22 +335,24 @@ class ReviewRow(Struct, frozen=True):
     edits: int
     created_at: int
     updated_at: int
+    agent: str | None
 
 
 _REVIEW = ", ".join(f"v.{name}" for name in ReviewRow.__struct_fields__)
 
 
-def insert_review(tx: Transaction, change: ChangeRow, reviewer: str, status: str) -> ReviewRow:
+def insert_review(tx: Transaction, change: ChangeRow, by: Author, status: str) -> ReviewRow:
     row = tx.one(
         f"""INSERT INTO change_reviews (id, change_id, reviewer, requested_by, status, revision, edits, created_at,
-                                        updated_at)
+                                        updated_at, agent)
             VALUES (:id, :change, :reviewer,
                     (SELECT requested_by FROM change_reviewers WHERE change_id = :change AND user_id = :reviewer),
-                    :status, :revision, :edits, :at, :at)
+                    :status, :revision, :edits, :at, :at, :agent)
             RETURNING {_REVIEW.replace("v.", "")}""",
         id=ids.new_id(),
         change=change.id,
-        reviewer=reviewer,
+        reviewer=by.user_id,
+        agent=by.agent,
         status=status,
         revision=change.revision,
         edits=change.edits,

@@ -93,7 +93,7 @@ def accept_suggestion(
     page_id: str,
     block: str,
     what: Suggested,
-    by: str,
+    by: store.Author,
     note: Callable[[Transaction, Accepted | None], None],
 ) -> None:
     """Puts the suggestion of ``by`` over what the change request holds now, as a revision of theirs. ``note`` is written

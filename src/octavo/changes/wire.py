@@ -27,7 +27,8 @@ class ChangeRequestUrls(Struct):
 
 
 class ChangeRequest(Struct, rename="camel"):
-    """``conflicts``: how many are open in it; Octavo's own."""
+    """``conflicts``: how many are open in it. ``agent``: the program by which its creator began it. Both are
+    Octavo's own."""
 
     id: str
     number: int
@@ -48,6 +49,7 @@ class ChangeRequest(Struct, rename="camel"):
     revision_merged_ancestor: str | UnsetType = UNSET
     revision_merged: str | UnsetType = UNSET
     conversations_issues_cluster: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
 
 
 class ChangeRequestsQuery(PageQuery, rename="camel"):
@@ -144,6 +146,7 @@ def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
         revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
+        agent=change.agent or UNSET,
     )
 
 
@@ -159,6 +162,7 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         revision_merged_ancestor=UNSET,
         revision_merged=UNSET,
         conversations_issues_cluster=UNSET,
+        agent=UNSET,
     )
 
 

@@ -33,6 +33,11 @@ class Discussion(Struct, frozen=True):
         return self.space.user_id
 
     @property
+    def agent(self) -> str | None:
+        """The program by which the caller acts, where it is one."""
+        return self.space.agent
+
+    @property
     def path(self) -> str:
         """Of its comments in the API, below /v1."""
         change = f"/change-requests/{self.change_id}" if self.change_id else ""

@@ -117,6 +117,7 @@ def present_comments(
         Comment(
             id=row.id,
             posted_by=page.people[row.posted_by],
+            agent=row.agent or UNSET,
             posted_at=iso(row.posted_at),
             edited_at=iso(row.edited_at) if row.edited_at else UNSET,
             reactions=page.present_reactions(row),
@@ -143,6 +144,7 @@ def present_replies(
         CommentReply(
             id=row.id,
             posted_by=page.people[row.posted_by],
+            agent=row.agent or UNSET,
             posted_at=iso(row.posted_at),
             edited_at=iso(row.edited_at) if row.edited_at else UNSET,
             reactions=page.present_reactions(row),

@@ -42,6 +42,7 @@ class CommentRow(Struct, frozen=True):
     revision: str
     body: str
     posted_by: str
+    agent: str | None
     posted_at: int
     edited_at: int | None
     resolved_at: int | None
@@ -230,6 +231,7 @@ def _insert(
         revision=anchor.revision,
         body=body,
         posted_by=discussion.user_id,
+        agent=discussion.agent,
         posted_at=now(),
         edited_at=None,
         resolved_at=None,

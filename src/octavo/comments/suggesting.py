@@ -10,6 +10,7 @@ from msgspec import UNSET
 from ..access import User
 from ..changes import (
     Accepted,
+    Author,
     DocumentInput,
     Suggested,
     accept_suggestion,
@@ -89,7 +90,8 @@ def settle(
     if status == "accepted":
         assert comment.page_id is not None and comment.node_id is not None
         what = Suggested(comment.revision, kept.was, kept.becomes)
-        accept_suggestion(context, access, comment.page_id, comment.node_id, what, comment.posted_by, note)
+        by = Author(comment.posted_by, comment.agent)
+        accept_suggestion(context, access, comment.page_id, comment.node_id, what, by, note)
     elif kept.revision is not None and kept.revision_before is not None:
         taken = Accepted(kept.revision_before, kept.revision)
         take_back(context, access, taken, lambda tx, made: note(tx))

@@ -80,6 +80,8 @@ class CommentBody(Struct):
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
+    """``agent``: the program by which who posted it wrote it; Octavo's own."""
+
     id: str
     posted_by: User
     posted_at: str
@@ -88,6 +90,7 @@ class CommentReply(Struct, rename="camel", kw_only=True):
     urls: CommentUrls
     permissions: CommentPermissions
     edited_at: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
     object: Literal["comment-reply"] = "comment-reply"
 
 
@@ -106,6 +109,8 @@ class Suggestion(Struct, rename="camel", kw_only=True):
 
 
 class Comment(Struct, rename="camel", kw_only=True):
+    """``agent``: the program by which who posted it wrote it; Octavo's own."""
+
     id: str
     posted_by: User
     posted_at: str
@@ -121,6 +126,7 @@ class Comment(Struct, rename="camel", kw_only=True):
     resolved_at: str | UnsetType = UNSET
     resolved_by: User | UnsetType = UNSET
     suggestion: Suggestion | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
     object: Literal["comment"] = "comment"
 
 

@@ -84,6 +84,7 @@ class RevisionRow(Struct, frozen=True):
     git: dict[str, Any] | None
     merged_from: str | None
     conflicts: str | None
+    agent: str | None
     saves_since: int | None
     """The sequence before the saves in a row that this one goes on; None for one that begins."""
 
@@ -275,7 +276,7 @@ def list_revisions_of_page(
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
-               r.git, r.merged_from, r.conflicts, r.saves_since"""
+               r.git, r.merged_from, r.conflicts, r.agent, r.saves_since"""
 _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
                 AND n.saves_since IS NOT NULL)"""
 """Of saves in a row the last one; they follow each other without a gap."""
@@ -324,11 +325,16 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
     return found
 
 
-def goes_on(tx: Transaction, state: State, author: str) -> int | None:
-    """Where the saves in a row began that an edit by this person goes on, made on just this state: the sequence before
+def goes_on(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
+    """Where the saves in a row began that an edit by this person, or their program, goes on, made on just this state: the sequence before
     them. None where it begins anew."""
     last = get_revision(tx, state.revision_id)
-    if (last.type, last.author) != ("edits", author) or last.sequence == 1 or last.message or last.git:
+    if (
+        (last.type, last.author, last.agent) != ("edits", author, agent)
+        or last.sequence == 1
+        or last.message
+        or last.git
+    ):
         return None
     first = list_beginnings(tx, [last]).get(last.id, last)
     moment = now()
@@ -865,6 +871,7 @@ def commit(
     *,
     type: str = "edits",
     author: str | None = None,
+    agent: str | None = None,
     message: str | None = None,
     git: Mapping[str, Any] | None = None,
     merged_from: str | None = None,
@@ -875,7 +882,8 @@ def commit(
 ) -> State:
     """Makes the next revision of the state's upper branch. The state must be its head: else BranchMoved.
 
-    ``staged``: the rows of these changes, where they are written already. ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
+    ``agent``: the program by which the author made it. ``staged``: the rows of these changes, where they are written
+    already. ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
     revision before. ``goes_on``: the revision before and where the saves in a row began that this one goes on, where it
     is still the one before. Rows are written for what changed, whatever the size of the space.
     """
@@ -897,9 +905,9 @@ def commit(
         raise BranchMoved
     tx.run(
         """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at, message,
-                                  git, merged_from, conflicts, saves_since)
+                                  git, merged_from, conflicts, agent, saves_since)
            VALUES (:id, :branch, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts,
-                   :saves_since)""",
+                   :agent, :saves_since)""",
         id=revision_id,
         branch=branch,
         seq=sequence,
@@ -912,6 +920,7 @@ def commit(
         git=msgspec.json.encode(git).decode() if git else None,
         merged=merged_from,
         conflicts=conflicts,
+        agent=agent,
         saves_since=goes_on[1] if goes_on and staged is None and goes_on[0] == state.revision_id else None,
     )
     if staged is None:

@@ -1,9 +1,12 @@
-"""What a User-Agent header says: roughly which device, browser and system, and whether a program reads."""
+"""What a User-Agent header says: roughly which device, browser and system, and which kind of program, if one reads."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Program = Literal["crawler", "assistant", "coding-agent", "unknown"]
+"""What reads for somebody: it collects pages, it answers the question of a person, it works on their code."""
 
 
 class Agent(NamedTuple):
@@ -17,6 +20,26 @@ _BOT = re.compile(
     r"|node-fetch|undici|chatgpt|claude|anthropic|perplexity|facebookexternalhit|embedly|monitor|uptime",
     re.I,
 )
+_PROGRAMS: tuple[tuple[Program, re.Pattern[str]], ...] = (
+    (
+        "coding-agent",
+        re.compile(
+            r"claude-code|codex|cursor|copilot|opencode|windsurf|gemini-cli|\b(cline|aider|devin|amp|zed|roo|goose)[/ -]",
+            re.I,
+        ),
+    ),
+    (
+        "assistant",
+        re.compile(
+            r"(chatgpt|claude|perplexity|mistralai|meta-external\w*)-user|claude-web|duckassist", re.I
+        ),
+    ),
+    (
+        "crawler",
+        re.compile(r"bot\b|bot[/;_-]|crawl|spider|slurp|facebookexternalhit|embedly|externalagent", re.I),
+    ),
+)
+"""The first that fits. Whoever names itself otherwise is unknown."""
 # The first that fits: browsers name those they descend from behind their own name.
 _BROWSERS = (
     ("edge", re.compile(r"Edg(e|A|iOS)?/")),
@@ -37,9 +60,12 @@ _TABLET = re.compile(r"iPad|Tablet|Android(?!.*Mobile)")
 _MOBILE = re.compile(r"Mobile|iPhone|iPod")
 
 
-def is_bot(user_agent: str) -> bool:
-    """Whether a program reads, or nobody says who does."""
-    return not user_agent.strip() or _BOT.search(user_agent) is not None
+def read_program(user_agent: str) -> Program | None:
+    """What kind of program reads; None for a person. Where nobody says who does, an unknown one."""
+    for kind, names in _PROGRAMS:
+        if names.search(user_agent):
+            return kind
+    return "unknown" if not user_agent.strip() or _BOT.search(user_agent) else None
 
 
 def read_agent(user_agent: str) -> Agent:

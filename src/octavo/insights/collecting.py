@@ -1,7 +1,7 @@
 """Taking in what visitors did: events become rows without whoever it was, and are written many at once.
 
 Nothing that a browser says is believed more than it is worth: places must be of the site, claims must be signed,
-times lie within the last day. Programs are left out. Addresses are dropped here, and cookies but for the answer to the
+times lie within the last day. Programs are kept apart from people. Addresses are dropped here, and cookies but for the answer to the
 question for consent, which goes along to those who hear of the event and is not stored.
 """
 
@@ -36,7 +36,7 @@ from ..sites import (
     read_visitor_token,
 )
 from . import store
-from .agents import is_bot, read_agent
+from .agents import Program, read_agent, read_program
 from .kinds import (
     CONSENT,
     AdClick,
@@ -47,8 +47,10 @@ from .kinds import (
     AskRateResponse,
     Event,
     LinkClick,
+    PageMissing,
     PagePostFeedback,
     PagePostFeedbackComment,
+    SearchMissing,
     SearchOpenResult,
     SearchTypeQuery,
     TrademarkClick,
@@ -61,7 +63,8 @@ _CHUNK = 5000
 
 
 def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
-    """Registers ``hook(tx, rows)``: called where events are written, in their transaction."""
+    """Registers ``hook(tx, rows)``: called with those of people where events are written, in their
+    transaction."""
     _on_events.append(hook)
 
 
@@ -85,8 +88,9 @@ class _Batches:
                 together = [row for part in batch for row in part]
                 with database.write() as tx:
                     store.insert_events(tx, together)
+                    people = [row for row in together if row.bot is None]
                     for hook in _on_events:
-                        hook(tx, together)
+                        hook(tx, people)
             except BaseException:
                 with self._lock:
                     self._waiting = [part for part in batch if part is not rows] + self._waiting
@@ -137,7 +141,7 @@ def _rows(
     site_id: str,
     events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
-    """The events of people as rows. Raises NotFound for a site that is not published."""
+    """The events as rows. Raises NotFound for a site that is not published."""
     missing = NotFound(f"There is no published site {site_id!r}.")
     try:
         site = get_site(tx, site_id)
@@ -151,10 +155,12 @@ def _rows(
     read_schema = cache(lambda: get_visitor_schema(tx, site_id))
     rows = []
     for event, visitor in events:
-        if not is_bot(event.session.user_agent):
+        program = _program(event)
+        if _is_counted(context, event, program):
             key = event.location.site_share_key
             link = find_link(key) if key else None
             row = _row(site, structure, event, link.id if link else None)
+            row.bot = program
             token = event.session.visitor_auth_token
             if visitor is None and token:
                 signed = read_visitor_token(tx, context, site, token)
@@ -162,6 +168,19 @@ def _rows(
             row.claims = _flat(visitor) if visitor is not None else None
             rows.append(row)
     return rows
+
+
+def _program(event: Event) -> Program | None:
+    """What kind of program did it; None for a person. Only programs speak the protocol of tools."""
+    found = read_program(event.session.user_agent)
+    return "unknown" if found is None and event.location.display_context == "mcp" else found
+
+
+def _is_counted(context: Context, event: Event, program: Program | None) -> bool:
+    if program is not None:
+        return context.settings.count_programs
+    # People who look at Markdown read what they counted for as a page, and what they do not find they see.
+    return event.location.display_context != "markdown" and not isinstance(event, PageMissing | SearchMissing)
 
 
 def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | None) -> EventRow:
@@ -203,7 +222,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
 def _details(event: Event) -> dict[str, Any]:
     """The columns that only some types of events have."""
     match event:
-        case SearchTypeQuery() | SearchOpenResult() | AskQuestion():
+        case SearchTypeQuery() | SearchOpenResult() | SearchMissing() | AskQuestion():
             return {"query": event.query}
         case PagePostFeedback():
             return {"page_rating": event.feedback.rating}

@@ -9,9 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 EventType = Literal[
     "page_view", "search_open", "search_type_query", "search_open_result", "page_post_feedback",
     "page_post_feedback_comment", "ask_question", "ask_view", "ask_rate_response", "link_click",
-    "api_client_open", "api_client_request", "ad_click", "ad_display", "trademark_click",
+    "api_client_open", "api_client_request", "ad_click", "ad_display", "trademark_click", "page_missing", "search_missing",
 ]  # fmt: skip
-DisplayContext = Literal["site", "embed"]
+DisplayContext = Literal["site", "embed", "markdown", "mcp"]
 PageRating = Literal["bad", "ok", "good"]
 LinkPosition = Literal["announcement", "header", "footer", "sidebar", "content"]
 Url = Annotated[str, Meta(max_length=2048)]
@@ -62,6 +62,16 @@ class SearchOpen(_Event, tag="search_open"):
 
 
 class SearchTypeQuery(_Event, tag="search_type_query"):
+    query: Text
+
+
+class PageMissing(_Event, tag="page_missing"):
+    """A program asked for an address without a page; Octavo's own."""
+
+
+class SearchMissing(_Event, tag="search_missing"):
+    """A program searched and found nothing; Octavo's own."""
+
     query: Text
 
 
@@ -165,6 +175,8 @@ class AdDisplay(_Event, tag="ad_display"):
 
 Event = (
     PageView
+    | PageMissing
+    | SearchMissing
     | SearchOpen
     | SearchTypeQuery
     | SearchOpenResult

@@ -41,6 +41,7 @@ _TEXTS = {
     "visitorDevice": "device",
     "visitorBrowser": "browser",
     "visitorOS": "os",
+    "visitorBot": "bot",
     "visitorLanguage": "language",
     "eventLinkTargetValue": "link_target",
     "eventLinkTargetKind": "link_kind",
@@ -63,8 +64,8 @@ _TEXTS = {
     "eventAdPlacement": "placement",
     "eventTrademarkPlacement": "placement",
 }
-_ALWAYS_NULL = ("visitorBot", "visitorGeoCountry", "visitorGeoPoint")
-"""What is not kept: programs are left out, and addresses, from which a place could be guessed."""
+_ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint")
+"""What is not kept: addresses, from which a place could be guessed."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
@@ -177,7 +178,7 @@ def _moment(place: str, text: Any) -> int:
 
 def aggregate(tx: Transaction, site_id: str, body: Aggregate) -> Aggregation:
     """Counts events. The answer has the columns of ``groupBy`` and ``select``; what of these is not counted groups as
-    well. Raises BadRequest."""
+    well. Programs are counted where `visitorBot` is named. Raises BadRequest."""
     asked = _Question(tx, site_id)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
@@ -189,6 +190,10 @@ def aggregate(tx: Transaction, site_id: str, body: Aggregate) -> Aggregation:
     asked.where += [f"e.at >= {asked.bind(since)}", f"e.at < {asked.bind(until)}"]
     for n, condition in enumerate(body.where):
         asked.add(f"where[{n}]", condition)
+    named = {*(column.column for column in answered), *(condition.column for condition in body.where)}
+    if "visitorBot" not in named:
+        # Programs are counted where a question names them, and otherwise are no visitors.
+        asked.where.append("e.bot IS NULL")
     made = [asked.expressions(column) for column in answered]
     flat = [expression for one in made for expression in one]
     names = [f"c{n}" for n in range(len(flat))]

@@ -23,7 +23,7 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 @operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Keeps what visitors of a published site did: at most 100 events, without addresses and cookies. Programs are
-    left out."""
+    kept apart from people, by kind."""
     collect(call.context, organization_id, site_id, body.events)
 
 
@@ -36,7 +36,9 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     agents="docs:gaps",
 )
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
-    """Counts events of a site: `select` says what, `where` of which events, `groupBy` for each of what."""
+    """Counts events of a site: `select` says what, `where` of which events, `groupBy` for each of what.
+    People alone, unless `visitorBot` is named: it is `crawler`, `assistant`, `coding-agent` or `unknown`, and null for
+    people."""
     with call.db.read() as tx:
         return querying.aggregate(tx, site.site_id, body)
 

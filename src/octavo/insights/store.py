@@ -11,7 +11,7 @@ from ..kit.db import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
-    """``consent``: what the visitor answered when they were asked for cookies, `yes` or `no`; never stored."""
+    """``bot``: the kind of program; None for a person. ``consent``: what the visitor answered when they were asked for cookies, `yes` or `no`; never stored."""
 
     id: str
     site_id: str
@@ -51,6 +51,7 @@ class EventRow(Struct, kw_only=True):
     api_method: str | None = None
     ad_domain: str | None = None
     placement: str | None = None
+    bot: str | None = None
     consent: str | None = None
 
 
@@ -100,7 +101,7 @@ def list_segments(tx: Transaction, site_id: str, since: int, limit: int) -> list
     """(claims, events, visitors, sessions) of visitors with the same claims, the most active first."""
     return tx.all(
         """SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
-           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL
+           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL
            GROUP BY e.claims ORDER BY count(*) DESC, e.claims LIMIT :limit""",
         site=site_id,
         since=since,

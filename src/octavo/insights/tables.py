@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare
+from .agents import Program
 from .kinds import DisplayContext, EventType, PageRating
 
 declare(
@@ -15,6 +16,7 @@ declare(
             "type": get_args(EventType),
             "display_context": get_args(DisplayContext),
             "page_rating": get_args(PageRating),
+            "bot": get_args(Program),
         },
         json={"claims": dict[str, str], "link_target": dict},
         long=("url", "referrer", "comment"),

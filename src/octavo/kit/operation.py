@@ -401,6 +401,10 @@ class Script(Struct, frozen=True):
     client: str | None = None
 
     @property
+    def agent(self) -> None:
+        """A script acts for nobody but itself."""
+
+    @property
     def token_id(self) -> str:
         """What the audit log and rate limits know its tokens by: these are kept nowhere."""
         return self.installation_id or self.integration_id

@@ -32,6 +32,7 @@ from .sites import look_of, site_view
 from .table import View
 from .tracking import (
     SEEN_PATH,
+    note_missing,
 )
 from .views import MessageView, SearchHit, SiteView
 
@@ -112,6 +113,7 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return redirect(target)
+    note_missing(view.events, view.request, space)
     if prefers_markdown(view.request.header(b"accept")):
         text = (
             f"# Page not found\n\nNo page of this documentation is at this address. "

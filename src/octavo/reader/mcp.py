@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from ..core.addresses import read_address
 from ..core.pages import Page
+from ..insights import PageMissing, PageView, SearchMissing, SearchTypeQuery
 from ..kit.db import Transaction
 from ..kit.mcp import RefusedTool, Server, Tool
 from ..openapi import Listed, list_operations
@@ -20,6 +21,7 @@ from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
+from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
 MCP_PATHS = ("~gitbook/mcp", "~mcp")
@@ -96,11 +98,19 @@ class Reading(NamedTuple):
     tx: Transaction
     visit: SiteVisit
     build: Callable[[SpaceVisit], PageBuilder]
+    note: Callable[..., None]
+    """Notes what is done for insights: ``tracking.note_tool`` of this visit."""
 
 
 def _search(site: Reading, asked: Search) -> str:
     # PostgreSQL takes no NUL in texts, and no page has one.
-    found = search_site(site.tx, site.visit, asked.query.replace("\0", " "))
+    query = asked.query.replace("\0", " ").strip()
+    found = search_site(site.tx, site.visit, query)
+    here = location_at(site.visit, "", "mcp")
+    if query:
+        site.note(SearchTypeQuery, here, query=query[:MAX_WORDS])
+    if query and found.is_empty:
+        site.note(SearchMissing, here, query=query[:MAX_WORDS])
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
         return f"No page matches.{near}"
@@ -162,10 +172,14 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
 def _read_page(site: Reading, asked: ReadPage) -> str:
     found = _find_page(site, asked.address)
     if found is None:
+        if asked.address.startswith(site.visit.published):
+            path = asked.address.removeprefix(site.visit.published)
+            site.note(PageMissing, location_at(site.visit, path, "mcp"))
         raise RefusedTool(
             "There is no page at this address. search and list_pages give the addresses of pages."
         )
     space, page, _ = found
+    site.note(PageView, location_of(space, page, "mcp"))
     return _part(_write(site.build(space), page, asked.section.removeprefix("#")), asked.start)
 
 

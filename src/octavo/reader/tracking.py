@@ -18,13 +18,16 @@ from ..errors import BadRequest
 from ..insights import (
     CONSENT,
     AskQuestion,
+    DisplayContext,
     Event,
     EventQueue,
     Link,
     LinkClick,
     LinkPosition,
     LinkTarget,
+    PageMissing,
     PageView,
+    SearchMissing,
     SearchOpenResult,
     SearchResult,
     SearchTypeQuery,
@@ -33,13 +36,15 @@ from ..insights import (
 )
 from ..kit.asgi import Request
 from ..kit.proxies import address_key
-from ..visits import PREVIEW_COOKIE, MadeOf, SpaceVisit
+from ..visits import PREVIEW_COOKIE, MadeOf, SiteVisit, SpaceVisit
 
 SEEN_PATH = "~seen"
 """Where the script of a page says what the server does not see."""
 MAX_SEEN = 4096
 """Bytes of what it says."""
-_URL, _WORDS, _AGENT = 2048, 512, 1024
+MAX_WORDS = 512
+"""Characters of a search or question that are kept."""
+_URL, _AGENT = 2048, 1024
 _PREVIEW = f"{PREVIEW_COOKIE}=".encode()
 
 
@@ -69,8 +74,11 @@ def _authority(url: str) -> str:
     return address.authority if address is not None else ""
 
 
-def location_of(space: SpaceVisit, page: Page | None = None) -> VisitorLocation:
-    """Where a visitor is who is at a page, or at what a space has beside its pages."""
+def location_of(
+    space: SpaceVisit, page: Page | None = None, form: DisplayContext | None = None
+) -> VisitorLocation:
+    """Where a visitor is who is at a page, or at what a space has beside its pages. ``form``: in which a program has
+    it."""
     visit = space.visit
     path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
@@ -81,7 +89,21 @@ def location_of(space: SpaceVisit, page: Page | None = None) -> VisitorLocation:
         space=space.site_space.space_id,
         revision=space.view.state.revision_id,
         page=page.id if page is not None else None,
-        display_context="embed" if visit.embedded else "site",
+        display_context=form or ("embed" if visit.embedded else "site"),
+    )
+
+
+def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
+    """Where a program is that asks for what a site has by itself. ``path``: below its base."""
+    return VisitorLocation(
+        url=f"{visit.published}{path}"[:_URL],
+        site_section=None,
+        site_space=None,
+        site_share_key=visit.admission.key or None,
+        space=None,
+        revision=None,
+        page=None,
+        display_context=form,
     )
 
 
@@ -109,14 +131,48 @@ def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: 
     if query.strip() and _is_read(request):
         location = location_of(space)
         event = SearchTypeQuery(
-            session=session_of(request, location), location=location, query=query.strip()[:_WORDS]
+            session=session_of(request, location), location=location, query=query.strip()[:MAX_WORDS]
         )
         _note(events, space, event, _typist(request))
 
 
-def note_question(events: EventQueue, request: Request, space: SpaceVisit, asked: str) -> None:
-    location = location_of(space)
-    event = AskQuestion(session=session_of(request, location), location=location, query=asked[:_WORDS])
+def note_missing(events: EventQueue, request: Request, space: SpaceVisit) -> None:
+    """Notes that there is no page at an address."""
+    if _is_read(request):
+        form: DisplayContext = "markdown" if space.rest.endswith(".md") else "site"
+        location = location_at(space.visit, quote(space.visit.rest), form)
+        _note(events, space, PageMissing(session=session_of(request, location), location=location))
+
+
+def note_fruitless(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
+    """Notes that a search found nothing."""
+    if query.strip() and _is_read(request):
+        location = location_of(space)
+        session = session_of(request, location)
+        _note(
+            events, space, SearchMissing(session=session, location=location, query=query.strip()[:MAX_WORDS])
+        )
+
+
+def note_tool(
+    events: EventQueue,
+    request: Request,
+    visit: SiteVisit,
+    make: Callable[..., Event],
+    location: VisitorLocation,
+    **said: str,
+) -> None:
+    """Notes what a program did by a tool: what ``make`` makes of its session, the location and ``said``."""
+    if not visit.admission.preview:
+        event = make(session=session_of(request, location), location=location, **said)
+        events.add(visit.organization_id, visit.site.id, event, visit.admission.claims)
+
+
+def note_question(
+    events: EventQueue, request: Request, space: SpaceVisit, asked: str, form: DisplayContext | None = None
+) -> None:
+    location = location_of(space, form=form)
+    event = AskQuestion(session=session_of(request, location), location=location, query=asked[:MAX_WORDS])
     _note(events, space, event)
 
 
@@ -155,7 +211,7 @@ class SeenClick(Struct, tag_field="type", tag="link_click"):
 class SeenResult(Struct, tag_field="type", tag="search_open_result"):
     """A result of a search was opened; ``path`` is where it led."""
 
-    query: Annotated[str, Meta(max_length=_WORDS, pattern=r"^[^\x00]+\Z")]
+    query: Annotated[str, Meta(max_length=MAX_WORDS, pattern=r"^[^\x00]+\Z")]
     path: Annotated[str, Meta(max_length=_URL)]
 
 

@@ -464,6 +464,10 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     fields: tuple[ApiHit, ...] = ()
     models: tuple[ApiHit, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        return not (self.hits or self.operations or self.fields or self.models)
+
 
 class SourceView(Struct, frozen=True, kw_only=True):
     """A section that an answer is made of."""

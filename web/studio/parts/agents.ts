@@ -9,6 +9,10 @@ const WORDS: Record<string, string> = {
   "docs:merge": t("merges"),
 };
 
+/** Who did something, and the program by which they did, where it was one. */
+export const sayWho = (name: string, agent: string | undefined) =>
+  agent ? t("{name} by {agent}", { name, agent }) : name;
+
 /** What an agent may do, in words. */
 export const sayWork = (agent: { scopes: string[] }) =>
   agent.scopes.map((scope) => WORDS[scope] ?? scope).join(", ");

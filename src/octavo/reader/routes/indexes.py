@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from ...errors import NotFound
 from ...kit.asgi import Answer
 from ...sites import get_customization
@@ -23,6 +25,7 @@ from ..programs import (
 )
 from ..sites import robots_text, sitemap_xml
 from ..table import View, route
+from ..tracking import location_at
 from .pages import read_page
 
 
@@ -39,9 +42,16 @@ def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     return same(sitemap_xml(view.tx, visit), "application/xml")
 
 
+def _counted(visit: SiteVisit, answer: Answer) -> Answer:
+    """An answer that is counted as read, by programs alone."""
+    if not visit.admission.preview:
+        visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
+    return answer
+
+
 @route("readIndex", "llms.txt", kept=True)
 def read_index(view: View, visit: SiteVisit) -> Answer:
-    return same(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT)
+    return _counted(visit, same(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT))
 
 
 def _mcp_address(view: View, visit: SiteVisit) -> str | None:
@@ -54,7 +64,7 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
     part = llms_part(view.tx, visit, name)
     if part is None:
         raise NotFound("This part of llms.txt is not there, or not any more.")
-    return same(part, TEXT)
+    return _counted(visit, same(part, TEXT))
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | None:
@@ -70,12 +80,14 @@ def _page_at(view: View, visit: SiteVisit) -> Answer | None:
 
 @route("readTree", SITEMAP, kept=True)
 def read_tree(view: View, visit: SiteVisit) -> Answer:
-    return _page_at(view, visit) or same(sitemap_markdown(view.tx, visit), MARKDOWN)
+    return _page_at(view, visit) or _counted(visit, same(sitemap_markdown(view.tx, visit), MARKDOWN))
 
 
 @route("readSkill", SKILL, kept=True)
 def read_skill(view: View, visit: SiteVisit) -> Answer:
-    return _page_at(view, visit) or same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
+    return _page_at(view, visit) or _counted(
+        visit, same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
+    )
 
 
 @route("readWellKnown", f"{WELL_KNOWN}/{{path*}}", kept=True)
@@ -97,4 +109,4 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
 
     text = whole_text(view.tx, visit, build)
     visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
-    return same(text, TEXT)
+    return _counted(visit, same(text, TEXT))

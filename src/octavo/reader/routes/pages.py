@@ -79,6 +79,8 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     if by_address or prefers_markdown(view.request.header(b"accept")):
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
+        if not visit.visit.admission.preview:
+            visit.visit.made_of.location = location_of(visit, shown, "markdown")
         links = link_header(visit.visit, f'<{canonical}>; rel="canonical"')
         return with_headers(same(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)})
     site = frame.site(shown)

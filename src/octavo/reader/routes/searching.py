@@ -15,6 +15,7 @@ from ..drawing import (
 from ..searching import search_site
 from ..table import View, route
 from ..tracking import (
+    note_fruitless,
     note_search,
 )
 from ..views import SearchAnswer
@@ -23,7 +24,10 @@ from ..views import SearchAnswer
 def _search(view: View, visit: SpaceVisit) -> SearchAnswer:
     query = words_of(view)
     note_search(view.events, view.request, visit, query)
-    return search_site(view.tx, visit.visit, query)
+    found = search_site(view.tx, visit.visit, query)
+    if found.is_empty:
+        note_fruitless(view.events, view.request, visit, query)
+    return found
 
 
 @route("searchSite", "~search.json")

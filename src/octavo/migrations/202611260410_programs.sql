@@ -1,0 +1,2 @@
+-- What kind of program a visitor was; null for people.
+ALTER TABLE site_events ADD COLUMN bot TEXT;
