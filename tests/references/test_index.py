@@ -331,6 +331,37 @@ def test_files_know_their_users(world, linked):
     assert [place["page"]["id"] for place in found["items"]] == [home]
 
 
+def test_reusable_contents_know_where_they_are_shown(world, linked):
+    home, guide, start = linked.page("Home"), linked.page("Guide"), linked.page("Start")
+    change = linked.create_change()
+    shared = {"operation": "insert_reusable_content", "title": "Notice", "document": {"markdown": "Words."}}
+    linked.edit(shared)
+    contents = world.get("admin", f"{linked.path}/content")["reusableContents"]
+    made = next(each for each in contents if each["title"] == "Notice")
+    block = {
+        "object": "block",
+        "type": "reusable-content",
+        "isVoid": True,
+        "data": {"ref": {"kind": "reusable-content", "reusableContent": made["id"]}},
+    }
+    document = {"document": [block]}
+    linked.edit({"operation": "update_page", "page": home, "document": document})
+    linked.edit({"operation": "update_page", "page": guide, "document": document})
+    found = linked.backlinks("reusable-contents", made["id"])
+    assert {place["page"]["id"] for place in found["items"]} == {home, guide}
+    later = linked.create_change()
+    linked.edit({"operation": "update_page", "page": start, "document": document}, change=later)
+    linked.write("Guide", "Nothing.", change=later)
+    back = linked.backlinks("reusable-contents", made["id"], change=later)
+    assert {place["page"]["id"] for place in back["items"]} == {home, start}
+    assert back["count"] == 2
+    for gone in ("nothing", home):
+        path = f"{linked.path}/content/reusable-contents/{gone}/backlinks"
+        assert world.call("admin", "GET", path).status_code == 404
+    path = f"{linked.path}/change-requests/{change}/content/reusable-contents/{made['id']}/backlinks"
+    assert world.call("admin", "GET", path).status_code == 404
+
+
 # --- change requests ------------------------------------------------------------------------------------
 
 

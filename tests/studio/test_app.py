@@ -334,6 +334,28 @@ def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
     page.context.close()
 
 
+def test_whoever_loses_the_right_to_write_keeps_what_they_wrote(app):
+    space = app.fill_space("Taken", ["Deploying"])
+    ilse = app.colleague("Ilse")
+    page = app.open_as(ilse, f"/s/{space}/deploying", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Edit", exact=True).click()
+    text = page.get_by_role("textbox", name="Page content")
+    text.get_by_text("About Deploying.").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Saved before.")
+    page.get_by_text("Saved", exact=True).wait_for()
+    who = ilse.get("/user").json()["id"]
+    app.call("PATCH", f"/orgs/{app.organization}/members/{who}", {"role": "read"})
+    page.keyboard.type(" Too late.")
+    alert = page.get_by_role("alert").filter(has_text="It is kept in this browser.")
+    expect(alert).to_be_visible()
+    expect(page.get_by_role("textbox", name="Page content")).to_have_count(0)
+    alert.get_by_role("button", name="Copy as Markdown").click()
+    page.get_by_text("Copied “Deploying” as Markdown").wait_for()
+    assert "About Deploying. Saved before. Too late." in page.evaluate("navigator.clipboard.readText()")
+    page.context.close()
+
+
 def test_words_of_a_page_are_commented_on(app):
     space = app.fill_space("Remarks", ["Deploying"])
     page = app.open(f"/s/{space}/deploying")

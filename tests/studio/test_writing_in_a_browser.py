@@ -3,6 +3,7 @@ of the file stays as it was."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import time
@@ -448,6 +449,74 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     desk.said.clear()
 
 
+def test_a_page_of_somebody_else_in_the_place_of_an_answer_is_none(desk):
+    change, text = _new(desk, "One.")
+    answered = []
+
+    def answer(route: Any) -> None:
+        if route.request.method != "POST" or answered:
+            return route.continue_()
+        answered.append(True)
+        route.fulfill(status=200, content_type="text/html", body="<h1>Welcome to this network</h1>")
+
+    text.page.route("**/content?**", answer)
+    _type(text, "One.", " Two.")
+    expect(_status(text)).to_have_text("Not saved yet")
+    assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
+    expect(_status(text)).to_have_text("Saved")
+    text.page.close()
+    desk.said.clear()
+
+
+def test_clocks_that_are_wrong_lose_nothing(desk):
+    # What a page's clock says, all pages of its context say.
+    context = desk.context.browser.new_context(
+        extra_http_headers={"authorization": desk.admin.client.headers["authorization"]}
+    )
+    desk = Desk(desk.admin, desk.url, context)
+    change, text = _new(desk, "One.")
+    page = text.page
+    day = datetime.timedelta(days=400)
+    page.clock.set_fixed_time(datetime.datetime.now() - day)
+    _type(text, "One.", " Behind.")
+    expect(_status(text)).to_have_text("Saved")
+    page.clock.set_fixed_time(datetime.datetime.now() + day)
+    page.keyboard.type(" Ahead.")
+    expect(_status(text)).to_have_text("Saved")
+    whole = "# Page\n\nOne. Behind. Ahead.\n\n"
+    assert desk.markdown(change) == whole
+    # What was kept with a clock ahead is taken up with one behind.
+    desk.context.set_offline(True)
+    page.keyboard.type(" Kept.")
+    page.get_by_text("Offline, kept here").wait_for()
+    page.close(run_before_unload=False)
+    desk.context.set_offline(False)
+    context.clock.set_fixed_time(datetime.datetime.now() - day)
+    text = desk.open(change)
+    whole = whole.replace("Ahead.", "Ahead. Kept.")
+    assert desk.until(change, lambda found: found == whole) == whole
+    context.close()
+
+
+def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
+    change, text = _new(desk, "One.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    made = desk.admin.call("GET", f"{content}/path/page")["id"]
+    _type(text, "One.", " Two.")
+    expect(_status(text)).to_have_text("Saved")
+    desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
+    page.keyboard.type(" Three.")
+    # What was written since is a conflict with the deletion, which the bar names.
+    expect(_status(text)).to_contain_text("Changed by")
+    expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
+    assert text.get_by_text("One. Two. Three.").is_visible()
+    kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
+    assert "One. Two. Three." in json.dumps(kept)
+    page.close()
+    desk.said.clear()
+
+
 def test_a_session_that_ended_keeps_the_text_until_somebody_signs_in(desk):
     change, text = _new(desk, "One.")
     ended = [True]
@@ -658,6 +727,57 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     assert "Three" not in found
     text.page.close()
     assert desk.said == []
+
+
+def test_a_reusable_content_is_written_where_it_is_shown(desk):
+    change, text = _new(desk, "One.", "Two.")
+    page = text.page
+    content = f"{desk.changes}/{change}/content"
+    source = "- Shared  words.\n- other\n\nSetext\n------\n"
+    shared = {"title": "Notice", "document": {"markdown": source}}
+    made = desk.admin.call("POST", f"{content}/reusable-contents", shared)["id"]
+    include = {"operation": "insert_page", "title": "Another", "document": {"document": [
+        {"object": "block", "type": "reusable-content", "isVoid": True,
+         "data": {"ref": {"kind": "reusable-content", "reusableContent": made}}}
+    ]}}  # fmt: skip
+    desk.admin.call("POST", content, {"changes": [include]})
+
+    def shown() -> str:
+        path = f"{content}/reusable-contents/{made}?format=markdown"
+        return str(desk.admin.call("GET", path)["markdown"])
+
+    source = shown()
+    _type(text, "One.", "")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/notice", delay=12)
+    page.get_by_role("option", name="Notice", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    block = text.locator(".reusable")
+    block.get_by_role("button", name="Edit").click()
+    inside = page.get_by_role("textbox", name="Notice")
+    expect(block).to_contain_text("What you change here changes on 1 other page, too: Another")
+    inside.get_by_text("Shared").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Now")
+    expect(block.get_by_text("Not saved yet")).to_be_visible()
+    expect(block.get_by_text("Saved", exact=True)).to_be_visible()
+    assert shown() == source.replace("words.", "words. Now")
+    # What is written there without a network is there after the tab was closed, and the page itself is untouched.
+    desk.context.set_offline(True)
+    page.keyboard.type(" later")
+    expect(block.get_by_text("Offline, kept here")).to_be_visible()
+    page.close()
+    desk.context.set_offline(False)
+    text = desk.open(change)
+    block = text.locator(".reusable")
+    expect(block.get_by_role("textbox", name="Notice")).to_contain_text("words. Now later")
+    block.get_by_role("button", name="Done").click()
+    expect(block.get_by_role("textbox")).to_have_count(0)
+    expect(block).to_contain_text("words. Now later")
+    assert shown() == source.replace("words.", "words. Now later")
+    assert desk.markdown(change).count("later") == 0
+    text.page.close()
+    desk.said.clear()
 
 
 def test_an_empty_page_begins_with_a_template(desk):

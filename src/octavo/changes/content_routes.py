@@ -143,6 +143,22 @@ def list_file_backlinks(
         return links.to_file(file_id, query)
 
 
+@operation(
+    "listChangeRequestReusableContentBacklinks",
+    "GET",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+    extension=True,
+)
+def list_reusable_content_backlinks(
+    call: Call, change: ChangeAccess, reusable_content_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a reusable content of a change request is shown."""
+    with _links(call, change) as links:
+        return links.to_reusable(reusable_content_id, query)
+
+
 # --- editing ------------------------------------------------------------------------------------------
 
 

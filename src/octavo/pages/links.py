@@ -120,6 +120,11 @@ class Links:
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
+    def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
+        """Where a reusable content is shown. Raises NotFound."""
+        get_item(self._tx, self._state, content_id, "reusable-content")
+        return self._backlinks(content_id, "reusable-content", query)
+
     def _backlinks(self, target: str, kind: str, query: PageQuery) -> Listing[ContentLocation]:
         listing = present_slice(self._index.backlinks(target, kind, query), self._where)
         return Listing([place for place in listing.items if place is not None], listing.count, listing.next)

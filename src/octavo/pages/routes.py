@@ -404,6 +404,22 @@ def list_file_backlinks(
 
 
 @operation(
+    "listSpaceReusableContentBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/reusable-contents/{reusableContentId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+    extension=True,
+)
+def list_reusable_content_backlinks(
+    call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a reusable content is shown."""
+    with _links(call, space) as links:
+        return links.to_reusable(reusable_content_id, query)
+
+
+@operation(
     "getDocumentById",
     "GET",
     "/spaces/{spaceId}/documents/{documentId}",

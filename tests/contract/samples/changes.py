@@ -89,6 +89,7 @@ SAMPLES = {
     "listPageLinksInChangeRequest": Sample(),
     "listChangeRequestPageBacklinks": Sample(),
     "listChangeRequestFileBacklinks": Sample(),
+    "listChangeRequestReusableContentBacklinks": Sample(),
     "updateChangeRequestContent": Sample(body=_page),
     "updateSpaceContent": Sample(body=_page),
     "movePageInChangeRequest": Sample(body={"into": None, "at": 0}),

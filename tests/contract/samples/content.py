@@ -41,6 +41,7 @@ SAMPLES = {
     "listPageLinksInSpace": Sample(query={"status": "ok"}),
     "listSpacePageBacklinks": Sample(),
     "listSpaceFileBacklinks": Sample(),
+    "listSpaceReusableContentBacklinks": Sample(),
     "getDocumentById": Sample(),
     "getEmbedByUrlInSpace": Sample(query={"url": "https://youtu.be/dQw4w9WgXcQ"}),
 }

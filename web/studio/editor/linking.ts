@@ -83,6 +83,18 @@ export function addressOf(typed: string): string | undefined {
   return text && !/\s/.test(text) && /^([a-z]+:|[/#.])/i.test(text) ? safeUrl(text) : undefined;
 }
 
+const MARKED = "linked";
+
+/** The words stay in sight while the caret is in the field: without it the browser shows no selection of them. */
+function mark(view: EditorView, from: number, to: number): void {
+  if (from === to || !globalThis.CSS?.highlights) return;
+  const range = document.createRange();
+  const [start, end] = [view.domAtPos(from), view.domAtPos(to)];
+  range.setStart(start.node, start.offset);
+  range.setEnd(end.node, end.offset);
+  CSS.highlights.set(MARKED, new Highlight(range));
+}
+
 let close: (() => void) | undefined;
 
 /** Asks where what is chosen should lead. */
@@ -192,8 +204,10 @@ export function openLink(view: EditorView): void {
   };
   document.addEventListener("mousedown", outside, true);
   document.body.append(box);
+  mark(view, from, to);
   close = () => {
     document.removeEventListener("mousedown", outside, true);
+    globalThis.CSS?.highlights?.delete(MARKED);
     box.remove();
     close = undefined;
   };

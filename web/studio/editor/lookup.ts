@@ -41,7 +41,10 @@ export class Lookup {
 
   #shared: { asked: number; found: Promise<Shared> } | undefined;
 
-  constructor(readonly space: string, readonly base: Base) {}
+  #listeners = new Set<() => void>();
+
+  /** `page`: the one that is shown, where it is a page. */
+  constructor(readonly space: string, readonly base: Base, readonly page?: string) {}
 
   /** What the pages of this space share. */
   shared(): Promise<Shared> {
@@ -56,6 +59,18 @@ export class Lookup {
   /** Something of what pages share was changed here. */
   forget(): void {
     this.#shared = undefined;
+  }
+
+  /** A reusable content says something else now. */
+  changed(): void {
+    this.forget();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls when a reusable content was changed here, until what comes back is called. */
+  onchange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** A reusable content: its title and its text; undefined where there is none. */

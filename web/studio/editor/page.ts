@@ -4,7 +4,7 @@ import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
 
 export interface LoadedPage {
-  page: Schemas["DocumentPage"];
+  page: Pick<Schemas["DocumentPage"], "id" | "title" | "description">;
   document: DocumentJson;
   /** The revision that this is the text of; what is saved names it as its base. */
   revision: string;

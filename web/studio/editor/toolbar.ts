@@ -94,10 +94,10 @@ class Toolbar {
         "comment",
         words.comment,
         "Mod-Alt-M",
-        "comment",
+        "regular/comment",
         () => this.#comment(options.comment!),
       );
-      button.append(words.comment);
+      button.append(h("span", { class: "button-word" }, words.comment));
     }
     this.#dom.append(h("span", { class: "bar" }));
     this.#add("more", words.more, "", "ellipsis", (button) => this.#openMore(button));

@@ -726,43 +726,119 @@ class CardView extends Drawn {
   }
 }
 
-/** A reusable content with its text, which is written where it is kept. */
+/** A reusable content with its text. In a change request it is written where it is shown, for all that show it. */
 class ReusableView extends Drawn {
   dom: HTMLElement;
+  #title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
+  #body = h("div");
+  #edit: HTMLElement | undefined;
   #inside: { destroy(): void } | undefined;
+  #writes = false;
   #gone = false;
+  #deafen: () => void;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
-    const title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
-    const body = h("div");
+    const own = this.#own();
+    if (own) {
+      this.#edit = h("button", {
+        type: "button",
+        class: "reusable-edit",
+        onclick: () => void this.#write(own),
+      }, words.edit);
+    }
     this.dom = h(
       "div",
       { class: "reusable", contenteditable: "false" },
-      this.editable ? h("div", { class: "reusable-head" }, drawIcon("recycle"), title) : null,
-      body,
+      this.editable
+        ? h("div", { class: "reusable-head" }, drawIcon("recycle"), this.#title, this.#edit ?? null)
+        : null,
+      this.#body,
     );
+    this.dom.addEventListener("click", (event) => {
+      if (!this.#writes && !(event.target as Element).closest("button, a")) this.select();
+    });
+    this.#deafen = this.around.lookup.onchange(() => this.#show());
+    this.#show();
+    // What another tab left of it unsaved is taken up.
+    if (own) {
+      const { space } = this.around.lookup;
+      import("./keeping.ts").then(({ leftDrafts }) => leftDrafts(space, own.change, own.id)).then((left) => {
+        if (left.length && !this.#gone) void this.#write(own);
+      }, () => {});
+    }
+  }
+
+  /** What can be written from here: a text of this space, in the change request of the page. */
+  #own(): { change: number; id: string } | undefined {
+    const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
+    const { base, space: here } = this.around.lookup;
+    return this.editable && reusableContent && base.kind === "change" && (space ?? here) === here
+      ? { change: base.number, id: reusableContent }
+      : undefined;
+  }
+
+  #show(): void {
     this.around.lookup.reusable(dataOf(this.node).ref).then(async (found) => {
+      if (this.#writes || this.#gone) return;
+      this.#edit?.toggleAttribute("hidden", found === undefined);
       if (found === undefined) {
         const where = urlOf(dataOf(this.node).ref) ?? "";
-        body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
+        this.#body.replaceChildren(h("span", { class: "picture-missing" }, `${words.notFound} ${where}`));
         return;
       }
-      title.textContent = found.title;
+      this.#title.textContent = found.title;
       const [{ mountPage }, { readDocument }] = await Promise.all([
         import("./mounting.ts"),
         import("../document/convert.ts"),
       ]);
+      if (this.#writes || this.#gone) return;
+      this.#inside?.destroy();
       const place = h("div");
-      if (this.#gone) return;
-      body.replaceChildren(place);
+      this.#body.replaceChildren(place);
       this.#inside = mountPage(place, { doc: readDocument(found.document), lookup: this.around.lookup });
     }, () => {});
-    this.dom.addEventListener("click", () => this.select());
+  }
+
+  async #write(own: { change: number; id: string }): Promise<void> {
+    if (this.#writes) return;
+    this.#writes = true;
+    this.#edit?.setAttribute("hidden", "");
+    try {
+      const { writeInPlace } = await import("./inplace.ts");
+      const made = await writeInPlace({
+        ...own,
+        lookup: this.around.lookup,
+        ondone: () => {
+          this.#writes = false;
+          this.around.lookup.changed();
+          this.select();
+        },
+      });
+      if (this.#gone) return made.destroy();
+      this.#inside?.destroy();
+      this.#inside = made;
+      this.#body.replaceChildren(made.dom);
+      made.focus();
+    } catch (problem) {
+      this.#writes = false;
+      this.#edit?.removeAttribute("hidden");
+      this.#body.append(h("p", { class: "reusable-problem", role: "alert" }, (problem as Error).message));
+    }
+  }
+
+  /** The editor within has its own events. */
+  override stopEvent(event: Event): boolean {
+    return this.#writes && this.#body.contains(event.target as globalThis.Node) || super.stopEvent(event);
+  }
+
+  override ignoreMutation(mutation: ViewMutationRecord): boolean {
+    return this.#writes || super.ignoreMutation(mutation);
   }
 
   destroy(): void {
     this.#gone = true;
+    this.#deafen();
     this.#inside?.destroy();
   }
 }

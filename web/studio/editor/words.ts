@@ -72,6 +72,7 @@ export const words = {
   reusables: t("Reusable contents"),
   variables: t("Variables"),
   makeReusable: t("Make reusable content"),
+  edit: t("Edit"),
   people: t("People"),
   insert: t("Insert"),
   blocksGroup: t("Blocks"),

@@ -7,12 +7,12 @@ import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
-import { readBytes } from "../state/contents.svelte.ts";
+import { type Changes, readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
-import type { About, PageHandle, SaveState } from "./base.ts";
-import { beginnings } from "./beginnings.ts";
+import type { About, Base, PageHandle, SaveState } from "./base.ts";
+import { beginnings, type Kept } from "./beginnings.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { applyChanges } from "./differences.ts";
@@ -42,9 +42,31 @@ const SAID = 6_000;
 /** How long an answer may take before a save counts as not answered. */
 const ANSWER = 30_000;
 
+/** What is written: a page, or a text that pages show. */
+export interface Subject {
+  kind: "page" | "reusable";
+  load: (base: Base) => Promise<LoadedPage>;
+  /** What a save asks the server to change; `whole`: all its blocks as they are then. */
+  changes: (save: Save, whole: () => BlockJson[]) => Changes;
+}
+
+export function pageSubject(space: string, page: string): Subject {
+  return {
+    kind: "page",
+    load: (base) => loadPage(space, base, page),
+    changes({ fields, blocks }) {
+      const changes: unknown[] = [];
+      if (Object.keys(fields).length) changes.push({ operation: "update_page", page, ...fields });
+      if (blocks) changes.push({ operation: "update_blocks", page, ...blocks });
+      return changes as Changes;
+    },
+  };
+}
+
 export interface WritingOptions {
   space: string;
   change: number;
+  subject: Subject;
   loaded: LoadedPage;
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
@@ -99,7 +121,7 @@ function newKey(): string {
 }
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
-  const { space, change } = options;
+  const { space, change, subject } = options;
   const path = { spaceId: space, changeRequestId: String(change) };
   const onproblem = (problem: Error): void => {
     if (problem instanceof ApiError && problem.status === 401) sessionEnded();
@@ -144,7 +166,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const baseOf = (draft: Draft): Promise<LoadedPage> | LoadedPage =>
     draft.revision === loaded.revision
       ? loaded
-      : loadPage(space, { kind: "revision", id: draft.revision }, page).catch((problem: unknown) => {
+      : subject.load({ kind: "revision", id: draft.revision }).catch((problem: unknown) => {
         if (problem instanceof ApiError && problem.status === 404) return loaded;
         throw problem;
       });
@@ -175,9 +197,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let sending: Save | undefined;
 
   const send = async (save: Save): Promise<Saved> => {
-    const changes: unknown[] = [];
-    if (Object.keys(save.fields).length) changes.push({ operation: "update_page", page, ...save.fields });
-    if (save.blocks) changes.push({ operation: "update_blocks", page, ...save.blocks });
+    const changes = subject.changes(
+      save,
+      () => save.blocks ? applyChanges(saver.saved, save.blocks) : saver.saved,
+    );
     if (save !== sending) {
       sending = save;
       sentSteps = unsent.length;
@@ -185,7 +208,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     }
     const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
       params: { path, query: { compat: false } },
-      body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: save.revision },
+      body: { changes, baseRevision: save.revision },
       signal: AbortSignal.timeout(ANSWER),
     })) as Schemas["ChangeContentAnswer"];
     const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
@@ -260,7 +283,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     do {
       await saver.posting;
       at = saver.revision;
-      found = await loadPage(space, { kind: "change", number: change }, page);
+      found = await subject.load({ kind: "change", number: change });
       if (stopped || !view || saver.unsure) return;
       // What was sent meanwhile may be in it already, and would be there twice.
     } while (saver.posting !== undefined || saver.revision !== at);
@@ -394,7 +417,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look();
     if (news.kind !== "revision" || news.changeRequestId === undefined) return;
-    if (news.changeRequestId !== loaded.change || news.pageIds && !news.pageIds.includes(page)) return;
+    if (news.changeRequestId !== loaded.change) return;
+    if (subject.kind === "page" && news.pageIds && !news.pageIds.includes(page)) return;
     somebody = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.somebody;
@@ -425,6 +449,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ...(options.oncomment ? { comment: options.oncomment } : {}),
     note: (target: EditorView) => void openNote(target, noteWords),
   };
+  const kept: Kept = {
+    list: async () => {
+      options.lookup.forget();
+      return (await options.lookup.shared()).contents;
+    },
+    read: async (id) => {
+      const found = await options.lookup.reusable({ kind: "reusable-content", reusableContent: id });
+      return found?.document.nodes.map(asNew) ?? [];
+    },
+    onproblem,
+  };
   return {
     doc,
     ...fields,
@@ -450,27 +485,22 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           if (about) options.oncomment?.(about);
         },
       }),
-      beginnings({
-        list: async () => {
-          options.lookup.forget();
-          return (await options.lookup.shared()).contents;
-        },
-        read: async (id) => {
-          const found = await options.lookup.reusable({ kind: "reusable-content", reusableContent: id });
-          return found?.document.nodes.map(asNew) ?? [];
-        },
-        onproblem,
-      }),
+      ...(subject.kind === "page" ? [beginnings(kept)] : []),
       uploads(),
       finding(),
       noting(noteWords),
       refusals(),
       toolbar(tools),
-      blockHandle({
-        ...tools,
-        reuse: (target) =>
-          makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
-      }),
+      // Within a page its own handle stands in the gutter.
+      ...(subject.kind === "page"
+        ? [
+          blockHandle({
+            ...tools,
+            reuse: (target) =>
+              makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+          }),
+        ]
+        : []),
     ],
     handle: {
       flush: () => saver.flush(),

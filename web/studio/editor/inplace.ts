@@ -1,0 +1,165 @@
+/** A reusable content written on a page that shows it, as pages are written: kept at once, saved after a pause. */
+import type { EditorView } from "prosemirror-view";
+import { api, ask } from "../../shared/client.ts";
+import { n, t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
+import { type Changes, type Location, placeOf } from "../state/contents.svelte.ts";
+import type { SaveState } from "./base.ts";
+import { h } from "./dom.ts";
+import type { Lookup } from "./lookup.ts";
+import { mountPage } from "./mounting.ts";
+import { readReusable } from "./reusing.ts";
+import { startWriting, type Subject } from "./writing.ts";
+import { words } from "./words.ts";
+
+/** How many places are named; the others are on the screen of the content. */
+const NAMED = 5;
+
+interface Given {
+  lookup: Lookup;
+  change: number;
+  id: string;
+  /** It is on the server, and closed here. */
+  ondone: () => void;
+}
+
+export interface InPlace {
+  dom: HTMLElement;
+  focus: () => void;
+  destroy: () => void;
+}
+
+function subjectOf(space: string, id: string): Subject {
+  return {
+    kind: "reusable",
+    async load(base) {
+      const path = { spaceId: space };
+      let revision: string;
+      let change: string | undefined;
+      if (base.kind === "change") {
+        const found = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
+          params: { path: { ...path, changeRequestId: String(base.number) } },
+        }));
+        [revision, change] = [found.revision, found.id];
+      } else revision = base.kind === "revision" ? base.id : "";
+      const document = await readReusable(space, revision, id);
+      return { page: { id, title: "" }, document, revision, ...(change ? { change } : {}) };
+    },
+    changes: (_, whole) =>
+      [{
+        operation: "update_reusable_content",
+        reusableContent: id,
+        document: { document: whole() },
+      }] as unknown as Changes,
+  };
+}
+
+/** Where else it is shown, in words with links. */
+async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLElement)[]> {
+  const { space } = lookup;
+  const base = { kind: "change", number: change } as const;
+  const found = await ask(
+    api.GET(
+      "/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents/{reusableContentId}/backlinks",
+      {
+        params: {
+          path: { spaceId: space, changeRequestId: String(change), reusableContentId: id },
+          query: { limit: 1000 },
+        },
+      },
+    ),
+  );
+  const isHere = (place: Location) =>
+    place.kind === "page" && (place as unknown as { page: { id: string } }).page.id === lookup.page;
+  const others = found.items.filter((place) => !isHere(place)).flatMap((place) =>
+    placeOf(place, space, base) ?? []
+  );
+  const places = [...new Map(others.map((each) => [each.href, each])).values()];
+  if (!places.length) return [t("It is shown on this page alone.")];
+  const said: (string | HTMLElement)[] = [
+    n(
+      "What you change here changes on {count} other page, too:",
+      "What you change here changes on {count} other pages, too:",
+      places.length,
+    ),
+  ];
+  for (const { title, href } of places.slice(0, NAMED)) {
+    said.push(" ", h("a", { href, class: "link" }, title));
+  }
+  if (places.length > NAMED || found.next) {
+    said.push(" ", h("a", { href: address.space(space, `reusable/${id}`), class: "link" }, t("All of them")));
+  }
+  return said;
+}
+
+function saysState(state: SaveState): string {
+  switch (state.kind) {
+    case "saved":
+      return t("Saved");
+    case "saving":
+      return t("Saving");
+    case "unsaved":
+      return t("Not saved yet");
+    case "offline":
+      return t("Offline, kept here");
+    case "changed":
+      return t("Changed by {name}", { name: state.by });
+  }
+}
+
+export async function writeInPlace(given: Given): Promise<InPlace> {
+  const { lookup, change, id, ondone } = given;
+  const subject = subjectOf(lookup.space, id);
+  const title = (await lookup.shared()).contents.find((one) => one.id === id)?.title ?? "";
+  const where = h("p", { class: "reusable-where" });
+  const state = h("span", { class: "reusable-state", "aria-live": "polite" });
+  const problem = h("p", { class: "reusable-problem", role: "alert" });
+  const done = h(
+    "button",
+    { type: "button", class: "button secondary small", onclick: () => void close() },
+    words.done,
+  );
+  const place = h("div");
+  const dom = h(
+    "div",
+    { class: "reusable-writing", role: "group", "aria-label": title },
+    where,
+    place,
+    problem,
+    h("div", { class: "reusable-row" }, done, state),
+  );
+  saysWhere(given).then((said) => where.append(...said), () => {});
+  const loaded = await subject.load({ kind: "change", number: change });
+  const writing = await startWriting({
+    space: lookup.space,
+    change,
+    subject,
+    loaded,
+    lookup,
+    onstate(told) {
+      state.textContent = saysState(told);
+      if (told.kind === "saved") problem.textContent = "";
+    },
+    onproblem: (told) => (problem.textContent = told.message),
+  });
+  const view: EditorView = mountPage(place, {
+    doc: writing.doc,
+    lookup,
+    plugins: writing.plugins,
+    label: title,
+    onchange: (_, transaction) => writing.changed(transaction),
+  });
+  writing.attach(view, () => {});
+  const destroy = (): void => {
+    writing.stop();
+    view.destroy();
+  };
+  /** What the server does not have yet stays open, and says why. */
+  async function close(): Promise<void> {
+    done.setAttribute("aria-busy", "true");
+    await writing.handle.flush().catch(() => {});
+    done.removeAttribute("aria-busy");
+    if (writing.handle.kept() === "server") ondone();
+  }
+  return { dom, focus: () => view.focus(), destroy };
+}
