@@ -100,8 +100,13 @@ def route(
     def declare(handler: H) -> H:
         hints = typing.get_type_hints(handler)
         visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
-        if pool != "visits" and Later not in answers:
-            raise ValueError(f"{pattern}: nothing is worked out later, so it has no threads of its own")
+        # A handler that gives both says with each of what it works out later in which threads.
+        if (Later in answers) != (pool != "visits") and not (
+            pool == "visits" and (method == "POST" or Answer in answers)
+        ):
+            raise ValueError(
+                f"{pattern}: what is worked out later says in which threads, and nothing else does"
+            )
         found = SiteRoute(name, pattern, visit, handler, kept, method, body, rate, pool)
         if pattern not in _methods:
             _methods[pattern] = {}
