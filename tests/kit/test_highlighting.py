@@ -6,8 +6,8 @@ import pytest
 
 from growing import LISTINGS
 from octavo.core.document import Block, Document, Leaf, Text
-from octavo.core.document.highlighting import highlight
 from octavo.core.document.html import Context, render
+from octavo.core.highlighting import highlight
 from octavo.kit import highlighting
 from octavo.kit.highlighting import Highlighter, highlight_in_time
 

@@ -66,15 +66,19 @@ class App(Administrator):
         )
         return page
 
+    def _go(self, page: Any, path: str) -> Any:
+        page.goto(f"{self.url}{path}")
+        # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+        page.mouse.move(page.viewport_size["width"] - 2, page.viewport_size["height"] - 2)
+        return page
+
     def open(self, path: str, **options: Any) -> Any:
         """A page in a new context, signed in, at an address of the app."""
         context = self.browser.new_context(
             storage_state=self.state,
             **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
         )
-        page = self.watch(context)
-        page.goto(f"{self.url}{path}")
-        return page
+        return self._go(self.watch(context), path)
 
     def open_as(self, colleague: httpx.Client, path: str, **options: Any) -> Any:
         """The same as somebody else of the organization."""
@@ -83,9 +87,7 @@ class App(Administrator):
             extra_http_headers=who,
             **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
         )
-        page = self.watch(context)
-        page.goto(f"{self.url}{path}")
-        return page
+        return self._go(self.watch(context), path)
 
     def fill_space(self, title: str, pages: list[Any], **more: Any) -> str:
         """A space with these pages: a title, or a title and what is below it."""

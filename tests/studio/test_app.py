@@ -196,6 +196,11 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     change = f"/spaces/{space}/change-requests/1"
     page.wait_for_timeout(300)
     assert app.call("GET", change)["subject"] == "Better words"
+    page.get_by_role("button", name="New page", exact=True).click()
+    expect(row(page, "Untitled")).to_have_attribute("aria-current", "page")
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(row(page, "Untitled")).to_have_count(0)
+    row(page, "Reference").click()
     for name in ("Edit", "Review", "Talk"):
         expect(page.get_by_role("tab", name=name, exact=True)).to_have_count(1)
     page.get_by_role("button", name="Ask for review", exact=True).click()

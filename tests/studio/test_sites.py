@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from .test_accessibility import check
+
 
 @pytest.fixture(scope="module")
 def site(app):
@@ -170,6 +172,14 @@ def test_insights_are_charts_that_are_tables(app, site):
     expect(page.get_by_role("table", name="Pages read").first.get_by_role("row")).to_have_count(31)
     expect(page.get_by_role("table", name="Searched, nothing opened")).to_contain_text("tide tables")
     expect(page.get_by_role("table", name="Languages of visitors")).to_contain_text("German")
+    # What was looked for in vain stands beside one's work, and is a draft after one press.
+    page.goto(app.url)
+    beside = page.get_by_role("complementary", name="Beside your work")
+    expect(beside.get_by_role("heading", name="Readers looked for, and found nothing")).to_be_visible()
+    check(page)
+    beside.get_by_role("button", name="Write it: tide tables").click()
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Tide tables")
+    expect(page.get_by_text("Draft", exact=True)).to_be_visible()
     page.context.close()
 
 

@@ -660,6 +660,48 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     assert desk.said == []
 
 
+def test_an_empty_page_begins_with_a_template(desk):
+    change, text = _new(desk)
+    page = text.page
+    begin = text.get_by_role("group", name="Begin with")
+    assert begin.get_by_role("button").all_text_contents() == [
+        "Guide",
+        "Reference",
+        "Release notes",
+        "Decision",
+    ]
+    text.click()
+    page.keyboard.press("Tab")
+    expect(begin.get_by_role("button", name="Guide")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(begin).to_have_count(0)
+    found = desk.until(change, lambda found: "Before you begin" in found)
+    assert re.findall(r"(?m)^#+ .+", found) == [
+        "# Page",
+        "## Before you begin",
+        "## Steps",
+        "### First step",
+        "### Next step",
+        "## When it does not work",
+    ]
+    # What a space keeps as a template is copied into a page, with links and all.
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Keep as a template").click()
+    expect(page.get_by_text("New pages can begin with “Page”.", exact=False)).to_be_visible()
+    kept = desk.admin.call("GET", f"{desk.changes}/{change}/content")["reusableContents"]
+    assert [one["title"] for one in kept] == ["Page"]
+    text.click()
+    for _ in range(3):
+        page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    begin.get_by_role("button", name="From this space").click()
+    page.get_by_role("menuitem", name="Page", exact=True).click()
+    text.get_by_text("What goes wrong most often").wait_for()
+    assert desk.until(change, lambda again: again == found) == found
+    page.close()
+    assert desk.said == []
+
+
 def test_the_markdown_of_a_page_is_written_as_it_is(desk):
     change, text = _new(desk, "* One", "|a|b|\n|-|-|\n|c|d|")
     page = text.page

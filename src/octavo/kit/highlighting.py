@@ -25,7 +25,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
-from ..core.document.highlighting import Token, highlight
+from ..core.highlighting import Token, highlight
 
 LISTING_SECONDS = 0.5
 """Time of the processor for one listing."""

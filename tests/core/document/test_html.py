@@ -17,12 +17,12 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.highlighting import COLOURED, highlight, token_rows
 from octavo.core.document.html import Asset, Context, Heading, Target, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.document.urls import FRAME_HOSTS, player, safe_url
+from octavo.core.highlighting import COLOURED, highlight, token_rows
 
 
 def drawn(markdown: str, **context: Any) -> str:

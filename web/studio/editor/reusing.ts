@@ -2,11 +2,13 @@
 import type { Node } from "prosemirror-model";
 import type { EditorView } from "prosemirror-view";
 import { api, ask, type Schemas } from "../../shared/client.ts";
-import { isWritten, writeBlock } from "../document/convert.ts";
+import { isWritten, readTopBlock, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
-import type { DocumentJson } from "../document/types.ts";
+import type { BlockJson, DocumentJson } from "../document/types.ts";
+import { changeContents, type Changes } from "../state/contents.svelte.ts";
 import type { Base } from "./base.ts";
 import { blockOf, withoutKeys } from "./blocks.ts";
+import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
 
 export interface Shared {
@@ -46,6 +48,33 @@ export async function readReusable(space: string, revision: string, id: string):
   ) as unknown as DocumentJson;
 }
 
+/** A block as the server made it, for a place where it has no name yet. */
+export function asNew(block: BlockJson): Node {
+  return withoutKeys(readTopBlock(block));
+}
+
+/** Keeps the text of a page among the reusable contents, where pages can begin with a copy of it. */
+export async function keepPage(
+  space: string,
+  base: Base,
+  { id, title }: { id: string; title: string },
+): Promise<void> {
+  const { document } = await loadPage(space, base, id);
+  const nodes = document.nodes.map((block) => writeBlock(asNew(block)));
+  if (base.kind === "change") await insertReusable(space, base.number, title, nodes);
+  else {
+    const change = { operation: "insert_reusable_content", title, document: { document: nodes } };
+    await changeContents(space, [change] as unknown as Changes, title);
+  }
+}
+
+function insertReusable(space: string, change: number, title: string, nodes: BlockJson[]) {
+  return ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents", {
+    params: { path: { spaceId: space, changeRequestId: String(change) } },
+    body: { title, document: { document: nodes } } as unknown as Schemas["NewReusableContent"],
+  }));
+}
+
 export function reusableBlock(id: string): Node {
   const ref = { kind: "reusable-content", reusableContent: id };
   return schema.nodes.reusable_content!.create({ data: { ref } });
@@ -62,12 +91,7 @@ export async function makeReusable(
   if (!block || !isWritten(block.node)) return;
   const title = block.node.textContent.trim().slice(0, 60).trim() || words.blocks.reusable_content!;
   const nodes = [writeBlock(withoutKeys(block.node))];
-  const made = await ask(
-    api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents", {
-      params: { path: { spaceId: space, changeRequestId: String(change) } },
-      body: { title, document: { document: nodes } } as unknown as Schemas["NewReusableContent"],
-    }),
-  );
+  const made = await insertReusable(space, change, title, nodes);
   onmade();
   // Where the block is now, if it is there still as it was.
   let at: number | undefined;

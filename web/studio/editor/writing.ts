@@ -4,7 +4,7 @@ import { redo, undo } from "prosemirror-history";
 import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
-import { childrenOf, isWritten, readDocument, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { readBytes } from "../state/contents.svelte.ts";
@@ -12,16 +12,16 @@ import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { About, PageHandle, SaveState } from "./base.ts";
+import { beginnings } from "./beginnings.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { applyChanges } from "./differences.ts";
 import { editingPlugins } from "./editing.ts";
 import { loadEmoji } from "./emoji.ts";
-import { withoutKeys } from "./blocks.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
-import { makeReusable } from "./reusing.ts";
+import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
@@ -416,7 +416,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   }, { signal });
 
   const noteWords: NoteWords = {
-    read: async (markdown) => (await convert(space, { markdown })).document.nodes.map(withoutKeyJson),
+    read: async (markdown) =>
+      (await convert(space, { markdown })).document.nodes.map((block) => writeBlock(asNew(block))),
     write: async (nodes) =>
       (await convert(space, { document: { object: "document", nodes } as never })).markdown.trim(),
   };
@@ -448,6 +449,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           const about = chosen(target.state);
           if (about) options.oncomment?.(about);
         },
+      }),
+      beginnings({
+        list: async () => {
+          options.lookup.forget();
+          return (await options.lookup.shared()).contents;
+        },
+        read: async (id) => {
+          const found = await options.lookup.reusable({ kind: "reusable-content", reusableContent: id });
+          return found?.document.nodes.map(asNew) ?? [];
+        },
+        onproblem,
       }),
       uploads(),
       finding(),
@@ -516,10 +528,5 @@ async function convert(
 /** Markdown as blocks of a page. */
 async function readMarkdown(space: string, text: string): Promise<Node[]> {
   const { document } = await convert(space, { markdown: text });
-  return document.nodes.map((block) => withoutKeys(readTopBlock(block)));
-}
-
-/** A block as the server made it, for a place where it has no name yet. */
-function withoutKeyJson(block: BlockJson): BlockJson {
-  return writeBlock(withoutKeys(readTopBlock(block)));
+  return document.nodes.map(asNew);
 }

@@ -18,6 +18,19 @@ interface About {
   add?: () => unknown;
 }
 
+/** Pages begin with a copy of it afterwards, in this space. */
+async function keepAsTemplate(space: string, base: Base, page: TreePage): Promise<void> {
+  try {
+    const { keepPage } = await import("../editor/reusing.ts");
+    await keepPage(space, base, page);
+    notices.say(
+      t("New pages can begin with “{title}”. It is among the reusable contents.", { title: page.title }),
+    );
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
 async function copy(what: () => Promise<string> | string, said: string): Promise<void> {
   try {
     await copyText(await what());
@@ -48,6 +61,13 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
         text: t("Duplicate"),
         icon: "duplicate",
         run: () => editor.duplicate(page.id).catch(notices.fail),
+      });
+    }
+    if (isDocument) {
+      entries.push({
+        text: t("Keep as a template"),
+        icon: "template",
+        run: () => keepAsTemplate(space, base, page),
       });
     }
     entries.push({

@@ -3,15 +3,13 @@ import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
+import { type Answer, changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
 import { baseKey, editableBase, findDraft } from "./pages.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { sendFile } from "./sending.ts";
 import { spaceOf } from "./session.svelte.ts";
-
-export type Changes = Schemas["ChangeContent"]["changes"];
-type Answer = Schemas["ChangeContentAnswer"];
 
 /** Where somebody edits the contents of a space: main where it is edited directly, else their draft, once they have one. */
 export const writingBaseOf = (space: string) =>
@@ -39,23 +37,14 @@ export async function changeContents(space: string, changes: Changes, subject: s
   const before = await writingBaseOf(space).refresh();
   const direct = about.editMode === "live";
   const base = direct ? MAIN : await editableBase(space, before, subject);
-  const query = { compat: false };
-  const answer = base.kind === "change"
-    ? await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-      params: { path: { spaceId: space, changeRequestId: String(base.number) }, query },
-      body: { changes },
-    }))
-    : await ask(api.POST("/spaces/{spaceId}/content", {
-      params: { path: { spaceId: space } },
-      body: { changes },
-    }));
+  const answer = await changeContent(space, base, { changes });
   if (base.kind === "change" && before.kind === "main") {
     notices.say(t("This is in your draft #{number}", { number: base.number }), {
       action: { text: t("Open it"), run: () => router.go(address.change(space, base.number, "review")) },
     });
   }
   await Promise.all([refresh(`space/${space}/list/`), refresh(`space/${space}/${baseKey(base)}/`)]);
-  return answer as Answer;
+  return answer;
 }
 
 /** Bytes of a file that are sent within the change that names it. */

@@ -3,6 +3,7 @@ import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/PageBody.svelte";
+import { changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
@@ -137,8 +138,6 @@ function changed(pages: TreePage[], id: string, change: (page: TreePage) => Tree
   );
 }
 
-type Changes = Schemas["ChangeContent"]["changes"];
-
 /** My newest draft in a space, or none. */
 export async function findDraft(space: string): Promise<Schemas["ChangeRequest"] | undefined> {
   const user = await session.user.refresh();
@@ -178,15 +177,9 @@ export class TreeEditor {
     const space = await spaceOf(this.space).refresh();
     const direct = this.base.kind === "main" && space.editMode === "live";
     const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
-    const path = { spaceId: this.space };
-    const answer = base.kind === "change"
-      ? await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-        params: { path: { ...path, changeRequestId: String(base.number) } },
-        body: { changes },
-      }))
-      : await ask(api.POST("/spaces/{spaceId}/content", { params: { path }, body: { changes } }));
+    const { changes: made } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
-    return { base, made: (answer as Schemas["ChangeContentAnswer"]).changes };
+    return { base, made };
   }
 
   /** Guesses, sends, says what was done, and offers to undo it. Goes to the draft where that was made or continued. */

@@ -90,3 +90,44 @@ export async function countEvents(
     Object.fromEntries(columns.map(({ column, values }) => [column, values[at]]))
   );
 }
+
+const DAY = 86_400_000;
+
+/** From the beginning of the day on which so many days end today, as the server counts them; `back`: as many before. */
+export function lastDays(days: number, back = 0): { from: string; to: string } {
+  const end = Math.floor(Date.now() / DAY) * DAY + DAY - back * days * DAY;
+  return { from: new Date(end - days * DAY).toISOString(), to: new Date(end).toISOString() };
+}
+
+/** What there is most of by a column, in the last days. */
+export async function countMost(
+  path: SitePath,
+  days: number,
+  column: Schemas["Column"]["column"],
+  where: Schemas["Filter"][],
+  limit = 50,
+): Promise<{ name: unknown; count: number }[]> {
+  const rows = await countEvents(path, {
+    range: lastDays(days),
+    select: [{ column: "eventsCount" }],
+    order: { by: { column: "eventsCount" }, direction: "desc" },
+    groupBy: [{ column }],
+    where,
+    limit,
+  });
+  return rows.map((row) => ({ name: row[column], count: Number(row.eventsCount) }));
+}
+
+/** Searches of the last days after which no result was opened, the most frequent first. */
+export const searchesInVain = (path: SitePath, days: number) =>
+  resource(`site/${path.siteId}/insights/${days}/unanswered`, async () => {
+    const most = (type: string, limit: number) =>
+      countMost(path, days, "eventSearchQuery", [{ column: "eventType", values: [type] }], limit);
+    const [asked, opened] = await Promise.all([
+      most("search_type_query", 300),
+      most("search_open_result", 1000),
+    ]);
+    const found = new Set(opened.map((one) => one.name));
+    return asked.filter((one) => one.name && !found.has(one.name)).slice(0, 50)
+      .map((one) => ({ query: String(one.name), count: one.count }));
+  });

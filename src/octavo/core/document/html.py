@@ -22,9 +22,9 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from ..addresses import host_of, path_of
+from ..highlighting import Token, Tokens, highlight, language_name, token_rows
 from .containing import DEFECTS, Failures
 from .formulas import mathml
-from .highlighting import Token, Tokens, highlight, language_name, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
 from .parts import (
     COLORS,

@@ -16,9 +16,9 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ..addresses import escape_address, host_of, read_address
+from ..highlighting import Token, Tokens, highlight, token_rows
 from .containing import DEFECTS, Failures
 from .formulas import formula
-from .highlighting import Token, Tokens, highlight, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
 from .parts import (
     COLORS,
