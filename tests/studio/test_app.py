@@ -197,9 +197,12 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.wait_for_timeout(300)
     assert app.call("GET", change)["subject"] == "Better words"
     page.get_by_role("button", name="New page", exact=True).click()
-    expect(row(page, "Untitled")).to_have_attribute("aria-current", "page")
+    # Whoever types goes on with its name.
+    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    page.keyboard.type("Tides and ports")
+    expect(row(page, "Tides and ports")).to_have_attribute("aria-current", "page")
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
-    expect(row(page, "Untitled")).to_have_count(0)
+    expect(row(page, "Tides and ports")).to_have_count(0)
     row(page, "Reference").click()
     for name in ("Edit", "Review", "Talk"):
         expect(page.get_by_role("tab", name=name, exact=True)).to_have_count(1)

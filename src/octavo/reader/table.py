@@ -43,7 +43,7 @@ class View(Struct, frozen=True):
 
 
 class Later(NamedTuple):
-    """An answer that is worked out when the transaction is over, in the threads of its route, because it takes long, or
+    """An answer that is worked out when the transaction is over, in the threads of its route, because it takes long,
     or as long as others take, or writes. ``pool``: that of its route, or where only some answers of a route take long,
     their own. ``rate``: what it counts as then."""
 

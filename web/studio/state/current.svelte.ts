@@ -2,6 +2,8 @@
 class Current {
   space: string | undefined = $state();
   page: string | undefined = $state();
+  /** A page that was just made: whoever opens it to write names it first. */
+  unnamed: string | undefined;
 
   show(space: string, page: string | undefined): void {
     this.space = space;
