@@ -199,6 +199,33 @@ def _revoke(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _delete_account(options: argparse.Namespace) -> int:
+    from .admin.credentials import delete_account, foresee_deletion
+
+    with _context(options) as context:
+        found = foresee_deletion(context, options.email)
+        ends = {
+            "organizations": len(found.organizations),
+            "sessions": found.sessions,
+            "tokens": found.tokens,
+            "agents": found.agents,
+        }
+        stays = {
+            "comments": found.comments,
+            "changeRequests": found.change_requests,
+            "reviews": found.reviews,
+        }
+        if options.yes:
+            delete_account(context, options.email)
+    if options.json:
+        print(json.dumps({"deleted": options.yes, "ends": ends, "stays": stays}))
+        return DONE
+    for what, counts in (("ends", ends), ("stays without a name", stays)):
+        print(f"{what}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    print("deleted" if options.yes else "nothing was deleted; --yes does it")
+    return DONE
+
+
 def _prove_domain(options: argparse.Namespace) -> int:
     from .admin.vouching import prove_domain
 
@@ -888,6 +915,18 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--email", required=True, help=f"whose {what}")
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
+
+    account = commands.add_parser("account", help="Delete accounts.").add_subparsers(
+        dest="action", required=True
+    )
+    made = account.add_parser(
+        "delete",
+        parents=[common],
+        help="Say what ends with the account of a person, and with --yes delete it.",
+    )
+    made.set_defaults(run=_delete_account)
+    made.add_argument("--email", required=True, help="whose account")
+    made.add_argument("--yes", action="store_true", help="delete it for good")
 
     domain = commands.add_parser("domain", help="Vouch for what organizations say is theirs.").add_subparsers(
         dest="action", required=True

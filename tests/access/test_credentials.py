@@ -43,6 +43,19 @@ def test_sessions_are_listed_and_ended(data, capsys):
     assert len(left.splitlines()) == 1, "nothing but the headings"
 
 
+def test_an_account_is_deleted_once_it_was_said_what_ends(data, capsys):
+    ask = ("account", "delete", "--email", "editor@example.org")
+    code, out, _ = run(capsys, data, *ask, "--json")
+    told = json.loads(out)
+    assert code == 0 and not told["deleted"] and told["ends"]["organizations"] == 1
+    assert "nothing was deleted" in run(capsys, data, *ask)[1]
+    assert run(capsys, data, *ask, "--yes")[0] == 0
+    code, _, err = run(capsys, data, *ask)
+    assert code == 1 and "nobody" in err
+    code, _, err = run(capsys, data, "account", "delete", "--email", "admin@example.org", "--yes")
+    assert code == 1 and ("last administrator" in err or "runs the installation" in err)
+
+
 @pytest.mark.parametrize(
     "arguments", [("--email", "who@example.org", "--all"), ("--email", "admin@example.org")]
 )

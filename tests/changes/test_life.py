@@ -3,8 +3,11 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from octavo.access import Can, space_access
-from octavo.changes import create
+from octavo.changes import change_access, create, merging
+from octavo.errors import Forbidden
 
 from .working import insert, update
 
@@ -210,3 +213,114 @@ def test_rules_are_inherited_from_the_organization(space):
     with space.world.context.db.write() as tx:
         tx.run('UPDATE spaces SET merge_rules = \'{"type": "none"}\' WHERE id = :id', id=space.id)
     assert space.merge(change)["result"] == "merge"
+
+
+def test_what_stops_a_merge_is_told_before_it(space):
+    world = space.world
+    change = space.create("creator")
+    space.edit(change, insert("# X\n"))
+    path = f"{space.path}/change-requests/{change}"
+    admin, reviewer = world.users["admin"], world.users["reviewer"]
+    space.set_rules(
+        {"rule": "require_specific_reviewers", "users": [admin, reviewer]},
+        {"rule": "require_all_reviews_approved"},
+        {"rule": "custom", "expression": "changeRequest.subject == 'Ready'"},
+        {"rule": "no_such_rule"},
+        {"rule": "allow_bypass", "users": [admin]},
+    )
+    world.post("reviewer", f"{path}/reviews", {"status": "changes-requested"})
+
+    def told(who):
+        return world.get(who, f"{path}/merge")
+
+    def failing(answer):
+        return {one["check"]: one["reason"] for one in answer["checks"] if not one["passes"]}
+
+    found = told("reviewer")
+    assert not found["merges"] and not found["bypasses"]
+    assert set(failing(found)) == {
+        "require_specific_reviewers", "require_all_reviews_approved", "custom", "unknown"
+    }  # fmt: skip
+    rule = next(one for one in found["checks"] if one["check"] == "require_specific_reviewers")
+    assert [one["id"] for one in rule["users"]] == [admin, reviewer]
+    assert [one["id"] for one in rule["missing"]] == [admin]
+    against = next(one for one in found["checks"] if one["check"] == "require_all_reviews_approved")
+    assert [one["id"] for one in against["missing"]] == [reviewer]
+    # What it says is what the merge says.
+    first = failing(found)["require_specific_reviewers"]
+    refused(space.try_merge(change), 412, first)
+    assert "permission" in failing(told("editor")) and not told("editor")["merges"]
+    assert told("admin")["merges"] and told("admin")["bypasses"]
+    space.merge(change, "admin")
+    found = told("admin")
+    assert not found["merges"] and "status" in failing(found)
+
+
+def test_rules_are_tried_without_being_saved(space):
+    world = space.world
+    org = world.home.path("/orgs/{organizationId}/merge-rules/try")
+    change = space.create("creator", subject="Ready")
+    space.edit(change, insert("# X\n"))
+    ready = [{"rule": "custom", "expression": "changeRequest.subject == 'Ready'"}]
+    before = world.digest()
+
+    def tried(path, status=200, **body):
+        answer = world.call("admin", "POST", path, json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    here = f"{space.path}/merge-rules/try"
+    assert tried(here, changeRequest=change, rules=ready)["merges"]
+    assert not tried(here, changeRequest=change, rules=ready, mergedBy=world.users["editor"])["merges"]
+    assert tried(org, changeRequest="1", space=space.id, rules=ready)["merges"]
+    assert not tried(org, described={"subject": "Draft"}, rules=ready)["merges"]
+    approved = [{"status": "approved"}] * 2
+    two = [{"rule": "custom", "expression": "reviews.filter(r => r.status === 'approved').length > 1"}]
+    assert tried(here, described={"reviews": approved}, rules=two)["merges"]
+    assert not tried(here, described={"reviews": approved[:1]}, rules=two)["merges"]
+    late = [{"status": "approved", "outdated": True}]
+    once = [{"rule": "require_at_least_one_review"}]
+    assert not tried(here, described={"reviews": late}, rules=once)["merges"]
+    mine = [{"rule": "custom", "expression": "actor.id != changeRequest.createdBy.id"}]
+    by = {"createdBy": world.users["editor"]}
+    assert tried(here, described=by, rules=mine)["merges"]
+    assert not tried(here, described=by, rules=mine, mergedBy=world.users["editor"])["merges"]
+    assert world.digest() == before
+    # Those that hold, where none are given.
+    space.set_rules({"rule": "require_change_request_description"})
+    assert not tried(here, described={})["merges"]
+    assert tried(here, described={"description": "Why."})["merges"]
+    foreign = world.away["userId"]
+    for body, named in (
+        ({"described": {}, "changeRequest": change}, "changeRequest"),
+        ({}, "changeRequest"),
+        ({"described": {}, "space": space.id}, "space"),
+        ({"changeRequest": change}, "space"),
+    ):
+        assert named in tried(org, 400, **body)["error"]["message"]
+    tried(org, 404, changeRequest=change, space=world.away["spaceId"])
+    tried(here, 404, described={}, mergedBy=foreign)
+    tried(here, 404, described={"reviews": [{"status": "approved", "reviewer": foreign}]})
+    tried(here, 404, described={}, rules=[{"rule": "allow_bypass", "users": [foreign]}])
+
+
+def test_who_loses_the_right_while_a_merge_waits_does_not_merge(space, monkeypatch):
+    """The right is asked where the merge is written: between that and the request lie up to ten seconds of trying."""
+    world = space.world
+    change = space.create("creator")
+    space.edit(change, insert("# X\n"))
+    with world.context.db.read() as tx:
+        access = change_access(tx, space_access(tx, world.actor("reviewer"), Can.MERGE, space.id), change)
+    computed = merging.sides_of
+    lower = {"role": "edit", "users": [world.users["reviewer"]]}
+
+    def meanwhile(tx, row):
+        monkeypatch.setattr(merging, "sides_of", computed)
+        found = computed(tx, row)
+        world.post("admin", f"{space.path}/permissions", lower)
+        return found
+
+    monkeypatch.setattr(merging, "sides_of", meanwhile)
+    with pytest.raises(Forbidden):
+        merging.merge(world.context, access)
+    assert space.change(change)["status"] == "draft" and "X" not in str(space.tree())

@@ -10,6 +10,7 @@ import pytest
 import computers
 from octavo.admin.import_export import bring, export_space
 from octavo.reader import reader_edge
+from tree_parts import check_parts
 
 SUMMARY = """# Contents
 
@@ -47,7 +48,7 @@ class Book:
         self.content = f"/spaces/{self.space}/content"
         computers.calls.clear()
 
-    def get(self, path, who="reader", **query):
+    def get(self, path, /, who="reader", **query):
         return self.world.get(who, path, params=query)
 
     def below_reference(self, path=None, who="reader", **query):
@@ -101,6 +102,15 @@ def test_pages_stand_where_their_source_does(world, book):
     by_id = f"{book.content}/page/{book.get(path)['id']}"
     for _ in range(2):
         assert book.get(by_id)["pages"] == found and book.get(by_id, computed="false")["pages"] == source
+
+
+def test_the_parts_of_a_tree_have_them(world, book):
+    whole = check_parts(lambda part, /, **query: book.get(f"{book.content}/{part}", **query))
+    assert [page["title"] for page in whole] == ["Home", "Reference"]
+    source = book.below_reference(computed="false")[1]
+    reference = book.get(f"{book.content}/path/reference")["id"]
+    plain = book.get(f"{book.content}/children", parent=reference, computed="false")["items"]
+    assert [page["id"] for page in plain][1] == source["id"]
 
 
 def test_a_computed_page_is_read_as_any_other(world, book):

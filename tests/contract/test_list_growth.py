@@ -39,6 +39,7 @@ GROWS: dict[str, tuple[int, str]] = {
     "listPermissionsAggregateInCollection": (25, "everybody's role there is found"),
     "listPermissionsAggregateInSpace": (30, "everybody's role there is found"),
     "listFilesInChangeRequestById": (35, "files of main are listed where the change request has no others"),
+    "getWayToPageInRevisionById": (50, "of a level all are counted, and those before the page"),
     "listCommentersInSpace": (35, "they are found among the comments"),
     "listCommentersInChangeRequest": (35, "they are found among the comments"),
 }

@@ -103,6 +103,16 @@ def test_an_operation_of_a_file_is_drawn(space: Space) -> None:
     assert form.status_code == 200 and form.json()["path"] == "/pets"
 
 
+def test_links_lead_only_to_what_is_shown_of_the_same_description(space: Space) -> None:
+    schemas = '{{% openapi-schemas {source} schemas="Pet,Owner" %}}\n{{% endopenapi-schemas %}}\n'
+    (space.folder / "blocks.md").write_text(PAGE + schemas.format(source='spec="nothing"'))
+    space.bring()
+    space.read()
+    page = space.get("blocks").text
+    assert "Add a pet" in page
+    assert {*re.findall(r'href="?#([^"\s>]+)', page)} <= {*re.findall(r'id="?([^"\s>]+)', page)}
+
+
 def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
     space.bring()
     space.read()

@@ -1088,3 +1088,81 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         html = render(Document(nodes=blocks), Context()).body
         assert len(html) < 1_500_000 and "onerror" not in html and "and 150 more" in html
         assert html.count("<h2") == 50
+
+
+CONVENTIONS: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {
+        "title": "Box",
+        "version": "1",
+        "description": "Hello.\n\n## Rate limiting\n\nAt most **60** calls a minute.\n\n### Bursts\n\nTen at once.\n\n"
+        "## Colours\n\nBlue <script>alert(1)</script>.",
+    },
+    "servers": [{"url": "https://api.box.example"}],
+    "paths": {
+        f"/{name}": {
+            "get": {
+                "summary": f"List {name}",
+                "tags": ["Files"],
+                "parameters": [
+                    {
+                        "name": "cursor",
+                        "in": "query",
+                        "description": "Where to go on.",
+                        "schema": {"type": "string"},
+                    },
+                    {"name": "after", "in": "query", "description": "A day.", "schema": {"type": "string"}},
+                ],
+                "responses": {
+                    "200": {
+                        "description": "Them",
+                        "headers": {
+                            "X-RateLimit-Remaining": {
+                                "description": "How many are left",
+                                "schema": {"type": "integer"},
+                            }
+                        },
+                    },
+                    "404": {"$ref": "#/components/responses/Gone"},
+                    "409": {"description": f"Two of {name}"},
+                },
+            }
+        }
+        for name in ("files", "folders")
+    },
+    "components": {
+        "responses": {
+            "Gone": {
+                "description": "It was never there.",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            }
+        },
+        "schemas": {"Problem": {"type": "object", "properties": {"trace": {"type": "string"}}}},
+    },
+}
+
+
+@pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
+def test_a_page_says_what_operations_have_in_common(world: World, site, grouping: str) -> None:
+    shop = site(grouping)
+    assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(CONVENTIONS)})
+    home = shop.get("").text
+    assert home.index("/errors-and-limits") < home.index("/files")
+    page = shop.get("errors-and-limits").text
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", page[page.index("<main") :])))
+    for said in (
+        "404 Not Found operations: 2", "It was never there.", "409 Conflict operations: 2", "Two of files",
+        "404 application/json operations: 2", "trace", "Rate limits", "At most 60 calls a minute.", "Bursts", "Ten at once.",
+        "X-RateLimit-Remaining", "How many are left", "Paging", "cursor", "Where to go on.",
+    ):  # fmt: skip
+        assert said in text, said
+    # What the description says of something else, and a parameter that says it is no page of anything.
+    assert "Blue" not in text and "A day." not in text
+    there = "files/list-folders" if grouping == "by-operation" else "files"
+    assert re.search(rf'href="[^"]*/{there}"', page[page.index("It was never there") :])
+    assert "At most **60** calls a minute." in shop.get("errors-and-limits.md").text
+    # Where nothing is shared, there is no such page.
+    alone = {**CONVENTIONS, "paths": {"/files": CONVENTIONS["paths"]["/files"]}}
+    assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(alone)})
+    assert "errors-and-limits" not in shop.get("").text
+    assert shop.get("errors-and-limits").status_code == 404

@@ -112,7 +112,7 @@ def search(page):
 def find_operation(page):
     page.keyboard.press("/")
     page.keyboard.type("create custom font")
-    page.locator('#found a[href="/docs/fonts#createcustomfont"]').wait_for()
+    page.locator('#found a[href="/docs/fonts/createCustomFont"]').wait_for()
 
 
 def test_the_reference_is_searched_by_keyboard(browser, manual):
@@ -120,8 +120,8 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
     page.goto(manual.reference)
     find_operation(page)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/docs/fonts#createcustomfont")
-    assert page.locator("#createcustomfont").is_visible()
+    page.wait_for_url("**/docs/fonts/createCustomFont")
+    assert page.get_by_role("heading", name="Create custom font").is_visible()
     schema = page.locator('a[href="/docs/schemas#createfont"]').first
     schema.click()
     page.wait_for_url("**/docs/schemas#createfont")

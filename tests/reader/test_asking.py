@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any, get_args, get_type_hints
+from urllib.parse import urlencode
 
 import pytest
 
@@ -261,3 +262,97 @@ def test_so_many_questions_a_minute(asked: Asked, clock: SetClock) -> None:
     limit = asked.world.context.settings.ask_rate_limit
     answers = [asked.ask(QUESTION).status_code for _ in range(limit + 1)]
     assert answers == [200] * limit + [429]
+
+
+# --- questions of programs ------------------------------------------------------------------------------
+
+
+def _tool(asked: Asked, name: str, **arguments: Any) -> tuple[bool, str]:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": name, "arguments": arguments},
+    }
+    answer = asked.visitor.send(f"{asked.base}~mcp", call)
+    assert answer.status_code == 200, answer.text
+    result = answer.json()["result"]
+    return result["isError"], result["content"][0]["text"]
+
+
+def test_programs_ask_at_the_markdown_of_a_page(asked: Asked) -> None:
+    plain = asked.visitor.get(f"{asked.base}sprockets.md")
+    question = urlencode({"ask": QUESTION, "goal": "I repair one."})
+    for address, headers in (
+        (f"sprockets.md?{question}", {}),
+        (f"sprockets?{question}", {"accept": "text/markdown"}),
+    ):
+        answer = asked.visitor.get(f"{asked.base}{address}", **headers)
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/markdown")
+        assert answer.headers["cache-control"] == "no-store" and "noindex" in answer.headers["x-robots-tag"]
+        assert answer.text.startswith(f"# {QUESTION}\n") and "clockwise" in answer.text
+        assert f"{asked.base}sprockets#turning-a-sprocket" in answer.text and "](/" not in answer.text
+    # Nobody else gets the answer at the address of the page.
+    assert asked.visitor.get(f"{asked.base}sprockets.md").text == plain.text
+
+
+def test_bad_questions_of_programs_are_refused(asked: Asked) -> None:
+    for query, status in (
+        ("ask=", 400), ("ask=%20", 400), (f"ask={'x' * 600}", 400), (f"ask=a&goal={'x' * 600}", 400),
+        ("ask=%00", 400), ("ask=a&" + "b=1&" * 60, 400),
+    ):  # fmt: skip
+        answer = asked.visitor.get(f"{asked.base}sprockets.md?{query}")
+        assert answer.status_code == status, (query, answer.text)
+    foreign = asked.visitor.get(f"{asked.base}sprockets.md?ask=a", **{"sec-fetch-site": "cross-site"})
+    assert foreign.status_code == 403
+    asked.customize("none")
+    assert asked.visitor.get(f"{asked.base}sprockets.md?ask=a").status_code == 404
+    assert _tool(asked, "search", query="sprocket")[0] is False
+
+
+def test_programs_ask_so_often_only(world: World) -> None:
+    asked = Asked(world)
+    limit = world.context.settings.ask_rate_limit
+    statuses = [asked.visitor.get(f"{asked.base}sprockets.md?ask=a").status_code for _ in range(limit + 1)]
+    assert (statuses[0], statuses[-1]) == (200, 429)
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask", "arguments": {"question": "a"}},
+    }
+    assert asked.visitor.send(f"{asked.base}~mcp", call).status_code == 429
+    assert _tool(asked, "search", query="sprocket")[0] is False
+
+
+def test_a_model_answers_programs_with_its_sources(asked: Asked, server: ModelServer) -> None:
+    with world_with_model(asked.world, server):
+        wrong, said = _tool(asked, "ask", question=QUESTION, goal="I repair one.")
+    assert not wrong and "clockwise" in said and "evil.test" not in said and "<img" not in said
+    assert "## Sources" in said and f"{asked.base}sprockets#turning-a-sprocket" in said
+    assert "I repair one." in json.dumps(server.requests)
+
+
+def test_programs_say_whether_a_page_helped(asked: Asked) -> None:
+    start = asked.world.get("admin", asked.path)["urls"]["published"]
+    assert _tool(asked, "send_feedback", address=f"{start}sprockets", rating="bad", comment="No sizes.")[0]
+    look = {
+        "styling": {},
+        "internationalization": {},
+        "ai": {"mode": "search"},
+        "feedback": {"enabled": True},
+    }
+    assert asked.world.call("admin", "PUT", f"{asked.path}/customization", json=look).status_code == 200
+    wrong, said = _tool(
+        asked, "send_feedback", address=f"{start}sprockets", rating="bad", comment="No sizes."
+    )
+    assert not wrong, said
+    assert _tool(asked, "send_feedback", address=f"{start}nothing", rating="bad")[0]
+    assert _tool(asked, "send_feedback", address=f"{start}sprockets", rating="worst")[0]
+    asked.visitor.events.write(everything=True)
+    with asked.world.context.db.read() as tx:
+        kept = tx.all("SELECT type, page_rating, comment, bot FROM site_events WHERE page_rating IS NOT NULL")
+    assert sorted(kept) == [
+        ("page_post_feedback", "bad", None, "unknown"),
+        ("page_post_feedback_comment", "bad", "No sizes.", "unknown"),
+    ]

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.sqlite_first
 
 JSON = "application/json"
 LONG = "word " * 15_000
-TOOLS = ["search", "read_page", "list_pages", "list_operations", "explain_operation"]
+TOOLS = ["send_feedback", "search", "read_page", "list_pages", "list_operations", "explain_operation"]
 
 
 class Site:

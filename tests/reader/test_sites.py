@@ -122,7 +122,7 @@ def test_markdown_and_caching(site):
     visitor, base, _ = site
     head, note, text = visitor.get(f"{base}guide.md").text.partition(
         f"> Index of this documentation: [llms.txt](http://127.0.0.1:8001{base}llms.txt). "
-        f"This page: http://127.0.0.1:8001{base}guide; as Markdown: http://127.0.0.1:8001{base}guide.md\n\n"
+        f"This page: [HTML](http://127.0.0.1:8001{base}guide), [Markdown](http://127.0.0.1:8001{base}guide.md)\n\n"
     )
     assert note and head + text == FILES["guide.md"]
     first = visitor.get(f"{base}guide")

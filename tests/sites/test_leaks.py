@@ -33,7 +33,7 @@ GUESTS = [
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
     "readSiteFile", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
-    "leadToEmbedded", "readTree", "readSkill", "readWellKnown", "readIndexPart",
+    "leadToEmbedded", "readSignedIn", "readTree", "readSkill", "readWellKnown", "readIndexPart",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {
@@ -111,6 +111,7 @@ class Case:
             "sitemap.md",
             "skill.md",
             "rss.xml",
+            "~signed-in",
             "~embed/script.js",
             "~embed/",
             "~embed/llms.txt",

@@ -62,6 +62,7 @@ def called() -> dict[str, frozenset[str]]:
 
 
 PROGRAMS = {
+    "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
     "hosters of repositories": "receiveGitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
@@ -99,8 +100,8 @@ BY_THE_API = {
     "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
-    "requestReviewersForChangeRequest", "removeRequestedReviewerFromChangeRequest", "getChangeRequestPDF",
-    "listPageLinksInSpace", "listChangeRequestLinks", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
+    "getChangeRequestPDF",
+    "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
     "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",

@@ -145,3 +145,42 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     assert "The outbox can never be turned off.\n\nThe outbox must not be turned off." in words
     assert ("own table" in words) != ("new table" in words)
     shown.context.close()
+
+
+def test_what_stops_a_merge_has_its_button(app: App) -> None:
+    space, page = _fill(app)
+    change = _change(app, space, "", _edit(page, BEFORE + "\nMore.\n"))
+    rules = (
+        "require_change_request_subject",
+        "require_change_request_description",
+        "require_at_least_one_review",
+    )
+    kept = {"type": "rules", "rules": [{"rule": rule} for rule in rules]}
+    app.call("PATCH", f"/spaces/{space}", {"mergeRules": kept})
+    number = change.rpartition("/")[2]
+    shown = app.open(f"/s/{space}/~/changes/{number}/~/review/outbox")
+    stop = shown.get_by_role("status").filter(has_text="Cannot be merged yet")
+    expect(stop).to_contain_text("It needs a review of what is there now.")
+    stop.get_by_role("button", name="Write a subject").click()
+    expect(shown.get_by_role("textbox", name="Subject")).to_be_focused()
+    shown.keyboard.type("Ready")
+    shown.keyboard.press("Enter")
+    expect(stop).not_to_contain_text("It needs a subject.")
+    stop.get_by_role("button", name="Write a description").click()
+    shown.get_by_label("Description", exact=True).fill("Why it is better.")
+    shown.get_by_role("button", name="Save", exact=True).click()
+    expect(stop).not_to_contain_text("It needs a description.")
+    assert app.call("GET", change)["subject"] == "Ready"
+
+    # The same rules are tried where they are set.
+    shown = app.open(f"/s/{space}/~/settings/merging")
+    tester = shown.get_by_role("region", name="Try the rules")
+    tester.get_by_role("button", name="Try", exact=True).click()
+    expect(tester.get_by_role("status")).to_contain_text("It would not be merged yet.")
+    tester.get_by_label("How many approve it").fill("1")
+    tester.get_by_role("button", name="Try", exact=True).click()
+    expect(tester.get_by_role("status")).to_contain_text("It would be merged.")
+    tester.get_by_role("radio", name="A change request that is there").check()
+    tester.get_by_label("Its number, or a link to it").fill(f"/s/{space}/~/changes/{number}")
+    tester.get_by_role("button", name="Try", exact=True).click()
+    expect(tester.get_by_role("status")).to_contain_text("It needs a review of what is there now.")

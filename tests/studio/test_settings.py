@@ -318,3 +318,20 @@ def test_an_integration_says_what_it_may_do_and_is_installed(app):
     expect(panel).to_have_count(0)
     assert app.call("GET", path)["items"] == []
     page.context.close()
+
+
+def test_two_administrators_change_one_form(app):
+    """What somebody else changed while a form was open, and nobody touched in it, stays."""
+    path = f"/orgs/{app.organization}"
+    page = app.open(f"/o/{app.organization}/~/settings")
+    name = page.get_by_label("Name of the organization")
+    before = name.input_value()
+    app.call("PATCH", path, {"inviteLinks": not app.call("GET", path)["inviteLinks"]})
+    links = app.call("GET", path)["inviteLinks"]
+    name.fill("Renamed")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Saved")
+    found = app.call("GET", path)
+    assert (found["title"], found["inviteLinks"]) == ("Renamed", links)
+    app.call("PATCH", path, {"title": before})
+    page.context.close()

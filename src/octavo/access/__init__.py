@@ -13,6 +13,7 @@ from . import (
 from .accounts import (
     UserRow,
     disable_account,
+    erase_account,
     find_user,
     find_user_by_email,
     hand_over_account,
@@ -260,6 +261,7 @@ __all__ = [
     "delete_membership",
     "delete_team",
     "disable_account",
+    "erase_account",
     "disable_membership",
     "effective_role",
     "enable_membership",

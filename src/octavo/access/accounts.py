@@ -121,3 +121,22 @@ def hand_over_account(tx: Transaction, user_id: str) -> None:
 def disable_account(tx: Transaction, user_id: str) -> None:
     """It stays as the author of what it wrote."""
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
+
+
+DELETED = "Deleted user"
+"""The name under which stands what somebody wrote whose account was deleted."""
+
+
+def erase_account(tx: Transaction, user_id: str) -> None:
+    """Takes away everything that is known of a person, with all rows that end with them: how they sign in, what they were
+    told, what they saw. What they wrote keeps its id, which from now on names nobody."""
+    created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
+    tx.run("DELETE FROM users WHERE id = :id", id=user_id)
+    tx.run(
+        """INSERT INTO users (id, email, display_name, kind, disabled, created_at)
+           VALUES (:id, :email, :name, 'deleted', 1, :at)""",
+        id=user_id,
+        email=f"{user_id.lower()}@deleted.invalid",
+        name=DELETED,
+        at=created_at,
+    )

@@ -10,7 +10,7 @@ declare(
         name="users",
         stays="go along without passwords, in a file of their own",
         secrets=("password_hash",),
-        values={"kind": ("person", "service", "integration")},
+        values={"kind": ("person", "service", "integration", "deleted")},
     ),
     Table(name="tokens", stays="secret", secrets=("hash",)),
     Table(

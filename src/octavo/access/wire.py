@@ -11,7 +11,7 @@ from ..kit.clock import iso, parse_iso
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
-from .accounts import UserRow, list_users_by_id
+from .accounts import DELETED, UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow
 from .roles import Role
 from .teams import TeamRow
@@ -57,7 +57,7 @@ class _People(dict[str, User]):
         self._to = to
 
     def __missing__(self, user_id: str) -> User:
-        return present_user(self._to, UserRow(user_id, "", "Deleted user", None, 1, 0))
+        return present_user(self._to, UserRow(user_id, "", DELETED, None, 1, 0))
 
 
 def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[str, User]:

@@ -1,4 +1,4 @@
-"""Tokens and sessions of a person, as the command line lists and ends them."""
+"""Tokens, sessions and the account of a person, as the command line lists and ends them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from .. import access
-from ..access import audit_person, find_user_by_email, revoke_token
+from ..access import Stranger, audit_person, find_user_by_email, revoke_token
 from ..errors import NotFound
 from ..identity import end_session, list_sessions, list_tokens
 from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.pagination import MAX_LIMIT, Slice
+from . import leaving
 
 _TIMES = ("created_at", "expires_at", "last_used_at")
 CLIENT = "command line"
@@ -81,6 +82,18 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
         ids = [row["id"] for row in known if session_id in (None, row["id"])]
         return _end(tx, user_id, "session", ids, end_session)
+
+
+def foresee_deletion(context: Context, email: str) -> leaving.Foreseen:
+    """What the deletion of a person's account will do. Raises NotFound."""
+    with context.db.read() as tx:
+        return leaving.foresee(tx, context.settings, _user_id(tx, email))
+
+
+def delete_account(context: Context, email: str) -> None:
+    """Deletes a person's account for good. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        leaving.delete_account(tx, context.settings, Stranger(CLIENT), _user_id(tx, email))
 
 
 def _end(

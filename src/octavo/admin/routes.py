@@ -7,16 +7,17 @@ from functools import cache
 from importlib.metadata import version
 from threading import Lock
 
-from ..access import Can, find_user
+from ..access import Can, SignedIn, find_user
 from ..core.addresses import read_address
 from ..errors import Unavailable
 from ..kit import jobs, mail
-from ..kit.operation import Area, Call
+from ..kit.operation import Area, Call, Deletion
 from ..kit.outbox import count_waiting
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
-from . import diagnosis, store
+from . import diagnosis, leaving, store
 from .entering import OperatorAccess
 from .wire import (
+    AccountDeletion,
     Finding,
     Findings,
     HostedOrganization,
@@ -36,6 +37,7 @@ from .wire import (
     WholeInstallationUrls,
     WholeJob,
     counted_states,
+    present_deletion,
     present_hosted,
     present_job,
     present_person,
@@ -168,6 +170,70 @@ def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> List
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
     return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
+
+
+# --- accounts that are deleted ------------------------------------------------------------------------
+
+
+@operation(
+    "foreseeOwnAccountDeletion",
+    "GET",
+    "/user/deletion",
+    needs=Can.OWN_ACCOUNT,
+    returns=AccountDeletion,
+    extension=True,
+)
+def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
+    """What will happen when the caller deletes their account, in numbers, and whether they can."""
+    with call.db.read() as tx:
+        return present_deletion(leaving.foresee(tx, call.settings, caller.user_id), own=True)
+
+
+@operation(
+    "deleteOwnAccount",
+    "DELETE",
+    "/user",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(409,),
+    extension=True,
+)
+def delete_own_account(call: Call, caller: SignedIn) -> None:
+    """Deletes the caller's account for good, with its memberships, sessions, tokens and all that it was told. What they
+    wrote stays and names nobody. 409 for the last administrator of an organization, for who runs the installation, and
+    for an account that an organization manages."""
+    with call.db.write() as tx:
+        leaving.delete_account(tx, call.settings, caller.actor, caller.user_id)
+
+
+@operation(
+    "foreseeAccountDeletion",
+    "GET",
+    "/installation/users/{userId}/deletion",
+    needs=Can.OPERATE,
+    returns=AccountDeletion,
+    errors=(404,),
+    extension=True,
+)
+def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
+    """What will happen when somebody's account is deleted, in numbers, and whether it can be."""
+    with call.db.read() as tx:
+        return present_deletion(leaving.foresee(tx, call.settings, user_id), own=False)
+
+
+@operation(
+    "deleteAccount",
+    "DELETE",
+    "/installation/users/{userId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=Deletion,
+    errors=(409,),
+    extension=True,
+)
+def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
+    """Deletes somebody's account for good, as they could themselves. 409 for the last administrator of an organization,
+    and for who runs the installation."""
+    with call.db.write() as tx:
+        return leaving.delete_account(tx, call.settings, operator.actor, user_id)
 
 
 @operation(

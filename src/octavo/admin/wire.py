@@ -11,6 +11,7 @@ from ..kit.clock import iso
 from ..kit.jobs import JobCount, JobRow, State
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from .leaving import Foreseen
 from .store import OrganizationRow, PersonRow
 
 
@@ -196,3 +197,44 @@ def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
     for one in counts:
         found[one.state] += one.count
     return found
+
+
+class EndedMembership(Struct, rename="camel"):
+    """``lastAdministrator``: nobody else administers it, so the account cannot be deleted yet."""
+
+    organization: str
+    title: str
+    last_administrator: bool
+
+
+class AccountDeletion(Struct, rename="camel"):
+    """``possible``: whether the caller can have it deleted now. ``organizations``, ``sessions``, ``tokens`` and ``agents``
+    end with it; ``comments``, ``changeRequests`` and ``reviews`` stay without a name."""
+
+    possible: bool
+    organizations: list[EndedMembership]
+    operator: bool
+    sessions: int
+    tokens: int
+    agents: int
+    comments: int
+    change_requests: int
+    reviews: int
+    object: Literal["account-deletion"] = "account-deletion"
+    managed_by: str | UnsetType = UNSET
+
+
+def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
+    stopped = found.operator or any(left.last_admin for left in found.organizations)
+    return AccountDeletion(
+        possible=not stopped and not (own and found.managed_by is not None),
+        organizations=[EndedMembership(left.id, left.title, left.last_admin) for left in found.organizations],
+        operator=found.operator,
+        sessions=found.sessions,
+        tokens=found.tokens,
+        agents=found.agents,
+        comments=found.comments,
+        change_requests=found.change_requests,
+        reviews=found.reviews,
+        managed_by=found.managed_by or UNSET,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Actor, Can, SpaceAccess, Visiting, enter_space, visit_space
+from ..access import Actor, Can, SpaceAccess, Visiting, enter_space, space_access, visit_space
 from ..content import ReadState
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -87,6 +87,12 @@ def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
     """A change request of a space that was entered. Raises NotFound."""
     return ChangeAccess(space, _get(tx, space, change_request_id).id)
+
+
+def require_still(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
+    """For the transaction that writes: what is tried again may begin seconds after the request was let in. Raises
+    NotFound or Forbidden where the right was taken away since."""
+    space_access(tx, access.actor, needs, access.space_id)
 
 
 @enters(ReadState, "spaceId", "changeRequestId")

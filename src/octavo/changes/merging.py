@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..access import Can
 from ..content import BranchMoved, Changes, new_revision, same_version
 from ..core.merge import Versions
 from ..kit.context import Context
 from . import store
 from .comparing import Merged, into_change, into_main, sides_of
-from .entering import ChangeAccess
+from .entering import ChangeAccess, require_still
 from .rules import require_rules
 from .saving import again, held, require_editable, tell
 from .store import encode_conflicts
@@ -50,6 +51,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         return updated
     with new_revision(context, change.main, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
+        require_still(tx, access, Can.MERGE)
         # Main must be what was merged with, not what it may be by now.
         require_rules(tx, held(tx, change), access.user_id)
         made = revision.write(
@@ -88,6 +90,7 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         merged = into_change(tx, sides_of(tx, change), change.state, change.main)
     with new_revision(context, change.state, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
+        require_still(tx, access, Can.EDIT)
         held(tx, change)
         made = revision.write(
             type="update",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import SpaceAccess
+from ..access import Can, SpaceAccess
 from ..content import (
     Changes,
     State,
@@ -21,6 +21,7 @@ from ..kit.db import Transaction
 from ..references import difference
 from . import store
 from .comparing import Merged, undoing, undone
+from .entering import require_still
 from .saving import again, create_with, require_live
 from .store import ChangeRow
 
@@ -83,6 +84,7 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
         with context.db.read() as tx:
             main, changes = _to_restore(tx, space, revision_id)
         with new_revision(context, main, changes) as revision:
+            require_still(revision.tx, space, Can.MERGE)
             made = revision.write(
                 type="rollback", author=space.user_id, agent=space.agent, parents=[revision_id]
             )

@@ -10,7 +10,7 @@ from ..core.merge import Conflict, Edited
 from ..errors import BadRequest
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, Slice, decode_token, encode_token, present_slice
-from . import content_routes, history_routes, merging, review_routes, saving, space_routes, store
+from . import content_routes, history_routes, merging, review_routes, rule_routes, saving, space_routes, store
 from .conflict_wire import (
     ConflictsQuery,
     OpenConflict,
@@ -44,7 +44,14 @@ from .wire import (
 
 operation = Area("changes").operation
 
-__all__ = ["content_routes", "history_routes", "review_routes", "space_routes", "template_routes"]
+__all__ = [
+    "content_routes",
+    "history_routes",
+    "review_routes",
+    "rule_routes",
+    "space_routes",
+    "template_routes",
+]
 
 _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 
-from ..access import Actor, SpaceAccess
+from ..access import Actor, Can, SpaceAccess
 from ..content import (
     BranchMoved,
     State,
@@ -36,7 +36,7 @@ from . import store
 from .applying import Edited
 from .commands import ContentChange, DocumentInput
 from .comparing import Merged
-from .entering import ChangeAccess
+from .entering import ChangeAccess, require_still
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
 from .touching import still_open
@@ -122,6 +122,7 @@ def create_with(
     the head of main."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
+        require_still(tx, space, Can.EDIT)
         change = store.insert_change(tx, revision.state, main.revision_id, by=space, subject=subject[:100])
         made = revision.write(
             type=type,
@@ -280,6 +281,7 @@ def write_edit(
     author = author or access.author
     with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
+        require_still(tx, access, Can.EDIT)
         change = held(tx, seen)
         made = revision.write(
             author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
@@ -348,6 +350,7 @@ def edit_live(
             return EditedChange(main, edited, main.revision_id)
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
+            require_still(tx, space, Can.EDIT)
             made = revision.write(author=space.user_id, agent=space.agent, goes_on=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()

@@ -48,6 +48,7 @@ from .drawing import (
 )
 from .entering import ReadState, VisitedState
 from .expanding import (
+    NOTHING_COMPUTED,
     Expansion,
     asker_at,
     computed_document,
@@ -90,6 +91,7 @@ from .store import (
     State,
     Touched,
     branch_state,
+    count_children,
     find_item,
     find_item_by_path,
     find_items,
@@ -97,6 +99,7 @@ from .store import (
     find_page_by_file,
     find_page_by_path,
     find_pages,
+    find_parents,
     get_document,
     get_item,
     get_page,
@@ -125,6 +128,7 @@ from .store import (
     open_branch,
     revision_state,
     shown_state,
+    slice_children,
     state_before,
     trace_pages,
 )
@@ -134,14 +138,14 @@ __all__ = [
     "IMAGE_HEAD",
     "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Draft", "Drawing",
     "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "VisitedState",
+    "Layer", "MAX_FILE", "NOTHING_COMPUTED", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "VisitedState",
     "Touched", "Versioned", "as_new", "ask_with", "asker_at", "block_index", "body_hash",
     "branch_state", "carried_keys", "changed_pages", "check_derived", "compute_document",
-    "compute_revision", "compute_with", "computed_document", "computed_state", "current_version",
+    "compute_revision", "compute_with", "computed_document", "computed_state", "count_children", "current_version",
     "current_versions", "dependency_changed", "derive_from_main", "dimensions", "find_edit", "list_oversized", "note_edit", "download_url",
     "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines", "first_revision", "find_item",
     "find_item_by_path", "find_items", "find_kept_keys", "find_page", "find_page_by_file",
-    "find_page_by_path", "find_pages", "get_body", "get_document", "get_item", "get_page",
+    "find_page_by_path", "find_pages", "find_parents", "get_body", "get_document", "get_item", "get_page",
     "get_revision", "goes_on", "holds_drawings", "keep_index", "keyed_document", "last_changed", "list_ancestors",
     "list_beginnings", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions", "list_revisions_of_page",
@@ -149,6 +153,6 @@ __all__ = [
     "markdown_page", "new_revision", "note_commit", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding",
     "parse_source", "put_bodies", 
     "read_source", "rebuild_derived", "resolve_with", "revision_state", "same_version", "seeded_id",
-    "shown_state", "signed_url", "source_of", "state_before", "store_bodies", "store_file", "tables",
+    "shown_state", "signed_url", "slice_children", "source_of", "state_before", "store_bodies", "store_file", "tables",
     "trace_pages", "with_content", "write_unchanged",
 ]  # fmt: skip

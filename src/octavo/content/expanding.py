@@ -32,10 +32,14 @@ MAX_PAGES = 20_000
 class Expansion:
     """``state`` names all that the pages were computed of; empty when the state has no computed pages."""
 
-    def __init__(self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item]) -> None:
+    def __init__(
+        self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item], parents: set[str | None]
+    ) -> None:
+        """``parents``: of the sources."""
         self.fingerprint = fingerprint
         self.items = items
         self._placed = placed
+        self._parents = parents
         self.pages = pages = [page for found in placed.values() for page in found]
         self._by_id = {page.id: page for page in pages}
         self._by_slug = {(page.parent, page.slug): page for page in pages if page.kind != "link"}
@@ -83,6 +87,15 @@ class Expansion:
             chain += [ordinary, *reversed(store.list_ancestors(tx, state, ordinary))]
         return chain[::-1]
 
+    def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
+        """The children of a page (None: the top) in order, where computed ones are or may be among them, else None."""
+        if parent in self._by_id:
+            return self._children.get(parent, [])
+        if parent in self._parents:
+            level = self.into(store.list_children(tx, state, [parent]))
+            return [page for page in level if page.parent == parent]
+        return None
+
     def list_subtree(self, page: Page) -> list[Page]:
         """Everything below a computed page, parents before children."""
         found = [page]
@@ -90,6 +103,9 @@ class Expansion:
             found += self._children.get(above.id, [])
         return found[1:]
 
+
+NOTHING_COMPUTED = Expansion(b"", {}, [], set())
+"""Of a state whose computed pages are left as they are, or that has none."""
 
 _expansions: OwnCache[Expansion] = OwnCache("states with computed pages", 16)
 
@@ -104,7 +120,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     source that nobody can compute."""
     sources = store.list_computed(tx, state)
     if not sources:
-        return Expansion(b"", {}, [])
+        return NOTHING_COMPUTED
     asker = asker_at(tx, state.space_id, actor)
     fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
     found: list[_Found] = []
@@ -126,7 +142,10 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     kept = _expansions.of(tx).get(key)
     if kept is None:
         kept = Expansion(
-            key, _placed(tx, state, found), [item for each in found for item in each.computed.items]
+            key,
+            _placed(tx, state, found),
+            [item for each in found for item in each.computed.items],
+            {each.source.parent for each in found},
         )
         _expansions.of(tx).put(key, kept, 1_500 * (len(kept) + len(kept.items)) + 1)
     return kept

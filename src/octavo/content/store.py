@@ -491,6 +491,70 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
+def _of_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
+    """``select`` from the pages of each layer for which ``where`` holds in the state as a whole, and what these take."""
+    selects, parameters = [], dict[str, Any]()
+    for n, layer in enumerate(state.layers):
+        valid = _VALID.replace(":branch", f":branch_{n}").replace(":seq", f":seq_{n}")
+        parameters |= {f"branch_{n}": layer.branch_id, f"seq_{n}": layer.sequence}
+        hidden = ""
+        if n:
+            above = _VALID.replace("p.", "u.").replace(":branch", ":branch_0").replace(":seq", ":seq_0")
+            hidden = (
+                f" AND NOT EXISTS (SELECT 1 FROM page_versions u WHERE {above} AND u.page_id = p.page_id)"
+            )
+        selects.append(f"{select} WHERE {valid} AND {where}{hidden}")
+    return selects, parameters
+
+
+def slice_children(
+    tx: Transaction,
+    state: State,
+    parent: str | None,
+    *,
+    limit: int,
+    at: int = 0,
+    after: tuple[str, str] | None = None,
+) -> list[Page]:
+    """Up to ``limit`` children of a page (None: the top) in order, from the one at the index ``at`` of those behind the
+    rank and id ``after``."""
+    among = "p.parent_id = :parent AND p.deleted = 0"
+    if after is not None:
+        among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
+    after_rank, after_id = after or ("", "")
+    selects, layers = _of_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
+    rows = tx.all(
+        f"{' UNION ALL '.join(selects)} ORDER BY 1, 2 LIMIT :limit OFFSET :at",
+        parent=parent or "",
+        after_rank=after_rank,
+        after_id=after_id,
+        limit=limit,
+        at=at,
+        **layers,
+    )
+    found = find_pages(tx, state, (row[1] for row in rows))
+    return [found[row[1]] for row in rows]
+
+
+def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
+    """How many children a page (None: the top) has, or how many of them come before one."""
+    where, key = "p.parent_id = :parent", {}
+    if before is not None:
+        where += " AND (p.rank, p.page_id) < (:rank, :id)"
+        key = {"rank": before.rank, "id": before.id}
+    return _count(tx, state, "page_versions", "page_id", where, parent=parent or "", **key)
+
+
+def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
+    """Those of these pages that have others below them."""
+    below = "p.parent_id = w.id AND p.deleted = 0"
+    selects, layers = _of_layers(state, "SELECT 1 FROM page_versions p", below)
+    any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
+    wanted = tx.given("ids", "id")
+    rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", ids=json_list(page_ids), **layers)
+    return {row[0] for row in rows}
+
+
 def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -> list[Page]:
     """The children of a page (None: the top) with this slug."""
     return _pages_where(tx, state, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)

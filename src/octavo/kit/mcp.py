@@ -69,6 +69,15 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
     }
 
 
+class _Params(Struct, frozen=True):
+    name: str = ""
+
+
+class _Call(Struct, frozen=True):
+    method: str
+    params: _Params = _Params()
+
+
 class _Wrong(Exception):
     """An error of the protocol."""
 
@@ -176,6 +185,15 @@ def _json(status: int, id: Any, **said: Any) -> Answer:
 def _error(status: int, id: Any, code: int, message: str, **data: Any) -> Answer:
     error = {"code": code, "message": message} | ({"data": data} if data else {})
     return _json(status, id, error=error)
+
+
+def called_tool(body: bytes) -> str:
+    """The tool that a message calls; "" where it is no such message."""
+    try:
+        called = msgspec.json.decode(body, type=_Call)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    return called.params.name if called.method == "tools/call" else ""
 
 
 def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> Answer:

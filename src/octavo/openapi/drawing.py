@@ -26,6 +26,7 @@ from ..core.document import (
     Mark,
     Text,
     place_ids,
+    plain_text,
     read,
     replace_nodes,
     slug,
@@ -42,6 +43,7 @@ from .code_samples import (
     samples,
     write_sample,
 )
+from .conventions import Conventions, is_error
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
 from .trying import can_try, list_origins
@@ -84,6 +86,15 @@ _FLOWS = 6
 _NEEDING = 1_500
 _NEEDING_ONE = 200
 """Operations that this page lists, in all and for one scope or scheme; what is beyond is only counted."""
+_MEANINGS = 12
+"""Of one status on the page of errors; ``_BODIES``: of all, ``_SAID``: parameters and headers of one kind."""
+_BODIES = 6
+_SAID = 12
+_QUOTED = 100
+"""Blocks of what a description says of one subject."""
+_ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
+_ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
+_ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
 """Of a request on it, where all are below each other or in tabs."""
 _FEW_KINDS = 4
@@ -756,7 +767,7 @@ class Drawer:
                     ]
                 inside += [self._lead("header", inner=True), *self._fields(fields)]
             self._left_out = "writeOnly"
-            named = self._many and _is_error(code)
+            named = self._many and is_error(code)
             with self._inside("response", code):
                 inside += self._contents(object_of(response.get("content")), named=named)
             self._left_out = ""
@@ -820,7 +831,7 @@ class Drawer:
             response = self._description.follow(value)
             if code.startswith("x-") or response.get("x-hideSample") is True:
                 continue
-            if self._many and answers and _is_error(code):
+            if self._many and answers and is_error(code):
                 continue
             for kind, media in list(object_of(response.get("content")).items())[:1]:
                 answers += [(code, self._example(kind, media, "" if self._folded else f"Response {code}"))]
@@ -931,20 +942,7 @@ class Drawer:
         need it; then the operations that need none. ``place_of`` refers to the page of an operation."""
         description = self._description
         needing, together, without = self._needing()
-        left = _NEEDING
-
-        def listed(title: Nodes, operations: list[Operation]) -> list[Block]:
-            nonlocal left
-            shown = operations[: min(_NEEDING_ONE, left)]
-            left -= len(shown)
-            said = _filled(words.needed, len(operations))
-            count = _text(said if title else said[:1].upper() + said[1:])
-            if not shown:
-                return [_paragraph(*title, count)]
-            inside = _lead_to((place_of(each), each.title, each.name) for each in shown)
-            if len(shown) < len(operations):
-                inside.append(_paragraph(_text(_filled(words.and_more, len(operations) - len(shown)))))
-            return [_expandable([*title, count], inside)]
+        listed = _Users(place_of, words).show
 
         blocks: list[Block] = []
         for name, anchor in self._scheme_anchors.items():
@@ -990,6 +988,57 @@ class Drawer:
             blocks.append(_paragraph(_text(_filled(words.and_more, hidden))))
         if without:
             blocks += [heading(words.open_to_all), *listed([], without)]
+        return blocks
+
+    def conventions(
+        self, found: Conventions, place_of: Callable[[Operation], Data], words: Words = ENGLISH
+    ) -> list[Block]:
+        """The errors of all operations with what they contain, and what the description says of limits and of lists
+        in pages. ``place_of`` refers to the page of an operation."""
+        text = text_of(self._description.info.get("description"))
+        users = _Users(place_of, words)
+        blocks: list[Block] = []
+        quoted = _sections(text, _ON_ERRORS)
+        if found.errors or quoted:
+            blocks += [heading(words.errors), *quoted]
+        for code, said in found.errors.items():
+            title: Nodes = [_text(code, "code"), _text(f" {_phrase(code)} " if _phrase(code) else " ")]
+            inside: list[Block] = []
+            listed = sorted(said.items(), key=lambda each: -len(each[1]))
+            if len(listed) == 1:
+                about, operations = listed[0]
+                inside = _markdown(about) if about.rstrip(".") != _phrase(code) else []
+                blocks += users.show(title, [*operations.values()], inside)
+                continue
+            for about, operations in listed[:_MEANINGS]:
+                inside += _markdown(about) or [_paragraph(_text("–"))]
+                inside += users.show([], [*operations.values()])
+            if len(listed) > _MEANINGS:
+                inside.append(_paragraph(_text(_filled(words.and_more, len(listed) - _MEANINGS))))
+            count = _filled(words.needed, len(set().union(*said.values())))
+            blocks.append(_expandable([*title, _text(count)], inside))
+        if found.bodies:
+            blocks.append(subheading(words.error_bodies))
+        for body in found.bodies[:_BODIES]:
+            self._begin()
+            count = _filled(words.needed, len(body.users))
+            codes = [node for code in sorted(body.codes) for node in (_text(code, "code"), _text(" "))]
+            blocks.append(_paragraph(*codes, _text(body.kind, "code"), _text(f" {count}")))
+            blocks += self._contents({body.kind: {"schema": body.schema}})
+        if len(found.bodies) > _BODIES:
+            blocks.append(_paragraph(_text(_filled(words.and_more, len(found.bodies) - _BODIES))))
+        for title_of, called, shared in (
+            (words.rate_limits, _ON_LIMITS, found.limits),
+            (words.paging, _ON_PAGING, found.paging),
+        ):
+            quoted = _sections(text, called)
+            if not quoted and not shared:
+                continue
+            blocks += [heading(title_of), *quoted]
+            self._begin()
+            for each in shared[:_SAID]:
+                blocks += self._fields([self._parameter(each.data)])
+                blocks += users.show([], [*each.users.values()])
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
@@ -1041,6 +1090,44 @@ class Drawer:
                             dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
                         )
         return found, together, without
+
+
+class _Users:
+    """Lists of the operations that something is said of, on one page: however many there are, few are listed."""
+
+    def __init__(self, place_of: Callable[[Operation], Data], words: Words) -> None:
+        self._place_of = place_of
+        self._words = words
+        self._left = _NEEDING
+
+    def show(
+        self, title: Nodes, operations: Sequence[Operation], inside: Sequence[Block] = ()
+    ) -> list[Block]:
+        """``title`` with how many there are, which unfolds into ``inside`` and them."""
+        shown = operations[: min(_NEEDING_ONE, self._left)]
+        self._left -= len(shown)
+        said = _filled(self._words.needed, len(operations))
+        count = _text(said if title else said[:1].upper() + said[1:])
+        if not shown and not inside:
+            return [_paragraph(*title, count)]
+        blocks = [*inside, *_lead_to((self._place_of(each), each.title, each.name) for each in shown)]
+        if len(shown) < len(operations):
+            blocks.append(_paragraph(_text(_filled(self._words.and_more, len(operations) - len(shown)))))
+        return [_expandable([*title, count], blocks)]
+
+
+def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
+    """The parts of a text whose headings say that they are about something, without these headings' own levels."""
+    found: list[Block] = []
+    level = 0
+    for block in prose(text, anchored=False):
+        at = int(block.type.removeprefix("heading-")) if block.type.startswith("heading-") else 0
+        if at and (not level or at <= level):
+            level = at if called.search(plain_text(block)) else 0
+            continue
+        if level:
+            found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
+    return found[:_QUOTED]
 
 
 def _filled(words: str, number: int) -> str:
@@ -1103,10 +1190,6 @@ def _count(inside: list[Block]) -> int:
 def _phrase(code: str) -> str:
     """What a status is called, for an answer of which nothing is said."""
     return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
-
-
-def _is_error(code: str) -> bool:
-    return code == "default" or code[:1] in ("4", "5")
 
 
 def _scheme_nodes(name: str, scheme: Data) -> Nodes:

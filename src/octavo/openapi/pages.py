@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,6 +35,7 @@ from ..spaces import on_language
 from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
+from .conventions import Conventions, find_conventions
 from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
 from .drawing import MANY, Drawer, complain, heading, lead_on, prose, subheading
 from .trying import can_try
@@ -170,13 +171,13 @@ class _Pages:
         the seed that this one's was made of."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
-    def add_authentication(self, grouping: str) -> None:
-        """``grouping``: of the operations, which the page leads to. It stands before their tags and is added after
-        them, so that none has another address because of it."""
+    def add_above(self, names: Sequence[str], grouping: str) -> None:
+        """Pages about the whole API. ``grouping``: of the operations, which they lead to. They stand before the tags of
+        these and are added after them, so that none has another address because of them."""
         first = next((n for n, each in enumerate(self.pages) if each.slug != "overview"), len(self.pages))
-        props = {"doc": "authentication", "operations": grouping, "seed": self._asked.seed}
-        self.add_ours("authentication", props=props)
-        self.pages.insert(first, self.pages.pop())
+        for at, name in enumerate(names, first):
+            self.add_ours(name, props={"doc": name, "operations": grouping, "seed": self._asked.seed})
+            self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
         """``grouping``: of the operations, which the page of a model leads to."""
@@ -248,8 +249,10 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if description.info.get("description") or description.security_schemes:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
-    if description.security_schemes:
-        pages.add_authentication("by-operation" if by_operation else "")
+    above = ["authentication"] if description.security_schemes else []
+    if conventions_of(description):
+        above.append("errors_and_limits")
+    pages.add_above(above, "by-operation" if by_operation else "")
     if description.webhooks:
         pages.add_webhooks()
     if props.get("models") and description.schemas:
@@ -308,18 +311,21 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
         return _of(*Drawer(description, folded=False).information(words))
-    if doc == "authentication":
+    if doc in ("authentication", "errors_and_limits"):
         words = catalogue()[locale_of(tx, asked.space_id)]
         grouping = str(props.get("operations") or "")
 
         def place_of(operation: Operation) -> Data:
             return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
 
-        return _of(*Drawer(description, folded=False).authentication(place_of, words))
+        drawer = Drawer(description, folded=False)
+        if doc == "authentication":
+            return _of(*drawer.authentication(place_of, words))
+        return _of(*drawer.conventions(conventions_of(description), place_of, words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `authentication`, `models`, `webhooks` or "
-            "`changes`."
+            "source.props.doc: expected `operations` or `info` with a `page`, `authentication`, `errors_and_limits`, "
+            "`models`, `webhooks` or `changes`."
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
@@ -343,6 +349,17 @@ def _page_of(description: Description, operation: Operation, there: Asked, group
     (tag,) = tags_of(operation)
     apart = grouping == "by-operation" or description.count(tag) > _TOGETHER
     return there.id(operation.key if apart else f"tag {tag}")
+
+
+_conventions: WeakKeyDictionary[Description, Conventions] = WeakKeyDictionary()
+
+
+def conventions_of(description: Description) -> Conventions:
+    """What its operations have in common, worked out once."""
+    found = _conventions.get(description)
+    if found is None:
+        found = _conventions[description] = find_conventions(description)
+    return found
 
 
 _uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
@@ -495,14 +512,18 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # One page may show schemas by several blocks: all of them are there to link to.
-    shown = {name for block in blocks if block.type == "openapi-schemas" for name in _names(block)}
+    # One page may show schemas by several blocks: all of them are there to link to, from what is of the same API.
+    keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
+    shown: dict[str, set[str]] = {key: set() for key in keys}
+    for key, block in zip(keys, blocks, strict=True):
+        if block.type == "openapi-schemas":
+            shown[key].update(_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
+    many = operations + sum(map(len, shown.values())) > MANY
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
-    for block in blocks:
+    for key, block in zip(keys, blocks, strict=True):
         ref = block.data.get("ref")
-        key = msgspec.json.encode(ref, order="sorted").decode()
         if key not in drawers:
             description = _find(tx, drawing.asker, ref)
             drawers[key] = None
@@ -510,9 +531,9 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 drawer = Drawer(
                     description,
                     folded=drawing.folded,
-                    many=operations + len(shown) > MANY,
+                    many=many,
                     # One that is called like the page has no heading of its own there.
-                    linked=shown - {drawing.title},
+                    linked=shown[key] - {drawing.title},
                     spec=_called(ref),
                 )
                 drawers[key] = description, drawer

@@ -26,6 +26,8 @@ _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
 """Hosts that the script of a page may speak to; the others are reached through us."""
+_TOKEN_ORIGINS = 5
+_SCOPES = 500
 _EXAMPLE = 20_000
 _SEPARATORS = {"label": ".,=", "matrix": ";,=", "simple": ",="}
 """What is written between the values of a list or an object in a path, by style."""
@@ -93,11 +95,12 @@ class Body(Struct, omit_defaults=True):
 
 
 class Flow(Struct, omit_defaults=True):
-    """One of the flows of OAuth, by its name in the description."""
+    """One of the flows of OAuth, by its name in the description. ``scopes``: those there are, with what they allow."""
 
     flow: str
     authorization: str = ""
     token: str = ""
+    scopes: list[tuple[str, str]] = []
 
 
 class Scheme(Struct, omit_defaults=True):
@@ -117,7 +120,8 @@ class Scheme(Struct, omit_defaults=True):
 
 class Form(Struct, omit_defaults=True):
     """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us. ``answers``:
-    by status and media type, the schemas that answers are compared with; ``schemas``: those that any refers to."""
+    by status and media type, the schemas that answers are compared with; ``schemas``: those that any refers to.
+    ``signed_in``: where providers send readers back to who signed in; empty: nobody can sign in from here."""
 
     method: str
     path: str
@@ -130,6 +134,7 @@ class Form(Struct, omit_defaults=True):
     streams: bool = False
     answers: dict[str, dict[str, Any]] = {}
     schemas: dict[str, Any] = {}
+    signed_in: str = ""
 
 
 def can_try(description: Description, operation: Operation) -> bool:
@@ -230,11 +235,11 @@ def _answers(description: Description, operation: Operation, checks: _Checks) ->
 
 
 def list_origins(description: Description, operation: Operation) -> list[str]:
-    """The hosts that a page with the operation may speak to, as a policy for its content names them."""
-    if _proxy(description, operation) == "always":
-        return []
+    """The hosts that a page with the operation may speak to, as a policy for its content names them: its servers, and
+    those that give tokens for it."""
     found: dict[str, None] = {}
-    for server in _servers(description, operation):
+    by_us = _proxy(description, operation) == "always"
+    for server in () if by_us else _servers(description, operation):
         url = text_of(server["url"])
         variables = {each.name: each for each in _variables(server)}
         names = [name for name in _VARIABLE.findall(_authority(url)) if name in variables]
@@ -249,7 +254,15 @@ def list_origins(description: Description, operation: Operation) -> list[str]:
             fixed = re.sub(r"^(\*[\w-]*|[\w-]*\*)\.", "", authority)
             if _HOST.fullmatch(fixed) and scheme in ("http", "https"):
                 found[f"{scheme}://{'*.' if fixed != authority else ''}{fixed}"] = None
-    return list(found)[:_ORIGINS]
+    tokens = dict.fromkeys(
+        f"{flow.token.partition('://')[0].lower()}://{authority.lower()}"
+        for way in description.security(operation)
+        for name in way
+        for flow in getattr(_scheme(description, name), "flows", [])
+        if _HOST.fullmatch(authority := _authority(flow.token))
+    )
+    # However many servers there are, tokens can be asked for.
+    return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
 def _proxy(description: Description, operation: Operation) -> Literal["always", "never", "otherwise"]:
@@ -417,7 +430,15 @@ def _scheme(
     if kind in ("http", "oauth2", "openIdConnect"):
         word = scheme.capitalize() if kind == "http" else text_of(data.get("x-gitbook-prefix")) or "Bearer"
         flows = [
-            Flow(flow, _web(each.get("authorizationUrl")), _web(each.get("tokenUrl")))
+            Flow(
+                flow,
+                _web(each.get("authorizationUrl")),
+                _web(each.get("tokenUrl")),
+                [
+                    (name, text_of(about)[:200])
+                    for name, about in islice(object_of(each.get("scopes")).items(), _SCOPES)
+                ],
+            )
             for flow, value in islice(object_of(data.get("flows")).items(), _VARIABLES)
             if (each := object_of(value))
         ]

@@ -47,6 +47,11 @@ class Words(Struct, frozen=True, kw_only=True):
     refresh_address: str = "Refresh address"
     together: str = "Together with"
     open_to_all: str = "Without authentication"
+    errors_and_limits: str = "Errors and limits"
+    errors: str = "Errors"
+    error_bodies: str = "What errors contain"
+    rate_limits: str = "Rate limits"
+    paging: str = "Paging"
     unchanged: str = "Nothing has changed yet."
 
 

@@ -3,7 +3,7 @@
 from . import tables as tables
 from .creating import create_organization, create_organization_for
 from .domains import vouch
-from .kinds import MergeRule
+from .kinds import MergeRule, RuleName
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
 from .merge_rules import (
@@ -25,7 +25,7 @@ from .teams.store import list_member_ids
 from .wire import CreateOrganization, Organization, present_organization
 
 __all__ = [
-    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuledChange",
+    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuleName", "RuledChange",
     "RuledReview", "create_organization", "create_organization_for", "find_organization_by_hostname",
     "forget_default_site", "get_organization", "is_trusted", "list_member_ids", "list_members_by_id",
     "present_member", "present_organization", "require_merge_rules", "set_default_site", "tables",

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from ..content import (
+    NOTHING_COMPUTED,
     Computed,
     Expansion,
     Item,
@@ -40,10 +41,13 @@ from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
+from ..kit.pagination import Listing, Next, decode_token, present_slice, slice_rows
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
+from .levels import LevelPart, Levels, PlacedPage
 from .wire import (
+    WITH_PATHS,
+    ChildPagesQuery,
     ComputedRevision,
     ContentQuery,
     DocumentPage,
@@ -51,12 +55,21 @@ from .wire import (
     File,
     FilesQuery,
     PageContentQuery,
+    PageEntry,
+    PageLevel,
     Pages,
+    PageTrace,
+    PageTraces,
+    PageWay,
     ReusableContent,
     ReusableContentQuery,
     Revision,
     RevisionPage,
+    RevisionQuery,
+    WayQuery,
+    WaysQuery,
     encode_tree,
+    present_entry,
     present_file,
     present_page,
     present_reusable,
@@ -89,7 +102,6 @@ def explain_git(find: FindGit) -> None:
     _find_git[:] = [find]
 
 
-_WITH_PATHS = ("document", "group")
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _SHORT = 32 * 1024
@@ -100,6 +112,14 @@ _pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
 def _encoded(tree: bytes) -> list[RevisionPage]:
     """What is encoded already, as part of whatever it is in."""
     return cast(list[RevisionPage], Raw(tree))
+
+
+def _present_entries(entries: Iterable[PlacedPage]) -> list[PageEntry]:
+    return [present_entry(one.page, one.above, one.has_pages) for one in entries]
+
+
+def _present_level(part: LevelPart) -> PageLevel:
+    return PageLevel(part.parent, part.at, part.count, _present_entries(part.entries))
 
 
 class Reader:
@@ -118,7 +138,7 @@ class Reader:
         self._computes = False
         """Whether what was shown depends on more than the state."""
 
-    def revision(self, query: ContentQuery) -> Revision:
+    def revision(self, query: RevisionQuery) -> Revision:
         tx, state = self._tx, self._state
         revision = get_revision(tx, state.revision_id)
         merged = None
@@ -128,7 +148,7 @@ class Reader:
             self._app,
             revision,
             merged_from=merged,
-            pages=self.pages(query).pages,
+            pages=self.pages(query).pages if query.pages else [],
             files=self._present_files(self._items("file", query), query.metadata),
             reusable_contents=self._present_reusables(self._items("reusable-content", query), query.metadata),
             variables=self.variables(),
@@ -148,6 +168,32 @@ class Reader:
             kept = encode_tree(self._app, pages, None, "", self._cover, oids)
             _pages.of(self._tx).put(key, kept, len(kept))
         return Pages(_encoded(kept))
+
+    def _levels(self, computed: bool) -> Levels:
+        return Levels(self._tx, self._state, self._expand() if computed else NOTHING_COMPUTED)
+
+    def children(self, query: ChildPagesQuery) -> Listing[PageEntry]:
+        levels = self._levels(query.computed)
+        parent = self._page(query.parent, query.computed) if query.parent is not None else None
+        found = levels.slice(parent, query.limit, query.at, query.page)
+        entries = _present_entries(levels.entries(found.rows, parent))
+        return Listing(entries, found.count, Next(found.next_token) if found.next_token else UNSET)
+
+    def way(self, query: WayQuery) -> PageWay:
+        levels = self._levels(query.computed)
+        if query.to is not None:
+            page: Page | None = self._page(query.to, query.computed)
+        elif query.path is not None:
+            page = self._page_at(query.path, query.computed)
+        else:
+            page = levels.first()
+        if page is None:
+            return PageWay(None, [_present_level(levels.level(None, query.limit))])
+        return PageWay(page.id, [_present_level(part) for part in levels.around(page, query.limit)])
+
+    def ways(self, query: WaysQuery) -> PageTraces:
+        ways = self._levels(query.computed).traces(list(dict.fromkeys(query.pages)))
+        return PageTraces([PageTrace(id, _present_entries(way)) for id, way in ways.items()])
 
     def _names(self, wanted: bool) -> GitNames | None:
         if wanted and not self._looked_for_git and _find_git:
@@ -206,7 +252,10 @@ class Reader:
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page in which nothing is computed.
         stamp = self._stamp(query.metadata)
-        key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app, stamp)
+        key = (
+            *(self._state.revision_id, page_id, query.format, query.evaluated, query.pages),
+            *(self._app, stamp),
+        )
         kept = _pages.of(self._tx).get(key)
         if kept is None or len(kept) > _SHORT:
             self._to.leave_loop()
@@ -241,7 +290,7 @@ class Reader:
     def found_at(self, path: str) -> RevisionPage | None:
         """The same, by the path of a document or group; None for the empty path as well."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
-        return self._bare(page) if page is not None and page.kind in _WITH_PATHS else None
+        return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 
     def _bare(self, page: Page | None) -> RevisionPage | None:
         if page is None:
@@ -253,12 +302,15 @@ class Reader:
         return list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
+        return self._whole(self._page_at(path, query.computed), query)
+
+    def _page_at(self, path: str, computed: bool) -> Page:
         page = find_page_by_path(self._tx, self._state, path)
-        if (page is None or page.kind not in _WITH_PATHS) and query.computed:
+        if (page is None or page.kind not in WITH_PATHS) and computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
-        if page is None or page.kind not in _WITH_PATHS:
+        if page is None or page.kind not in WITH_PATHS:
             raise NotFound(f"There is no page at {path!r}.")
-        return self._whole(page, query)
+        return page
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id, computed=True)
@@ -315,13 +367,14 @@ class Reader:
                 presented.document = self._document(page, query.evaluated)
         return presented
 
-    def _around(self, page: Page, query: ContentQuery) -> tuple[list[Page], list[Page]]:
-        """What is above a page and what is below it."""
+    def _around(self, page: Page, query: PageContentQuery) -> tuple[list[Page], list[Page]]:
+        """What is above a page, and what is below it as far as that is asked for."""
         tx, state = self._tx, self._state
         if self._expansion is not None and self._expansion.find(page.id) is page:
             self._computes = True
-            return self._expansion.list_ancestors(tx, state, page), self._expansion.list_subtree(page)
-        below = self._expanded(list_subtree(tx, state, page.id), query)
+            below = self._expansion.list_subtree(page) if query.pages else []
+            return self._expansion.list_ancestors(tx, state, page), below
+        below = self._expanded(list_subtree(tx, state, page.id), query) if query.pages else []
         return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:

@@ -22,6 +22,7 @@ from .links import Links
 from .reading import Reader
 from .visiting import VisitorReader
 from .wire import (
+    ChildPagesQuery,
     ComputeContent,
     ComputedRevision,
     ContentLocation,
@@ -33,13 +34,19 @@ from .wire import (
     FilesQuery,
     LinksQuery,
     PageContentQuery,
+    PageEntry,
     Pages,
+    PageTraces,
+    PageWay,
     ReferenceUsages,
     ReusableContent,
     ReusableContentQuery,
     Revision,
     RevisionPage,
+    RevisionQuery,
     SchemaQuery,
+    WayQuery,
+    WaysQuery,
 )
 
 operation = Area("content").operation
@@ -64,13 +71,19 @@ def _reader(call: Call, read: ReadState | VisitedState) -> Iterator[Reader | Vis
                 assert_never(read)
 
 
+@contextmanager
+def _state_reader(call: Call, read: ReadState) -> Iterator[Reader]:
+    with call.db.read() as tx:
+        yield Reader(call, tx, read.state, read.view)
+
+
 # --- a state -------------------------------------------------------------------------------------------
 
 
 @operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision, visitors=True)
 @operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision, visitors=True)
 @change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
-def get_revision(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Revision:
+def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuery) -> Revision:
     """All that a state holds: its pages as a tree, files, reusable contents, variables."""
     with _reader(call, read) as reader:
         return reader.revision(query)
@@ -89,6 +102,90 @@ def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) 
     """The pages of a state as a tree."""
     with _reader(call, read) as reader:
         return reader.pages(query)
+
+
+@operation(
+    "listChildPages",
+    "GET",
+    _MAIN + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+@operation(
+    "listChildPagesInRevisionById",
+    "GET",
+    _REVISION + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+@change_operation(
+    "listChildPagesInChangeRequest",
+    "GET",
+    _CHANGE + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
+    """One level of the tree, in its order: the pages below a page, or without `parent` those at the top."""
+    with _state_reader(call, read) as reader:
+        return reader.children(query)
+
+
+@operation(
+    "getWayToPage", "GET", _MAIN + "/way", needs=Can.VIEW, returns=PageWay, errors=(404,), extension=True
+)
+@operation(
+    "getWayToPageInRevisionById",
+    "GET",
+    _REVISION + "/way",
+    needs=Can.VIEW,
+    returns=PageWay,
+    errors=(404,),
+    extension=True,
+)
+@change_operation(
+    "getWayToPageInChangeRequest",
+    "GET",
+    _CHANGE + "/way",
+    needs=Can.VIEW,
+    returns=PageWay,
+    errors=(404,),
+    extension=True,
+)
+def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
+    """Where a page is in the tree: each level from the top to its own, of long ones the part with the page that the way
+    goes by. A level is cut into parts of `limit` pages, which `listChildPages` gives by the index `at`."""
+    with _state_reader(call, read) as reader:
+        return reader.way(query)
+
+
+@operation("listWaysToPages", "GET", _MAIN + "/ways", needs=Can.VIEW, returns=PageTraces, extension=True)
+@operation(
+    "listWaysToPagesInRevisionById",
+    "GET",
+    _REVISION + "/ways",
+    needs=Can.VIEW,
+    returns=PageTraces,
+    extension=True,
+)
+@change_operation(
+    "listWaysToPagesInChangeRequest",
+    "GET",
+    _CHANGE + "/ways",
+    needs=Can.VIEW,
+    returns=PageTraces,
+    extension=True,
+)
+def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
+    """Of up to a hundred pages, the titles and paths from the top to each. Pages that are not there are left out."""
+    with _state_reader(call, read) as reader:
+        return reader.ways(query)
 
 
 @operation(

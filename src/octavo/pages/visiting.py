@@ -37,6 +37,7 @@ from .wire import (
     ReusableContent,
     Revision,
     RevisionPage,
+    RevisionQuery,
     present_file,
     present_page,
     present_revision,
@@ -66,13 +67,13 @@ class VisitorReader:
 
     # --- pages --------------------------------------------------------------------------------------------
 
-    def revision(self, query: ContentQuery) -> Revision:
+    def revision(self, query: RevisionQuery) -> Revision:
         found = get_revision(self._tx, self._view.state.revision_id)
         return present_revision(
             self._app,
             msgspec.structs.replace(found, parents=[]),
             merged_from=None,
-            pages=self.pages(query).pages,
+            pages=self.pages(query).pages if query.pages else [],
             files=[self._present_file(item) for item in self._shown_files()],
             reusable_contents=[],
             variables={},
@@ -132,8 +133,8 @@ class VisitorReader:
         return page
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
-        """A page with its path, its subtree and its text, in the form that ``format`` asks for."""
-        shown = self._present(page, self._below(page.id))
+        """A page with its path, its text and, where asked for, its subtree, in the form that ``format`` asks for."""
+        shown = self._present(page, self._below(page.id) if query.pages else [])
         if shown is None:
             raise NotFound(f"There is no page {page.id!r} in this content.")
         if isinstance(shown, DocumentPage):

@@ -14,7 +14,7 @@ from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.document import DocumentNodes, DocumentObject
 from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
-from ..kit.pagination import Next, PageQuery
+from ..kit.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
 from ..orgs import Organization
 from ..spaces import Collection, Space
 from .documents import Evaluated
@@ -29,16 +29,51 @@ class ContentQuery(Struct, rename="camel"):
     computed: bool = True
 
 
+class RevisionQuery(ContentQuery):
+    """``pages``: with its tree."""
+
+    pages: bool = True
+
+
 class FilesQuery(PageQuery):
     metadata: bool = True
     computed: bool = True
 
 
 class PageContentQuery(ContentQuery):
-    """``format``: in which form the page carries its text."""
+    """``format``: in which form the page carries its text; ``pages``: with what is below it."""
 
     format: Format = "document"
+    pages: bool = True
     evaluated: Evaluated = "false"
+
+
+class ChildPagesQuery(PageQuery):
+    """``at``: where to begin instead of at the first, or behind what ``page`` says."""
+
+    parent: str | None = None
+    at: Annotated[int, Meta(ge=0, le=2**31)] = 0
+    computed: bool = True
+
+
+class WayQuery(Struct):
+    """``to``: the id of a page, or ``path``: where it is; without both, the first page that has a text."""
+
+    to: str | None = None
+    path: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    computed: bool = True
+
+    def __post_init__(self) -> None:
+        if self.to is not None and self.path is not None:
+            raise ValueError("expected either `to` or `path`")
+
+
+class WaysQuery(Struct):
+    """``pages``: their ids."""
+
+    pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    computed: bool = True
 
 
 class ReusableContentQuery(ContentQuery):
@@ -159,6 +194,46 @@ RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
 
 class Pages(Struct):
     pages: list[RevisionPage]
+
+
+class PageEntry(Struct, rename="camel"):
+    """A page as its place in a tree says it."""
+
+    id: str
+    type: Literal["document", "group", "link", "computed"]
+    title: str
+    has_pages: bool
+    hidden: bool
+    path: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class PageLevel(Struct):
+    """A part of one level of the tree: its pages from the index ``at`` on."""
+
+    parent: str | None
+    at: int
+    count: int
+    items: list[PageEntry]
+
+
+class PageWay(Struct):
+    """The levels from the top to that of ``page``."""
+
+    page: str | None
+    levels: list[PageLevel]
+
+
+class PageTrace(Struct):
+    """A page behind those above it."""
+
+    page: str
+    way: list[PageEntry]
+
+
+class PageTraces(Struct):
+    items: list[PageTrace]
 
 
 class Dimensions(Struct):
@@ -370,6 +445,9 @@ class Revision(Struct, rename="camel"):
 
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z", max_length=100)]
 
+WITH_PATHS = ("document", "group")
+"""Kinds of pages that have a path."""
+
 ResolveCover = Callable[[Page, str], dict[str, Any]]
 
 
@@ -456,6 +534,21 @@ def present_page(
         computed=page.computed or UNSET,
         # What the document is computed with has ids of its own by being of this page.
         computed_seed=page.id if page.computed else UNSET,
+    )
+
+
+def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
+    """``above``: the path of the page's parent."""
+    path = (f"{above}/{page.slug}" if above else page.slug) if page.kind in WITH_PATHS else UNSET
+    return PageEntry(
+        id=page.id,
+        type=page.kind,
+        title=page.title,
+        has_pages=has_pages,
+        hidden=page.hidden,
+        path=path,
+        emoji=page.emoji or UNSET,
+        icon=page.icon or UNSET,
     )
 
 

@@ -137,7 +137,7 @@ def _answer(
     view.request.name = found.name
     answer = found.answer(view, visit, **values)
     if isinstance(answer, Later):
-        return answer._replace(pool=found.pool)
+        return answer if found.pool == "visits" else answer._replace(pool=found.pool)
     return answer if found.kept else msgspec.structs.replace(answer, again=False)
 
 

@@ -19,7 +19,7 @@ from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
-from ..openapi import Description, Drawer, Operation, can_try, make_form, tags_of
+from ..openapi import Description, Drawer, Operation, can_try, conventions_of, make_form, tags_of
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
@@ -29,7 +29,9 @@ from .views import Crumb, Layout, Link, NavItem, PageView, SearchAnswer, SiteVie
 PATH = "/docs"
 _SCHEMAS = "schemas"
 _AUTHENTICATION = "authentication"
+_ERRORS = "errors-and-limits"
 _TITLES = {
+    _ERRORS: "Errors and limits",
     "orgs": "Organizations",
     "changes": "Change requests",
     "ask": "Answers",
@@ -77,9 +79,10 @@ class _Pages:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The pages by their addresses: the overview, how to authenticate, one for each tag, the schemas."""
+        """The pages by their addresses: the overview, how to authenticate, errors and limits, one for each tag, the
+        schemas."""
         tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
-        return {"": "", _AUTHENTICATION: _AUTHENTICATION, **tags, _SCHEMAS: _SCHEMAS}
+        return {"": "", _AUTHENTICATION: _AUTHENTICATION, _ERRORS: _ERRORS, **tags, _SCHEMAS: _SCHEMAS}
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, Operation]]:
@@ -87,7 +90,7 @@ class _Pages:
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag)}
             for name, tag in self._names.items()
-            if name not in ("", _AUTHENTICATION, _SCHEMAS)
+            if name not in ("", _AUTHENTICATION, _ERRORS, _SCHEMAS)
         }
 
     def answer(self, name: str, operation: str = "") -> Answer:
@@ -195,6 +198,11 @@ class _Pages:
             return Drawer(description, folded=True).information()
         if name == _AUTHENTICATION:
             return Drawer(description, folded=True).authentication(self._place_of)
+        if name == _ERRORS:
+            drawer = Drawer(
+                description, folded=True, linked=description.schemas, schemas_at=f"{PATH}/{_SCHEMAS}"
+            )
+            return drawer.conventions(conventions_of(description), self._place_of)
         rows = [
             {
                 "method": each.method,

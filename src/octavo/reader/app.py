@@ -48,6 +48,7 @@ from ..visits import asks_for_preview, host_name
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
 from .answers import FOREVER, TEXT, file_answer
+from .asking import asks
 from .cards import Cards
 from .drawing import asset
 from .forms import prefers_markdown
@@ -137,8 +138,9 @@ class Sites:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
-        kept = self._find(site, path, request, generation) if site is not None else None
-        if kept is None and not _previews(request):
+        alone = _previews(request) or asks(request.query_string)
+        kept = self._find(site, path, request, generation) if site is not None and not alone else None
+        if kept is None and not alone:
             kept = self._find_again(name, path, request)
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
@@ -146,11 +148,10 @@ class Sites:
             note_view(self._events, request, kept.made_of)
             return kept.answer
         found = await in_turn(self._pool, self._make, request, name, path)
+        self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
-        if _previews(request):
-            return None
         form = prefers_markdown(request.header(b"accept"))
         kept = self._answers.find((site, path, form), generation)
         if kept is not None:
@@ -203,7 +204,8 @@ class Sites:
                 return _is_still_so(kept, tx, name, path)
 
             # A preview is asked before what is kept: the same address shows everybody else something else.
-            visited = visit() if _previews(request) else self._answers.get((site, path, form), make, is_good)
+            alone = _previews(request) or asks(request.query_string)
+            visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
             return visited.answer
 
@@ -219,7 +221,13 @@ class Sites:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
         found = await in_turn(self._pool, self._post, request, body)
+        self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    def _count(self, request: Request, found: Answer | Later) -> None:
+        """Raises TooManyRequests for what counts as more than a visit, of which only its own route knows that."""
+        if isinstance(found, Later) and found.rate in self._limiters:
+            self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
         """In threads of their own, so that those of readers are never taken by what others take long for."""

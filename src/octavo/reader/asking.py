@@ -5,6 +5,7 @@ What an answer is made of, ``octavo.ask`` says. Here it becomes HTML in the lang
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs
 
@@ -12,20 +13,21 @@ import msgspec
 from msgspec.structs import replace
 
 from ..ask import MAX_QUESTION, Answer, Asker, OfVisitor, Words, ask, recommend
-from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text
+from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk, write
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
 from ..errors import BadRequest, Forbidden, NotFound, OctavoError
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
-from ..visits import SpaceVisit
+from ..visits import SiteVisit, SpaceVisit
 from .looks import Look
 from .views import AnsweredView, Labels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
 """Bytes of a posted question with those before it."""
+_ASKS = re.compile(rb"(?:^|&)ask=")
 _BEFORE = 4
 """Earlier questions of a conversation that are sent along."""
 
@@ -141,6 +143,55 @@ def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
         return node
     bold = Mark("bold")
     return Text([Leaf(leaf.text, [*(m for m in leaf.marks if m != bold), bold]) for leaf in node.leaves])
+
+
+# --- questions of programs --------------------------------------------------------------------------------
+
+
+def asks(query_string: bytes) -> bool:
+    """Whether a query asks a question of the page that it is put behind."""
+    return _ASKS.search(query_string) is not None
+
+
+def read_asked(query_string: bytes) -> Question:
+    """The question in ``ask``, with what it is asked for in ``goal``. Raises BadRequest."""
+    try:
+        fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        raise BadRequest("ask: more fields than a question has") from None
+    return checked_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
+
+
+def checked_question(asked: str, goal: str) -> Question:
+    """A program's question. ``goal``: what it wants to do with the answer, which is taken for what was said before.
+    Raises BadRequest."""
+    for name, text in (("ask", asked), ("goal", goal)):
+        if len(text) > MAX_QUESTION or "\0" in text:
+            raise BadRequest(f"{name}: expected at most {MAX_QUESTION} characters of text")
+    if not asked.strip():
+        raise BadRequest("ask: expected a question")
+    return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
+
+
+def answer_in_markdown(context: Context, asker: Asker, question: Question, visit: SiteVisit) -> str:
+    """The whole answer, the sections that it rests on, and what else could be asked."""
+    *_, found = ask(context, asker, question.text, question.before)
+    for top in found.document.nodes:
+        for node in walk(top):
+            if isinstance(node, Inline) and node.type == "link":
+                url = node.data["ref"]["url"]
+                shown = visit.public(url) if url.startswith("/") else url
+                node.data["ref"] = {"kind": "url", "url": shown}
+    parts = [f"# {' '.join(question.text.split())}", write(found.document).strip()]
+    if found.written and found.cited:
+        lines = (
+            f"{number}. {one.full_title}: {visit.public(one.address)}"
+            for number, one in enumerate(found.cited, 1)
+        )
+        parts += ["## Sources", "\n".join(lines)]
+    if found.followups:
+        parts += ["## What else could be asked", "\n".join(f"- {one}" for one in found.followups)]
+    return "\n\n".join(parts) + "\n"
 
 
 FAILED = b"event: failed\ndata: {}\n\n"

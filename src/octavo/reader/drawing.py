@@ -37,7 +37,7 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css", "octavo.js", "reference.css", "reference.js", "samples.js", "try.css", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
+    "octavo.css", "octavo.js", "reference.css", "reference.js", "samples.js", "try.css", "access.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
     "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
@@ -282,6 +282,12 @@ def draw_answer(site: SiteView, answered: AnsweredView) -> str:
 def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
     """Questions that could be asked, as a part of a page."""
     return _templates().get_template("questions.html").render(site=site, questions=questions)
+
+
+def draw_signed_in(labels: Labels, locale: str, direction: str, assets: str) -> str:
+    """Where providers of OAuth send a reader back to, in a window of its own. ``assets``: the address of static files."""
+    template = _templates().get_template("signed_in.html")
+    return template.render(labels=labels, locale=locale, direction=direction, assets=assets)
 
 
 def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:

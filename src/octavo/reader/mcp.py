@@ -10,14 +10,28 @@ from urllib.parse import quote, unquote
 import msgspec
 from msgspec import Meta, Struct
 
+from ..ask import MAX_QUESTION
 from ..core.addresses import read_address
 from ..core.pages import Page
-from ..insights import PageMissing, PageView, SearchMissing, SearchTypeQuery
+from ..errors import BadRequest
+from ..insights import (
+    AskQuestion,
+    PageMissing,
+    PagePostFeedback,
+    PagePostFeedbackComment,
+    PageRating,
+    PageView,
+    Rating,
+    RatingComment,
+    SearchMissing,
+    SearchTypeQuery,
+)
 from ..kit.db import Transaction
 from ..kit.mcp import RefusedTool, Server, Tool
 from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
+from .asking import Question, checked_question
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
@@ -64,6 +78,19 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     ] = 0
 
 
+class Ask(Struct, forbid_unknown_fields=True):
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    goal: Annotated[
+        str, Meta(max_length=MAX_QUESTION, description="What the answer is for, if that matters")
+    ] = ""
+
+
+class SendFeedback(Struct, forbid_unknown_fields=True):
+    address: Annotated[str, Meta(min_length=1, max_length=4096, description="The address of a page")]
+    rating: PageRating
+    comment: Annotated[str, Meta(max_length=512)] = ""
+
+
 class ListPages(Struct, forbid_unknown_fields=True):
     start: Annotated[int, Meta(ge=0, le=2**53, description="How many pages of the list to leave out")] = 0
 
@@ -99,7 +126,10 @@ class Reading(NamedTuple):
     visit: SiteVisit
     build: Callable[[SpaceVisit], PageBuilder]
     note: Callable[..., None]
-    """Notes what is done for insights: ``tracking.note_tool`` of this visit."""
+    """Notes what is done for insights: ``tracking.note_event`` of this visit."""
+    takes_feedback: bool
+    ask: Callable[[Question], str] | None = None
+    """Answers a question; there only for who asks one, since nothing is read meanwhile."""
 
 
 def _search(site: Reading, asked: Search) -> str:
@@ -108,9 +138,9 @@ def _search(site: Reading, asked: Search) -> str:
     found = search_site(site.tx, site.visit, query)
     here = location_at(site.visit, "", "mcp")
     if query:
-        site.note(SearchTypeQuery, here, query=query[:MAX_WORDS])
+        site.note(here, SearchTypeQuery, query=query[:MAX_WORDS])
     if query and found.is_empty:
-        site.note(SearchMissing, here, query=query[:MAX_WORDS])
+        site.note(here, SearchMissing, query=query[:MAX_WORDS])
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
         return f"No page matches.{near}"
@@ -174,12 +204,12 @@ def _read_page(site: Reading, asked: ReadPage) -> str:
     if found is None:
         if asked.address.startswith(site.visit.published):
             path = asked.address.removeprefix(site.visit.published)
-            site.note(PageMissing, location_at(site.visit, path, "mcp"))
+            site.note(location_at(site.visit, path, "mcp"), PageMissing)
         raise RefusedTool(
             "There is no page at this address. search and list_pages give the addresses of pages."
         )
     space, page, _ = found
-    site.note(PageView, location_of(space, page, "mcp"))
+    site.note(location_of(space, page, "mcp"), PageView)
     return _part(_write(site.build(space), page, asked.section.removeprefix("#")), asked.start)
 
 
@@ -240,7 +270,44 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
     return _part(text or builder.markdown(page), asked.start)
 
 
+def _ask(site: Reading, asked: Ask) -> str:
+    try:
+        question = checked_question(asked.question, asked.goal)
+    except BadRequest as error:
+        raise RefusedTool(error.message) from None
+    site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])
+    assert site.ask is not None, "whoever calls this tool gets what answers"
+    return site.ask(question)
+
+
+def _send_feedback(site: Reading, asked: SendFeedback) -> str:
+    found = _find_page(site, asked.address)
+    if found is None or not site.takes_feedback:
+        what = "There is no page at this address." if found is None else "Pages of this site are not rated."
+        raise RefusedTool(what)
+    location = location_of(found[0], found[1], "mcp")
+    site.note(location, PagePostFeedback, feedback=Rating(asked.rating))
+    if asked.comment.strip():
+        said = RatingComment(asked.rating, asked.comment.strip().replace("\0", " "))
+        site.note(location, PagePostFeedbackComment, feedback=said)
+    return "Thank you: whoever writes this documentation sees it."
+
+
+ASK = "ask"
 _TOOLS = {
+    ASK: Tool(
+        "Ask",
+        "Answers a question out of this documentation, and names the sections that the answer rests on.",
+        Ask,
+        _ask,
+    ),
+    "send_feedback": Tool(
+        "Send feedback",
+        "Tells the authors whether a page helped, and what was missing or wrong.",
+        SendFeedback,
+        _send_feedback,
+        False,
+    ),
     "search": Tool("Search", "Finds pages of this documentation by words.", Search, _search),
     "read_page": Tool(
         "Read a page",
@@ -267,8 +334,10 @@ _TOOLS = {
     ),
 }
 
+_WITHOUT_ASKING = {name: tool for name, tool in _TOOLS.items() if name != ASK}
 
-def server_of(visit: SiteVisit) -> Server:
-    """The server of a site; its tools work on a ``Reading``."""
+
+def server_of(visit: SiteVisit, *, asks: bool) -> Server:
+    """The server of a site; its tools work on a ``Reading``. ``asks``: whether visitors of the site ask questions."""
     title = visit.site.title
-    return Server(title, f"Reads the published documentation “{title}”.", _TOOLS)
+    return Server(title, f"Reads the published documentation “{title}”.", _TOOLS if asks else _WITHOUT_ASKING)

@@ -536,6 +536,6 @@ class PageBuilder:
         """What a program that reads one page should know about the rest."""
         public, start = self._visit.visit.public, self._visit.visit.published
         return (
-            f"> Index of this documentation: [llms.txt]({start}llms.txt). This page: {public(self.href(page))}; "
-            f"as Markdown: {public(self.markdown_href(page))}"
+            f"> Index of this documentation: [llms.txt]({start}llms.txt). "
+            f"This page: [HTML]({public(self.href(page))}), [Markdown]({public(self.markdown_href(page))})"
         )

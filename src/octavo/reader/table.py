@@ -44,11 +44,13 @@ class View(Struct, frozen=True):
 
 class Later(NamedTuple):
     """An answer that is worked out when the transaction is over, in the threads of its route, because it takes long, or
-    as long as others take, or writes. ``pool``: that of its route."""
+    or as long as others take, or writes. ``pool``: that of its route, or where only some answers of a route take long,
+    their own. ``rate``: what it counts as then."""
 
     organization_id: str
     work_out: Callable[[], Answer]
     pool: Pool = "visits"
+    rate: Rate = "visits"
 
 
 Handler = Callable[..., Answer | Later]
@@ -98,7 +100,10 @@ def route(
     def declare(handler: H) -> H:
         hints = typing.get_type_hints(handler)
         visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
-        if (pool != "visits" or method == "GET") and (pool != "visits") != (Later in answers):
+        # A handler that gives both says with each of what it works out later in which threads.
+        if (Later in answers) != (pool != "visits") and not (
+            pool == "visits" and (method == "POST" or Answer in answers)
+        ):
             raise ValueError(
                 f"{pattern}: what is worked out later says in which threads, and nothing else does"
             )

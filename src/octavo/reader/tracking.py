@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import msgspec
@@ -154,26 +154,24 @@ def note_fruitless(events: EventQueue, request: Request, space: SpaceVisit, quer
         )
 
 
-def note_tool(
+def note_event(
     events: EventQueue,
     request: Request,
     visit: SiteVisit,
-    make: Callable[..., Event],
     location: VisitorLocation,
-    **said: str,
+    make: Callable[..., Event],
+    **said: Any,
 ) -> None:
-    """Notes what a program did by a tool: what ``make`` makes of its session, the location and ``said``."""
+    """Notes what was done at a location: what ``make`` makes of a session and ``said``."""
     if not visit.admission.preview:
         event = make(session=session_of(request, location), location=location, **said)
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims)
 
 
 def note_question(
-    events: EventQueue, request: Request, space: SpaceVisit, asked: str, form: DisplayContext | None = None
+    events: EventQueue, request: Request, visit: SiteVisit, location: VisitorLocation, asked: str
 ) -> None:
-    location = location_of(space, form=form)
-    event = AskQuestion(session=session_of(request, location), location=location, query=asked[:MAX_WORDS])
-    _note(events, space, event)
+    note_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
 
 
 def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "") -> None:

@@ -143,6 +143,26 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     try_form_stop: str = "Stop"
     try_form_more: str = "{count} more"
     try_form_code: str = "Code"
+    signed_in: str = "You can close this window and go back to the page that you came from."
+    try_form_your_access: str = "Your access"
+    try_form_forget: str = "Forget it"
+    try_form_forget_all: str = "Forget all"
+    try_form_get_token: str = "Get a token"  # noqa: S105 - a label
+    try_form_sign_in: str = "Sign in"
+    try_form_client_id: str = "Client ID"
+    try_form_client_secret: str = "Client secret"  # noqa: S105 - a label
+    try_form_if_given: str = "if you were given one"
+    try_form_scopes: str = "Scopes"
+    try_form_redirect: str = "Redirect to"
+    try_form_waiting: str = "Sign in in the other window."
+    try_form_ready: str = "Ready to try"
+    try_form_left: str = "{time} left"
+    try_form_ended: str = "no longer valid"
+    try_form_refused: str = "The provider gave no token: {text}"
+    try_form_no_tokens: str = (
+        "The provider cannot be reached, or gives tokens to no page. Get one there and enter it by hand."
+    )
+    try_form_no_window: str = "Your browser opens no window for this page. Allow it and try again."
     expand_all: str = "Expand all"
     fold_all: str = "Fold all"
     find_field: str = "Find a field"

@@ -99,6 +99,11 @@ TOLD_ELSEWHERE = {
         "takes what an authenticator made of a challenge",
         "access/test_passkeys.py::test_a_passkey_signs_in_by_itself",
     ),
+    "deleteOwnAccount": Elsewhere(
+        409,
+        "is about accounts that no organization manages",
+        "admin/test_leaving.py::test_what_somebody_wrote_stays_and_names_nobody",
+    ),
     "requestSignInLink": Elsewhere(
         503, "needs a mail server", "access/test_sign_in.py::test_a_mailed_link_signs_in_once"
     ),

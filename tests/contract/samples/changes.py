@@ -40,6 +40,23 @@ SAMPLES = {
     "getChangeRequestById": Sample(),
     "updateChangeRequestById": Sample(body={"subject": "Another subject", "status": "draft"}),
     "mergeChangeRequest": Sample(),
+    "checkMergeOfChangeRequest": Sample(),
+    "tryMergeRulesInSpace": Sample(
+        body=lambda place: {
+            "rules": [{"rule": "require_specific_reviewers", "users": [place["userId"]]}],
+            "changeRequest": place["changeRequestId"],
+        }
+    ),
+    "tryMergeRulesInOrganization": Sample(
+        body=lambda place: {
+            "rules": [{"rule": "require_at_least_one_review"}],
+            "described": {
+                "createdBy": place["userId"],
+                "subject": "Describe the new ports",
+                "reviews": [{"status": "approved"}],
+            },
+        }
+    ),
     "updateChangeRequest": Sample(),
     "getContributorsByChangeRequestId": Sample(),
     "getChangeRequestChanges": Sample(),
@@ -60,6 +77,9 @@ SAMPLES = {
     "getChangeRequestReviewById": Sample(),
     "getRevisionOfChangeRequestById": Sample(),
     "listPagesInChangeRequest": Sample(),
+    "listChildPagesInChangeRequest": Sample(),
+    "getWayToPageInChangeRequest": Sample(query=lambda place: {"to": place["pageId"]}),
+    "listWaysToPagesInChangeRequest": Sample(query=lambda place: {"pages": [place["pageId"]]}),
     "getPageInChangeRequestById": Sample(query={"format": "document"}),
     "getPageInChangeRequestByPath": Sample(query={"format": "markdown"}),
     "listFilesInChangeRequestById": Sample(),

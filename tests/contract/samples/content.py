@@ -2,12 +2,27 @@ import computers
 
 from . import Sample
 
+
+def _to(place):
+    return {"to": place["pageId"]}
+
+
+def _pages(place):
+    return {"pages": [place["pageId"]]}
+
+
 SAMPLES = {
     "getComputedDocument": Sample(body={"source": computers.source(text="Seen."), "seed": "one"}),
     "convertText": Sample(body={"markdown": "Some **bold** words.\n"}),
     "getComputedRevision": Sample(body={"source": computers.source(), "seed": "one"}),
     "getCurrentRevision": Sample(),
     "listPages": Sample(),
+    "listChildPages": Sample(),
+    "listChildPagesInRevisionById": Sample(),
+    "getWayToPage": Sample(query=_to),
+    "getWayToPageInRevisionById": Sample(query=_to),
+    "listWaysToPages": Sample(query=_pages),
+    "listWaysToPagesInRevisionById": Sample(query=_pages),
     "getPageById": Sample(query={"format": "document"}),
     "getPageByPath": Sample(query={"format": "markdown"}),
     "listFiles": Sample(),

@@ -9,7 +9,19 @@ def _parked(world: World, place: Place) -> None:
         tx.run("UPDATE jobs SET state = 'parked' WHERE id = :id", id=place["jobId"])
 
 
+def _managed(world: World, place: Place) -> None:
+    """All accounts are of an organization, whose administrators delete them."""
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET managed_by = :org", org=world.home["organizationId"])
+
+
+_LEAVER = {"userId": "scimUserId"}
+
 SAMPLES = {
+    "foreseeOwnAccountDeletion": Sample(),
+    "deleteOwnAccount": Sample(before=_managed),
+    "foreseeAccountDeletion": Sample(path=_LEAVER),
+    "deleteAccount": Sample(path=_LEAVER),
     "getInstallation": Sample(),
     "checkInstallation": Sample(),
     "testInstallationMail": Sample(),

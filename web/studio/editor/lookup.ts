@@ -186,7 +186,7 @@ export class Lookup {
   }
 
   async #page(space: string, page: string): Promise<Schemas["DocumentPage"] | undefined> {
-    const query = { format: "markdown" } as const;
+    const query = { format: "markdown", pages: false } as const;
     const own = space === this.space && this.base.kind === "change";
     const answer = own && this.base.kind === "change"
       ? await api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}", {

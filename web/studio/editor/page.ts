@@ -14,6 +14,7 @@ export interface LoadedPage {
 
 export async function loadPage(space: string, base: Base, id: string): Promise<LoadedPage> {
   const path = { spaceId: space, pageId: id };
+  const query = { pages: false };
   let revision: string;
   let changeId: string | undefined;
   if (base.kind === "change") {
@@ -25,11 +26,11 @@ export async function loadPage(space: string, base: Base, id: string): Promise<L
   } else if (base.kind === "revision") {
     revision = base.id;
   } else {
-    const found = await ask(api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path } }));
+    const found = await ask(api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path, query } }));
     return readPage(found, "");
   }
   const found = await ask(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
-    params: { path: { ...path, revisionId: revision } },
+    params: { path: { ...path, revisionId: revision }, query },
   }));
   return { ...readPage(found, revision), ...(changeId ? { change: changeId } : {}) };
 }

@@ -2,7 +2,8 @@
 import { EditorState } from "prosemirror-state";
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { readDocument } from "../document/convert.ts";
-import { readMarkdown, type TreePage } from "../state/pages.svelte.ts";
+import { readMarkdown } from "../state/pages.svelte.ts";
+import type { TreePage } from "../state/parts.ts";
 import type { Base } from "./base.ts";
 import { type BlockChanges, difference } from "./differences.ts";
 import { findText } from "./finding.ts";

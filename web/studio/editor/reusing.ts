@@ -22,7 +22,7 @@ export interface Shared {
 /** What the pages of a space share, at its main or in a change request. */
 export async function readShared(space: string, base: Base): Promise<Shared> {
   const path = { spaceId: space };
-  const query = { metadata: false };
+  const query = { metadata: false, pages: false };
   const found = base.kind === "change"
     ? await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
       params: { path: { ...path, changeRequestId: String(base.number) }, query },

@@ -5,7 +5,8 @@ import { address } from "../addresses.ts";
 import type { Base } from "../editor/PageBody.svelte";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
-import { readMarkdown, spotOf, type TreeEditor, type TreePage } from "../state/pages.svelte.ts";
+import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";
+import type { TreePage } from "../state/parts.ts";
 import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
 
@@ -46,7 +47,6 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
   const href = address.page(space, page.path ?? "", base);
   const entries: MenuEntry[] = [];
   if (editable) {
-    const spot = () => spotOf(editor.pages, page.id) ?? { into: null, at: 0 };
     if (add && page.type !== "link") entries.push({ text: t("New page below"), icon: "plus", run: add });
     if (rename) entries.push({ text: t("Rename"), icon: "edit", keys: "f2", run: rename });
     if (page.type === "document" || page.type === "group") {
@@ -60,7 +60,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       entries.push({
         text: t("Duplicate"),
         icon: "duplicate",
-        run: () => editor.duplicate(page.id).catch(notices.fail),
+        run: () => editor.duplicate(page).catch(notices.fail),
       });
     }
     if (isDocument) {
@@ -73,32 +73,31 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     entries.push({
       text: t("New group here"),
       icon: "folder",
-      run: () => editor.addGroup(t("New group"), { into: null, at: editor.pages.length }).catch(() => {}),
+      run: () => editor.addGroup(t("New group"), { into: null }).catch(() => {}),
     });
     if (page.type !== "computed" && isDocument) {
       entries.push({
         text: page.hidden ? t("Show in navigation") : t("Hide from navigation"),
         icon: page.hidden ? "eye" : "eye-slash",
-        run: () => editor.update(page.id, { hidden: !page.hidden }).catch(() => {}),
+        run: () => editor.update(page, { hidden: !page.hidden }).catch(() => {}),
       });
     }
     entries.push("line");
-    const { into, at } = spot();
-    const siblings = into ? editor.find(into)?.pages ?? [] : editor.pages;
+    const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };
     if (at > 0) {
       entries.push({
         text: t("Move up"),
         icon: "up",
         keys: "alt+shift+arrowup",
-        run: () => editor.move(page.id, { into, at: at - 1 }).catch(() => {}),
+        run: () => editor.move(page, { into, at: at - 1 }).catch(() => {}),
       });
     }
-    if (at < siblings.length - 1) {
+    if (at < (editor.count(into) ?? 0) - 1 && editor.find(page.id)) {
       entries.push({
         text: t("Move down"),
         icon: "down",
         keys: "alt+shift+arrowdown",
-        run: () => editor.move(page.id, { into, at: at + 1 }).catch(() => {}),
+        run: () => editor.move(page, { into, at: at + 1 }).catch(() => {}),
       });
     }
     if (entries.at(-1) !== "line") entries.push("line");
@@ -133,7 +132,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       text: t("Delete"),
       icon: "trash",
       danger: true,
-      run: () => editor.remove(page.id).catch(() => {}),
+      run: () => editor.remove(page).catch(() => {}),
     });
   }
   return entries;

@@ -1,6 +1,15 @@
 /** What a form sends, and what the server says about its fields. */
 import { ApiError } from "../../shared/client.ts";
 
+/**
+ * What of the settings in a form differs from those that it began with, to be sent: what somebody else changed meanwhile,
+ * and nobody touched here, stays as they left it.
+ */
+export function changed<T extends object>(began: T, now: T): Partial<T> {
+  const same = (name: keyof T) => JSON.stringify(began[name]) === JSON.stringify(now[name]);
+  return Object.fromEntries(Object.entries(now).filter(([name]) => !same(name as keyof T))) as Partial<T>;
+}
+
 export class Form {
   busy = $state(false);
   /** The field that the server refused, and its words; a form that names no such field shows them below. */

@@ -2,44 +2,155 @@
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
-import type { Base } from "../editor/PageBody.svelte";
+import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
+import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { session, spaceOf } from "./session.svelte.ts";
 
-export interface TreePage {
-  id: string;
-  type: "document" | "group" | "link" | "computed";
-  title: string;
-  path?: string;
-  emoji?: string;
-  icon?: string;
-  hidden?: boolean;
-  pages?: TreePage[];
-}
-
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
-export const baseKey = (base: Base) =>
-  base.kind === "main" ? "main" : base.kind === "change" ? `changes/${base.number}` : `revisions/${base.id}`;
+/** The pages below one as far as they are known: `undefined` stands for each that was not asked for yet. */
+export interface Level {
+  count: number;
+  pages: readonly (TreePage | undefined)[];
+  /** Indexes of the parts that may be otherwise by now. */
+  stale: ReadonlySet<number>;
+}
 
-export function pagesOf(space: string, base: Base): Resource<TreePage[]> {
-  const path = { spaceId: space };
-  const query = { metadata: false };
-  return resource(`space/${space}/${baseKey(base)}/pages`, async () => {
-    const found = base.kind === "change"
-      ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/pages", {
-        params: { path: { ...path, changeRequestId: String(base.number) }, query },
-      })
-      : base.kind === "revision"
-      ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/pages", {
-        params: { path: { ...path, revisionId: base.id }, query },
-      })
-      : api.GET("/spaces/{spaceId}/content/pages", { params: { path, query } });
-    return (await ask<{ pages: unknown[] }>(found)).pages as TreePage[];
+/** What is known of a tree: its levels by the page that they are below, the top under "". */
+export interface Tree {
+  levels: ReadonlyMap<string, Level>;
+  /** The parts that the screen shows, as `at parent`, and those that are being asked for. */
+  inView: Set<string>;
+  asked: Map<string, Promise<void>>;
+}
+
+export const TOP = "";
+/** How the ids of pages begin that the server does not have yet. */
+const UNSENT = "~";
+let unsent = 0;
+export const partOf = (parent: string, at: number) => `${at - at % PART} ${parent}`;
+
+function readPart(part: string): { parent: string; at: number } {
+  const blank = part.indexOf(" ");
+  return { at: Number(part.slice(0, blank)), parent: part.slice(blank + 1) };
+}
+
+/** The tree of a space. Only parts of it are asked for: those on the way to the page that is shown, and what the screen
+ * shows. When something changed, what the screen shows is asked for again, and all else when it is shown next. */
+export function treeOf(space: string, base: Base): Resource<Tree> {
+  const found: Resource<Tree> = resource(`space/${space}/${baseKey(base)}/pages`, async () => {
+    await undefined; // What is known is known once this is here.
+    return found.value ? await renew(space, base, found.value) : await begin(space, base);
   });
+  return found;
+}
+
+async function begin(space: string, base: Base): Promise<Tree> {
+  const { place } = router;
+  const path = place.screen === "page" && place.space === space && baseKey(place.base) === baseKey(base)
+    ? place.path
+    : "";
+  const empty: Tree = { levels: new Map(), inView: new Set(), asked: new Map() };
+  try {
+    return withWay(
+      empty,
+      path ? await readWay(space, base, { path }) : await firstWay(space, base).refresh(),
+    );
+  } catch (problem) {
+    if (!(problem instanceof ApiError && problem.status === 404)) throw problem;
+    return withPart(empty, TOP, 0, await readLevel(space, base, undefined));
+  }
+}
+
+async function renew(space: string, base: Base, before: Tree): Promise<Tree> {
+  const parts = before.inView.size ? [...before.inView] : [partOf(TOP, 0)];
+  const answers = await Promise.all(parts.map(async (part) => {
+    const { parent, at } = readPart(part);
+    try {
+      return { parent, at, found: await readLevel(space, base, parent || undefined, { at }) };
+    } catch (problem) {
+      // The page that the level was below is gone.
+      if (problem instanceof ApiError && problem.status === 404 && parent) return undefined;
+      throw problem;
+    }
+  }));
+  const loaded = (level: Level) => new Set([...level.pages.keys()].filter((at) => at % PART === 0));
+  const levels = new Map([...before.levels].map(([parent, level]) => {
+    // What was shown before the server had it is there under its own id by now.
+    const pages = level.pages.map((one) => one?.id.startsWith(UNSENT) ? undefined : one);
+    return [parent, { ...level, pages, stale: loaded(level) }];
+  }));
+  let tree: Tree = { ...before, levels };
+  for (const one of answers) if (one) tree = withPart(tree, one.parent, one.at, one.found);
+  return tree;
+}
+
+const withWay = (tree: Tree, way: Way): Tree =>
+  way.levels.reduce((now, level) => withPart(now, level.parent ?? TOP, level.at, level), tree);
+
+/** A tree that knows a part as it is now. Where its pages were before, they are not any more. */
+function withPart(tree: Tree, parent: string, at: number, part: { count: number; items: TreePage[] }): Tree {
+  const ids = new Set(part.items.map((one) => one.id));
+  const levels = new Map(tree.levels);
+  for (const [key, level] of levels) {
+    if (!level.pages.some((one) => one && ids.has(one.id))) continue;
+    levels.set(key, { ...level, pages: level.pages.map((one) => one && ids.has(one.id) ? undefined : one) });
+  }
+  const known = levels.get(parent);
+  const pages: (TreePage | undefined)[] = Array.from(
+    { length: part.count },
+    (_, index) => known?.pages[index],
+  );
+  for (let index = at; index < Math.min(at + PART, part.count); index++) {
+    pages[index] = part.items[index - at];
+  }
+  const stale = new Set(known?.stale);
+  stale.delete(at);
+  levels.set(parent, { count: part.count, pages, stale });
+  return { ...tree, levels };
+}
+
+function isKnown({ levels }: Tree, part: string): boolean {
+  const { parent, at } = readPart(part);
+  const level = levels.get(parent);
+  if (!level || level.stale.has(at)) return false;
+  return level.pages.slice(at, at + PART).every((one) => one !== undefined);
+}
+
+export interface Found {
+  page: TreePage;
+  spot: Required<Spot>;
+}
+const places = new WeakMap<Tree, Map<string, Found>>();
+
+/** A page of what is known of a tree, and where it is. */
+export function findPage(tree: Tree | undefined, id: string): Found | undefined {
+  if (!tree) return undefined;
+  let found = places.get(tree);
+  if (!found) {
+    found = new Map();
+    for (const [parent, { pages }] of tree.levels) {
+      for (const [at, page] of pages.entries()) {
+        if (page) found.set(page.id, { page, spot: { into: parent || null, at } });
+      }
+    }
+    places.set(tree, found);
+  }
+  return found.get(id);
+}
+
+/** The pages above one from the top, as far as the tree is known up to there; undefined where it is not. */
+export function above(tree: Tree | undefined, id: string): TreePage[] | undefined {
+  const way: TreePage[] = [];
+  for (let found = findPage(tree, id);; found = findPage(tree, found.spot.into)) {
+    if (!found) return undefined;
+    if (found.page.id !== id) way.unshift(found.page);
+    if (found.spot.into === null) return way;
+  }
 }
 
 export const changeOf = (space: string, number: number | string) =>
@@ -80,63 +191,50 @@ export const changesOf = (space: string, number: number) =>
       })),
   );
 
-/** The first page of a tree that can be read. */
-export function firstPage(pages: TreePage[]): TreePage | undefined {
-  for (const page of pages) {
-    if (page.type === "document") return page;
-    const below = firstPage(page.pages ?? []);
-    if (below) return below;
-  }
-}
-
-/** The way from the root to a page, itself last. */
-export function wayTo(pages: TreePage[], found: (page: TreePage) => boolean): TreePage[] {
-  const stack = pages.map((page) => [page]);
-  for (let way = stack.pop(); way; way = stack.pop()) {
-    const page = way.at(-1)!;
-    if (found(page)) return way;
-    for (const child of page.pages ?? []) stack.push([...way, child]);
-  }
-  return [];
-}
-
-/** Where a page is among its siblings. */
+/** Where a page is among its siblings; without `at` behind them. */
 export interface Spot {
   into: string | null;
-  at: number;
+  at?: number;
 }
 
-export function spotOf(pages: TreePage[], id: string, into: string | null = null): Spot | undefined {
-  for (const [at, page] of pages.entries()) {
-    if (page.id === id) return { into, at };
-    const below = spotOf(page.pages ?? [], id, page.id);
-    if (below) return below;
+/** A tree in which the level below a page is another one, where it is known. */
+function withLevel(
+  tree: Tree,
+  parent: string | null,
+  pages: (known: Level["pages"]) => Level["pages"],
+): Tree {
+  const levels = new Map(tree.levels);
+  const level = levels.get(parent ?? TOP);
+  if (level) {
+    const now = pages(level.pages);
+    levels.set(parent ?? TOP, { ...level, pages: now, count: now.length });
   }
+  return { ...tree, levels };
 }
 
-function without(pages: TreePage[], id: string): TreePage[] {
-  return pages.filter((page) => page.id !== id).map((page) =>
-    page.pages?.length ? { ...page, pages: without(page.pages, id) } : page
-  );
+function without(tree: Tree, id: string): Tree {
+  const found = findPage(tree, id);
+  return found ? withLevel(tree, found.spot.into, (pages) => pages.toSpliced(found.spot.at, 1)) : tree;
 }
 
-function withPage(pages: TreePage[], added: TreePage, { into, at }: Spot): TreePage[] {
-  if (into === null) return pages.toSpliced(at, 0, added);
-  return pages.map((page) => {
-    if (page.id === into) return { ...page, pages: (page.pages ?? []).toSpliced(at, 0, added) };
-    return page.pages?.length ? { ...page, pages: withPage(page.pages, added, { into, at }) } : page;
-  });
+function withPage(tree: Tree, added: TreePage, { into, at }: Spot): Tree {
+  const above = into === null ? tree : changed(tree, into, (page) => ({ ...page, hasPages: true }));
+  return withLevel(above, into, (pages) => pages.toSpliced(at ?? pages.length, 0, added));
 }
 
-function changed(pages: TreePage[], id: string, change: (page: TreePage) => TreePage): TreePage[] {
-  return pages.map((page) =>
-    page.id === id
-      ? change(page)
-      : page.pages?.length
-      ? { ...page, pages: changed(page.pages, id, change) }
-      : page
-  );
+function changed(tree: Tree, id: string, change: (page: TreePage) => TreePage): Tree {
+  const found = findPage(tree, id);
+  if (!found) return tree;
+  return withLevel(tree, found.spot.into, (pages) => pages.with(found.spot.at, change(found.page)));
 }
+
+const newPage = (type: "document" | "group", title: string): TreePage => ({
+  id: UNSENT + unsent++,
+  type,
+  title,
+  hasPages: false,
+  hidden: false,
+});
 
 /** My newest draft in a space, or none. */
 export async function findDraft(space: string): Promise<Schemas["ChangeRequest"] | undefined> {
@@ -162,14 +260,48 @@ export async function editableBase(space: string, base: Base, subject: string): 
 
 /** Changes of a space's tree: each is shown at once, then done, and can be undone. */
 export class TreeEditor {
-  constructor(readonly space: string, readonly base: Base) {}
+  readonly #resource: Resource<Tree>;
 
-  get #resource(): Resource<TreePage[]> {
-    return pagesOf(this.space, this.base);
+  constructor(readonly space: string, readonly base: Base) {
+    this.#resource = treeOf(space, base);
   }
 
-  get pages(): TreePage[] {
-    return this.#resource.value ?? [];
+  get tree(): Tree | undefined {
+    return this.#resource.value;
+  }
+
+  /** The screen shows these parts now: those of them that are not known are asked for. */
+  async show(parts: string[]): Promise<void> {
+    const shown = this.tree?.inView;
+    shown?.clear();
+    for (const part of parts) shown?.add(part);
+    await this.load(parts);
+  }
+
+  /** Asks for those of these parts that are not known. */
+  async load(parts: string[]): Promise<void> {
+    const { tree } = this;
+    if (!tree) return;
+    const { asked } = tree;
+    await Promise.all(
+      parts.filter((part) => !isKnown(tree, part)).map((part) => {
+        const running = asked.get(part) ?? this.#loadPart(part).finally(() => asked.delete(part));
+        asked.set(part, running);
+        return running;
+      }),
+    );
+  }
+
+  async #loadPart(part: string): Promise<void> {
+    const { parent, at } = readPart(part);
+    const found = await readLevel(this.space, this.base, parent || undefined, { at });
+    if (this.tree) this.#resource.value = withPart(this.tree, parent, at, found);
+  }
+
+  /** Makes known where a page is. */
+  async reach(id: string): Promise<void> {
+    const way = await readWay(this.space, this.base, { to: id });
+    if (this.tree) this.#resource.value = withWay(this.tree, way);
   }
 
   /** Sends changes to where they may go; the base that has them now, and what was made. */
@@ -184,7 +316,7 @@ export class TreeEditor {
 
   /** Guesses, sends, says what was done, and offers to undo it. Goes to the draft where that was made or continued. */
   async #do(
-    guess: (pages: TreePage[]) => TreePage[],
+    guess: (tree: Tree) => Tree,
     changes: Changes,
     said: string,
     undo?: (editor: TreeEditor) => Promise<unknown>,
@@ -211,22 +343,27 @@ export class TreeEditor {
     }
   }
 
-  find(id: string): TreePage | undefined {
-    return wayTo(this.pages, (page) => page.id === id).at(-1);
+  find(id: string): Found | undefined {
+    return findPage(this.tree, id);
   }
 
-  async move(id: string, to: Spot): Promise<void> {
-    const page = this.find(id);
-    const from = spotOf(this.pages, id);
-    if (!page || !from || from.into === to.into && from.at === to.at) return;
-    const parent = to.into && this.find(to.into);
+  /** How many pages are below one, or at the top; undefined where that is not known. */
+  count(parent: string | null): number | undefined {
+    return this.tree?.levels.get(parent ?? TOP)?.count;
+  }
+
+  async move(page: TreePage, to: Spot): Promise<void> {
+    const { id } = page;
+    const from = this.find(id)?.spot;
+    if (!from || from.into === to.into && from.at === to.at) return;
+    const parent = to.into && this.find(to.into)?.page;
     const said = from.into === to.into
       ? t("Moved “{title}”", { title: page.title })
       : parent
       ? t("Moved “{title}” below “{parent}”", { title: page.title, parent: parent.title })
       : t("Moved “{title}” to the top level", { title: page.title });
     await this.#do(
-      (pages) => withPage(without(pages, id), page, to),
+      (tree) => withPage(without(tree, id), page, to),
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, into: from.into, at: from.at }], said),
@@ -234,11 +371,10 @@ export class TreeEditor {
   }
 
   async update(
-    id: string,
+    page: TreePage,
     fields: { title?: string; hidden?: boolean; icon?: string | null; emoji?: string | null },
   ) {
-    const page = this.find(id);
-    if (!page) return;
+    const { id } = page;
     const before: typeof fields = {};
     for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
       Object.assign(before, { [name]: page[name] ?? (name === "hidden" ? false : null) });
@@ -251,7 +387,7 @@ export class TreeEditor {
       ? t("“{title}” is shown in navigation", { title: page.title })
       : t("Changed the icon of “{title}”", { title: page.title });
     await this.#do(
-      (pages) => changed(pages, id, (one) => ({ ...one, ...fields } as TreePage)),
+      (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
       said,
       (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
@@ -265,9 +401,9 @@ export class TreeEditor {
     markdown = "",
     said = t("Added “{title}”", { title }),
   ): Promise<string | undefined> {
-    const temporary: TreePage = { id: "~new", type: "document", title };
+    const temporary = newPage("document", title);
     const [made] = await this.#do(
-      (pages) => withPage(pages, temporary, to),
+      (tree) => withPage(tree, temporary, to),
       [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at }],
       said,
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], said),
@@ -277,18 +413,18 @@ export class TreeEditor {
 
   async addGroup(title: string, to: Spot): Promise<void> {
     const [made] = await this.#do(
-      (pages) => withPage(pages, { id: "~new", type: "group", title }, to),
+      (tree) => withPage(tree, newPage("group", title), to),
       [{ operation: "insert_group", title, into: to.into, at: to.at }],
       t("Added the group “{title}”", { title }),
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], title),
     );
   }
 
-  async duplicate(id: string): Promise<string | undefined> {
-    const page = this.find(id);
-    const spot = spotOf(this.pages, id);
-    if (!page || !spot) return;
-    const source = await readMarkdown(this.space, this.base, id);
+  async duplicate(page: TreePage): Promise<string | undefined> {
+    const source = await readMarkdown(this.space, this.base, page.id);
+    if (!this.find(page.id)) await this.reach(page.id);
+    const spot = this.find(page.id)?.spot;
+    if (!spot) return;
     const title = t("{title}, copy", { title: page.title });
     return this.add(
       title,
@@ -298,14 +434,13 @@ export class TreeEditor {
     );
   }
 
-  async remove(id: string): Promise<void> {
-    const page = this.find(id);
-    if (!page) return;
+  async remove(page: TreePage): Promise<void> {
+    const { id } = page;
     const before = this.base.kind === "change"
       ? (await changeOf(this.space, this.base.number).refresh({ force: true })).revision
       : (await spaceOf(this.space).refresh({ force: true })).revision;
     await this.#do(
-      (pages) => without(pages, id),
+      (tree) => without(tree, id),
       [{ operation: "delete_page", page: id }],
       t("Deleted “{title}”", { title: page.title }),
       (there) => there.#restore(page, before),
@@ -314,15 +449,19 @@ export class TreeEditor {
 
   /** Brings a page back as it was in a revision, with all that was below it. */
   async #restore(page: TreePage, revision: string): Promise<void> {
-    const gone = [page];
-    for (const one of gone) gone.push(...one.pages ?? []);
-    await this.#send(gone.map(({ id }) => ({ operation: "revert_page", page: id, revision })), page.title);
+    const below = page.hasPages
+      ? await everyPage(this.space, { kind: "revision", id: revision }, page.id)
+      : [];
+    await this.#send(
+      [page, ...below].map(({ id }) => ({ operation: "revert_page", page: id, revision })),
+      page.title,
+    );
   }
 }
 
 /** A page as Markdown, without the head that says its title and description. */
 export async function readMarkdown(space: string, base: Base, page: string): Promise<string> {
-  const query = { format: "markdown" } as const;
+  const query = { format: "markdown", pages: false } as const;
   const path = { spaceId: space, pageId: page };
   const asked = base.kind === "change"
     ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}", {

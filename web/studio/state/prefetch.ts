@@ -1,7 +1,7 @@
 /** Pages that somebody is about to open. */
 import { pageByPath } from "./page.svelte.ts";
 import type { Base } from "../editor/PageBody.svelte";
-import type { TreePage } from "./pages.svelte.ts";
+import type { TreePage } from "./parts.ts";
 
 const WAIT = 80;
 let timer: ReturnType<typeof setTimeout> | undefined;

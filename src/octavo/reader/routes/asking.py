@@ -29,6 +29,7 @@ from ..drawing import (
 )
 from ..table import Later, View, route
 from ..tracking import (
+    location_of,
     note_question,
 )
 
@@ -66,7 +67,7 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
         request.header(b"sec-fetch-site"),
     )
     question = read_question(view.body)
-    note_question(view.events, request, visit, question.text)
+    note_question(view.events, request, visit.visit, location_of(visit), question.text)
     asker = make_asker(context, look, visit)
     site, nav = frame.site(), frame.builder.nav(None)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}

@@ -24,7 +24,7 @@ from ..programs import (
     whole_text,
 )
 from ..sites import robots_text, sitemap_xml
-from ..table import View, route
+from ..table import Later, View, route
 from ..tracking import location_at
 from .pages import read_page
 
@@ -67,7 +67,7 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
     return _counted(visit, same(part, TEXT))
 
 
-def _page_at(view: View, visit: SiteVisit) -> Answer | None:
+def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
     """The page whose own Markdown has the address of something that a site has by itself."""
     try:
         space = enter_space(view.tx, visit)
@@ -79,12 +79,12 @@ def _page_at(view: View, visit: SiteVisit) -> Answer | None:
 
 
 @route("readTree", SITEMAP, kept=True)
-def read_tree(view: View, visit: SiteVisit) -> Answer:
+def read_tree(view: View, visit: SiteVisit) -> Answer | Later:
     return _page_at(view, visit) or _counted(visit, same(sitemap_markdown(view.tx, visit), MARKDOWN))
 
 
 @route("readSkill", SKILL, kept=True)
-def read_skill(view: View, visit: SiteVisit) -> Answer:
+def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
     return _page_at(view, visit) or _counted(
         visit, same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
     )

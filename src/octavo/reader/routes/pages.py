@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from ...core.pages import Page
 from ...integrations import find_frames
 from ...kit.asgi import Answer
 from ...visits import (
@@ -26,6 +27,14 @@ from ..answers import (
     with_headers,
     with_query,
 )
+from ..asking import (
+    answer_in_markdown,
+    asks,
+    make_asker,
+    read_asked,
+    refuse_foreign,
+    require_asking,
+)
 from ..cards import HEIGHT, WIDTH, card_of
 from ..drawing import (
     draw_page,
@@ -34,9 +43,10 @@ from ..entries import FEED
 from ..forms import prefers_markdown
 from ..looks import Look
 from ..mcp import MCP_PATHS
-from ..table import View, route
+from ..table import Later, View, route
 from ..tracking import (
     location_of,
+    note_question,
 )
 from ..views import Image, Link, PageView, SiteView, Variant
 
@@ -58,7 +68,7 @@ def _find_start(view: View, visit: SpaceVisit) -> str | None:
 
 
 @route("readPage", "{path*}", kept=True)
-def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
+def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     tree = visit.view.tree
     page = tree.find(path.removesuffix(".md"))
     shown = tree.first_document(page) if page is not None else None
@@ -77,6 +87,8 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
     canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     if by_address or prefers_markdown(view.request.header(b"accept")):
+        if asks(view.request.query_string):
+            return _answer_question(view, visit, frame.look, shown)
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         if not visit.visit.admission.preview:
@@ -95,6 +107,28 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     if not visit.visit.admission.preview:
         made_of.location = location_of(visit, shown)
     return _drawn(view, visit, shown.id, site, drawn)
+
+
+def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> Later:
+    """The answer to the question of a program that is put behind the address of a page's Markdown."""
+    require_asking(look)
+    request, context = view.request, view.context
+    refuse_foreign(
+        request.header(b"origin"),
+        visit.visit.host(request.header(b"host")),
+        request.header(b"sec-fetch-site"),
+    )
+    question = read_asked(request.query_string)
+    location = location_of(visit, page, "markdown")
+    note_question(view.events, request, visit.visit, location, question.text)
+    asker = make_asker(context, look, visit)
+    headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
+
+    def answer() -> Answer:
+        text = answer_in_markdown(context, asker, question, visit.visit)
+        return Answer(200, text.encode(), MARKDOWN, headers)
+
+    return Later(visit.visit.organization_id, answer, "questions", "questions")
 
 
 def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:

@@ -13,17 +13,24 @@ from ...kit.asgi import Answer
 from ...kit.fetch import Fetcher
 from ...openapi import MAX_SENT, Description, FilledForm, Operation, make_form, prepare, send
 from ...visits import (
+    SiteVisit,
     SpaceVisit,
+    visit_space,
 )
-from ..answers import Frame, is_foreign, same
+from ..answers import HTML, Frame, is_foreign, same
+from ..drawing import draw_signed_in
+from ..locales import direction
+from ..sites import ASSETS_PATH, look_of
 from ..table import Later, View, route
 from ..tracking import (
     location_of,
     session_of,
 )
+from ..views import Labels
 
 _MAX_POST = 2 * MAX_SENT
 """Bytes of a body, which has another one inside in base64."""
+_SIGNED_IN = "~signed-in"
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
@@ -40,7 +47,25 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]
 @route("readTryForm", "~try")
 def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     _, description, operation = _tried(view, visit)
-    return same(msgspec.json.encode(make_form(description, operation)), "application/json")
+    form = make_form(description, operation)
+    form.signed_in = f"{visit.visit.base}{_SIGNED_IN}"
+    return same(msgspec.json.encode(form), "application/json")
+
+
+@route("readSignedIn", _SIGNED_IN)
+def read_signed_in(view: View, visit: SiteVisit) -> Answer:
+    """Where providers of OAuth send a reader back to. A script hands what they answered to the page that asked for it;
+    the token is asked for there, by the browser."""
+    shown = next(iter(visit.outline.site_spaces()), None)
+    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    locale, labels = (look.locale, look.labels) if look is not None else ("en", Labels())
+    headers = {
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "referrer-policy": "no-referrer",
+        "x-robots-tag": "noindex",
+    }
+    return Answer(200, draw_signed_in(labels, locale, direction(locale), ASSETS_PATH).encode(), HTML, headers)
 
 
 @route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")

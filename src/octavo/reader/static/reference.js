@@ -170,7 +170,7 @@
     try {
       if (!opened.has(button)) {
         if (!one("link[href*='/try.css']")) doc.head.append(make("link", { rel: "stylesheet", href: own.formStyle }));
-        const [got] = await Promise.all([fetch(button.dataset.try), load(own.samples), load(own.form)]);
+        const [got] = await Promise.all([fetch(button.dataset.try), load(own.samples), load(own.access), load(own.form)]);
         if (!got.ok) throw new Error(words.unavailable);
         const sample = one(".openapi-sample", button.closest(".openapi-head")?.nextElementSibling?.parentElement || doc);
         const columns = [...button.closest(".prose, body").querySelectorAll(".openapi-columns")];

@@ -2,25 +2,10 @@
 (() => {
   "use strict";
   const { words, make, sign, show, withValues, values: given, leave, callOf, copied } = globalThis.octavoReference;
-  const doc = document, { coloured, element } = globalThis.octavoSamples;
+  const doc = document, { coloured, element } = globalThis.octavoSamples, access = globalThis.octavoAccess;
   const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
   let count = 0;
 
-  // Credentials stay in this page, for its other operations, and where somebody wants that in the tab. What was entered
-  // for one server is offered for no other.
-  const KEYS = "octavo-keys";
-  const known = new Map();
-  let keeps = false;
-  try {
-    for (const [key, value] of Object.entries(JSON.parse(sessionStorage.getItem(KEYS) || "{}"))) known.set(key, value);
-    keeps = known.size > 0;
-  } catch { /* storage may be switched off */ }
-  const keep = () => {
-    try {
-      if (keeps) sessionStorage.setItem(KEYS, JSON.stringify(Object.fromEntries(known)));
-      else sessionStorage.removeItem(KEYS);
-    } catch { /* storage may be switched off */ }
-  };
   const indirect = new Set();
 
   // --- JSON with the lines of its values --------------------------------------------------------------------
@@ -424,6 +409,7 @@
     showVariables();
 
     // Authentication: one of several ways
+    let listed = null;
     if (form.security?.some((way) => way.length)) {
       const ways = form.security.map((way) => way.map((each) => each.scheme).join(" + ") || "–");
       const way = make("select", { "aria-label": words.way }, ...ways.map((name, number) => make("option", { value: number }, name)));
@@ -436,15 +422,14 @@
         credentials.replaceChildren(...form.security[way.selectedIndex].flatMap((scheme) => {
           const names = scheme.basic ? [words.user, words.password] : [scheme.scheme];
           const boxes = names.map((name, number) => {
-            const key = [origin, scheme.scheme, number].join(" ");
             const box = make("input", {
               type: scheme.basic && number === 0 ? "text" : "password", autocomplete: "off", spellcheck: "false",
-              placeholder: scheme.placeholder, value: known.get(key),
+              placeholder: scheme.placeholder, value: access.get(origin, scheme.scheme, number),
             });
             box.addEventListener("change", () => {
-              if (box.value) known.set(key, box.value);
-              else known.delete(key);
-              keep();
+              access.set(origin, scheme.scheme, number, box.value);
+              // Of what is entered by hand nobody knows how long it lasts.
+              access.set(origin, scheme.scheme, "until", "");
             });
             return box;
           });
@@ -459,17 +444,23 @@
               eye.setAttribute("aria-pressed", box.type === "text");
             });
             return labelled(names[number], where, make("span", { class: "try-secret" }, box, eye));
-          }), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
+          }), ...access.draw(scheme, origin, form.signed_in, labelled, (token) => access.set(origin, scheme.scheme, 0, token)), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
         }));
         keeper.hidden = !form.security[way.selectedIndex].length;
       };
-      const box = make("input", { type: "checkbox", checked: keeps });
-      box.addEventListener("change", () => { keeps = box.checked; keep(); });
+      const box = make("input", { type: "checkbox", checked: access.keeps() });
+      box.addEventListener("change", () => access.setKeeps(box.checked));
+      // What was entered or forgotten at another operation holds here, too.
+      access.follow(() => {
+        box.checked = access.keeps();
+        for (const [scheme, boxes] of state.schemes) boxes.forEach((each, number) => { each.value = access.get(originOf(state), scheme.scheme, number); });
+      });
       const keeper = make("label", { class: "try-keep" }, box, " " + words.keep);
       way.addEventListener("change", () => { showWay(); changed(); });
       for (const event of ["change"]) server.addEventListener(event, () => { showVariables(); showWay(); changed(); });
       showWay();
       parts.push(section(words.authentication, [keeper], ...(ways.length > 1 ? [way] : []), credentials));
+      listed = access.listing();
     } else server.addEventListener("change", () => { showVariables(); changed(); });
 
     // Parameters: those that have to be sent or have a value, and the others behind a button
@@ -567,7 +558,7 @@
     const head = make("header", { class: "try-bar" },
       make("div", { class: "try-line-of" }, make("span", { class: "method " + form.method.toLowerCase() }, form.method), fixed, path, copy), submit, close);
     const element = make("form", { class: "try", "aria-label": form.method + " " + form.path, novalidate: true }, head,
-      make("div", { class: "try-panes" }, make("div", { class: "try-entry" }, ...parts, earlier), make("div", { class: "try-result" }, status, output, ...(code ? [code] : []))));
+      make("div", { class: "try-panes" }, make("div", { class: "try-entry" }, ...parts, earlier, ...(listed ? [listed] : [])), make("div", { class: "try-result" }, status, output, ...(code ? [code] : []))));
 
     // Whatever is entered stands in the head and in the code at once
     const changed = () => {
@@ -827,11 +818,14 @@
       return made(await direct(state, wanted, url, tell), false);
     } catch {
       if (proxy === "never") throw new Error(words.unreachable);
-      // What only reads may be asked again; anything else might be done twice.
-      indirect.add(url.origin);
-      if (method === "GET" || method === "HEAD") return made(await throughUs(state, wanted), true);
+      // What only reads may be asked again, where we are told no secret by it; anything else might be done twice.
+      const isSecret = state.schemes.some(([, boxes]) => boxes.some((box) => box.value));
+      if ((method === "GET" || method === "HEAD") && !isSecret) return made(await throughUs(state, wanted), true);
       const again = make("button", { type: "button", class: "button primary" }, words.through);
-      again.addEventListener("click", () => state.send());
+      again.addEventListener("click", () => {
+        indirect.add(url.origin);
+        state.send();
+      });
       return { nodes: [make("p", { class: "try-status" }, make("strong", { class: "status danger" }, words.silent)), trouble(words.blocked), again], status: 0, milliseconds: null, said: words.silent };
     }
   };

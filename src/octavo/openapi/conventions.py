@@ -1,0 +1,110 @@
+"""What the operations of an API have in common: the errors they answer with, how often they may be called, and how long
+lists are had in pages. Only what the description says. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from msgspec import Struct
+
+from .description import Data, Description, Operation, object_of, text_of
+
+_SHARED = 2
+"""Operations that make something a convention."""
+_LIMIT = re.compile(r"(?i)(?:x-)?(?:app-)?rate-?limit\b.*|retry-after|.*\bquota\b.*")
+_PAGING = re.compile(
+    r"(?i)\$?(?:page|per_?page|page_?size|page_?number|page_?token|next_?token|cursor|offset|limit|skip|top|marker"
+    r"|continue|max_?results|starting_after|ending_before)"
+)
+_MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|size|next|iterator)")
+_SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
+
+Users = dict[str, Operation]
+"""The operations that something is said of, by their keys."""
+
+
+class Said(Struct):
+    """Something that several operations say: a parameter or header as most of them describe it."""
+
+    data: Data
+    users: Users
+
+
+class ErrorBody(Struct):
+    """What errors contain: a schema, the media type of it, and the statuses that have it."""
+
+    kind: str
+    schema: Any
+    users: Users
+    codes: dict[str, None]
+
+
+class Conventions(Struct):
+    """``errors``: by status and by what is said of it. ``limits``: headers of answers. ``paging``: parameters of
+    queries. Each of the last three is shared by several operations, and stands in the order of how many."""
+
+    errors: dict[str, dict[str, Users]]
+    bodies: list[ErrorBody]
+    limits: list[Said]
+    paging: list[Said]
+
+    def __bool__(self) -> bool:
+        several = any(len(set().union(*said.values())) >= _SHARED for said in self.errors.values())
+        return several or bool(self.limits or self.paging)
+
+
+def is_error(code: str) -> bool:
+    return code == "default" or code[:1] in ("4", "5")
+
+
+def find_conventions(description: Description) -> Conventions:
+    """Of all operations; looks at each answer and parameter once."""
+    errors: dict[str, dict[str, Users]] = {}
+    bodies: dict[str, ErrorBody] = {}
+    limits: dict[str, list[tuple[Data, Operation]]] = {}
+    paging: dict[str, list[tuple[Data, Operation]]] = {}
+    for operation in description.operations.values():
+        for code, value in object_of(operation.data.get("responses")).items():
+            response = description.follow(value)
+            for name, header in object_of(response.get("headers")).items():
+                if _LIMIT.fullmatch(name):
+                    found = {**description.follow(header), "name": name}
+                    limits.setdefault(name.lower(), []).append((found, operation))
+            if not is_error(code):
+                continue
+            said = text_of(response.get("description")).strip()
+            errors.setdefault(code, {}).setdefault(said, {})[operation.key] = operation
+            for kind, media in object_of(response.get("content")).items():
+                schema = object_of(media).get("schema")
+                if isinstance(schema, dict):
+                    key = text_of(schema.get("$ref")) or repr(schema)
+                    body = bodies.setdefault(key, ErrorBody(kind, schema, {}, {}))
+                    body.users[operation.key] = operation
+                    body.codes[code] = None
+        for parameter in description.parameters(operation):
+            name = text_of(parameter.get("name"))
+            says = text_of(parameter.get("description"))
+            if parameter.get("in") == "query" and (
+                _PAGING.fullmatch(name) or (_MAYBE_PAGING.fullmatch(name) and _SAYS_PAGING.search(says))
+            ):
+                paging.setdefault(name, []).append((parameter, operation))
+    return Conventions(
+        dict(sorted(errors.items(), key=lambda item: (item[0] == "default", item[0]))),
+        sorted((b for b in bodies.values() if len(b.users) >= _SHARED), key=lambda b: -len(b.users)),
+        _shared(limits),
+        _shared(paging),
+    )
+
+
+def _shared(found: dict[str, list[tuple[Data, Operation]]]) -> list[Said]:
+    said = []
+    for given in found.values():
+        users = {operation.key: operation for _, operation in given}
+        if len(users) < _SHARED:
+            continue
+        usual = Counter(text_of(data.get("description")) for data, _ in given).most_common(1)[0][0]
+        data = next(data for data, _ in given if text_of(data.get("description")) == usual)
+        said.append(Said({**data, "required": False}, users))
+    return sorted(said, key=lambda each: -len(each.users))

@@ -1,0 +1,205 @@
+// What readers enter to authenticate: kept in this page, or in its tab where they want that, and listed in one place,
+// where it is forgotten. And how to get a token with OAuth, which the browser asks for itself.
+(() => {
+  "use strict";
+  const { words, make, sign, copied } = globalThis.octavoReference;
+  const STORED = "octavo-access", CHANNEL = "octavo-signed-in";
+  const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
+
+  // What was entered for one server is offered for no other: an entry has an origin, a scheme and what it is of that.
+  const known = new Map(), followers = new Set();
+  let keeps = false;
+  try {
+    for (const [key, value] of Object.entries(JSON.parse(sessionStorage.getItem(STORED) || "{}"))) known.set(key, value);
+    keeps = known.size > 0;
+  } catch { /* storage may be switched off */ }
+  const keep = () => {
+    try {
+      if (keeps) sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(known)));
+      else sessionStorage.removeItem(STORED);
+    } catch { /* storage may be switched off */ }
+    followers.forEach((follow) => follow());
+  };
+  const keyOf = (origin, scheme, what) => JSON.stringify([origin, scheme, what]);
+  const get = (origin, scheme, what) => known.get(keyOf(origin, scheme, what)) || "";
+  const set = (origin, scheme, what, value) => {
+    if (value) known.set(keyOf(origin, scheme, what), value);
+    else known.delete(keyOf(origin, scheme, what));
+    keep();
+  };
+  const forget = (isMeant = () => true) => {
+    for (const key of [...known.keys()]) if (isMeant(...JSON.parse(key))) known.delete(key);
+    keep();
+  };
+
+  const masked = (value) => "••••" + (value.length > 12 ? value.slice(-4) : "");
+  const lasting = (until) => {
+    if (!until) return "";
+    const minutes = Math.floor((until - Date.now()) / 60000);
+    if (minutes < 0) return words.ended;
+    const [count, unit] = minutes < 120 ? [minutes, "minute"] : minutes < 2880 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
+    return fill(words.left, { time: count.toLocaleString(document.documentElement.lang, { style: "unit", unit, unitDisplay: "short" }) });
+  };
+
+  // All that was entered, whichever operation it was for
+  const listing = () => {
+    const count = make("span", {}), rows = make("ul", {});
+    const all = make("button", { type: "button", class: "button secondary small" }, words.forget_all);
+    const box = make("details", { class: "try-access" }, make("summary", {}, words.your_access + " ", count), rows, all);
+    all.addEventListener("click", () => {
+      forget();
+      box.closest("form")?.querySelector("input")?.focus();
+    });
+    const lay = () => {
+      const entries = [...known].map(([key, value]) => [...JSON.parse(key), value]).filter(([, , what]) => what !== "until");
+      box.hidden = !entries.length;
+      count.textContent = "(" + entries.length + ")";
+      rows.replaceChildren(...entries.map(([origin, scheme, what, value]) => {
+        const name = { client: words.client_id, secret: words.client_secret, 1: words.password }[what] || scheme;
+        const button = make("button", { type: "button", class: "plain", "aria-label": words.forget + ": " + name + ", " + origin, title: words.forget }, sign("close"));
+        button.addEventListener("click", () => {
+          forget((...each) => each[0] === origin && each[1] === scheme && (each[2] === what || (what === 0 && each[2] === "until")));
+          (rows.querySelector("button") || box.closest("form")?.querySelector("input"))?.focus();
+        });
+        const left = what === 0 ? lasting(get(origin, scheme, "until")) : "";
+        return make("li", {}, make("span", {}, make("b", {}, name), make("small", {}, origin.replace(/^https?:\/\//, ""))), make("code", {}, masked(value)), make("small", {}, left), button);
+      }));
+    };
+    followers.add(lay);
+    lay();
+    return box;
+  };
+
+  // --- OAuth ------------------------------------------------------------------------------------------------
+
+  const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const random = (length) => base64url(crypto.getRandomValues(new Uint8Array(length)));
+
+  const askForToken = async (address, fields, client, secret) => {
+    const send = (more, headers) => fetch(address, {
+      method: "POST", headers: { Accept: "application/json", ...headers }, body: new URLSearchParams({ ...fields, ...more }),
+      credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", redirect: "error",
+    });
+    let got, found;
+    try {
+      got = await send({ client_id: client, ...(secret ? { client_secret: secret } : {}) });
+      found = await got.json().catch(() => ({}));
+      if (secret && found.error === "invalid_client") {
+        // Some take the secret in a header alone.
+        const encoded = [client, secret].map((each) => new URLSearchParams({ "": each }).toString().slice(1)).join(":");
+        got = await send({}, { Authorization: "Basic " + btoa(encoded) });
+        found = await got.json().catch(() => ({}));
+      }
+    } catch {
+      throw new Error(words.no_tokens);
+    }
+    if (typeof found?.access_token !== "string") throw new Error(fill(words.refused, { text: found?.error_description || found?.error || String(got.status) }));
+    return { token: found.access_token, until: found.expires_in > 0 ? Date.now() + found.expires_in * 1000 : 0 };
+  };
+
+  let waiting = null;
+  const signIn = async (flow, client, secret, scopes, redirect) => {
+    const other = open("about:blank", "_blank", "popup,width=560,height=720");
+    if (!other) throw new Error(words.no_window);
+    // Whoever is opened has no hold on this page.
+    other.opener = null;
+    const state = random(24), verifier = random(48);
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+    const address = new URL(flow.authorization);
+    const query = {
+      response_type: "code", client_id: client, redirect_uri: redirect, state, code_challenge: base64url(new Uint8Array(digest)),
+      code_challenge_method: "S256", ...(scopes.length ? { scope: scopes.join(" ") } : {}),
+    };
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+    waiting?.close();
+    const channel = waiting = new BroadcastChannel(CHANNEL);
+    const answered = new Promise((done) => {
+      channel.addEventListener("message", ({ data }) => {
+        if (data?.state !== state) return;
+        channel.close();
+        done(data);
+      });
+    });
+    other.location.replace(address.href);
+    const answer = await answered;
+    if (typeof answer.code !== "string") throw new Error(fill(words.refused, { text: answer.error_description || answer.error || "" }));
+    const fields = { grant_type: "authorization_code", code: answer.code, redirect_uri: redirect, code_verifier: verifier };
+    return askForToken(flow.token, fields, client, secret);
+  };
+
+  const NAMES = { authorizationCode: "Authorization code", clientCredentials: "Client credentials", password: "Password" };
+  // How to get a token by the flows of a scheme. `take` is handed the token. `signedIn`: where readers come back to.
+  const draw = (scheme, origin, signedIn, field, take) => {
+    const redirect = signedIn && new URL(signedIn, location.href).href;
+    const usable = (scheme.flows || []).filter((flow) => NAMES[flow.flow] && flow.token && (flow.flow !== "authorizationCode" || (flow.authorization && redirect && crypto.subtle)));
+    if (!usable.length) return [];
+    const inside = make("div", { class: "try-group" }), said = make("p", { class: "try-said", role: "status" });
+    const lasts = make("span", { class: "try-lasts" });
+    const summary = make("summary", {}, words.get_token, " ", lasts);
+    const box = make("details", { class: "try-oauth", open: !get(origin, scheme.scheme, 0) }, summary);
+    const tell = () => { lasts.textContent = lasting(get(origin, scheme.scheme, "until")); };
+    const input = (type, value) => make("input", { type, value, autocomplete: "off", spellcheck: "false" });
+    const show = (flow) => {
+      const provider = new URL(flow.token).origin, byBrowser = flow.flow === "authorizationCode";
+      const remembered = (what, type) => {
+        const found = input(type, get(provider, scheme.scheme, what));
+        found.addEventListener("change", () => set(provider, scheme.scheme, what, found.value.trim()));
+        return found;
+      };
+      const client = remembered("client", "text"), secret = remembered("secret", "password");
+      const user = input("text"), password = input("password");
+      const all = [...new Map([...(flow.scopes || []), ...(scheme.scopes || []).map((name) => [name, ""])].map((each) => [each[0], each])).values()];
+      const ticks = all.map(([name]) => make("input", { type: "checkbox", value: name, checked: (scheme.scopes || []).includes(name) }));
+      const chosen = () => ticks.filter((tick) => tick.checked).map((tick) => tick.value);
+      const count = make("span", {});
+      const scopes = make("details", { class: "try-scopes" }, make("summary", {}, words.scopes + " ", count),
+        make("div", {}, ...all.map(([name, about], number) => make("label", {}, ticks[number], make("span", {}, make("code", {}, name), ...(about ? [" " + about] : []))))));
+      const recount = () => { count.textContent = "(" + chosen().length + " / " + all.length + ")"; };
+      scopes.addEventListener("change", recount);
+      recount();
+      const copy = make("button", { type: "button", class: "plain", "aria-label": words.copy, title: words.copy }, sign("copy"));
+      copy.addEventListener("click", () => copied(copy, redirect));
+      const button = make("button", { type: "button", class: "button secondary small" }, byBrowser ? words.sign_in : words.get_token);
+      button.addEventListener("click", async () => {
+        said.className = "try-said";
+        said.textContent = byBrowser ? words.waiting : words.sending;
+        try {
+          if (!client.value.trim()) {
+            client.focus();
+            throw new Error(fill(words.missing, { name: words.client_id }));
+          }
+          const fields = flow.flow === "password" ? { grant_type: "password", username: user.value, password: password.value } : { grant_type: "client_credentials" };
+          const scope = chosen();
+          const found = byBrowser ? await signIn(flow, client.value.trim(), secret.value, scope, redirect)
+            : await askForToken(flow.token, { ...fields, ...(scope.length ? { scope: scope.join(" ") } : {}) }, client.value.trim(), secret.value);
+          set(origin, scheme.scheme, "until", found.until);
+          take(found.token);
+          said.textContent = words.ready;
+          tell();
+        } catch (error) {
+          said.className = "try-said try-trouble";
+          said.textContent = error.message;
+        }
+      });
+      inside.replaceChildren(
+        ...(flow.flow === "password" ? [field(words.user, "", user), field(words.password, "", password)] : []),
+        field(words.client_id, "", client), field(words.client_secret, flow.flow === "clientCredentials" ? "" : words.if_given, secret),
+        ...(all.length ? [scopes] : []),
+        ...(byBrowser ? [make("p", { class: "try-redirect" }, words.redirect + " ", make("code", {}, redirect), copy)] : []),
+        make("p", {}, button), said);
+    };
+    const flows = make("select", { "aria-label": words.way }, ...usable.map((flow, number) => make("option", { value: number }, NAMES[flow.flow])));
+    flows.addEventListener("change", () => show(usable[flows.value]));
+    box.append(...(usable.length > 1 ? [flows] : []), inside);
+    show(usable[0]);
+    tell();
+    return [box];
+  };
+
+  globalThis.octavoAccess = {
+    get, set, listing, draw,
+    follow: (act) => followers.add(act),
+    keeps: () => keeps,
+    setKeeps: (value) => { keeps = value; keep(); },
+  };
+})();

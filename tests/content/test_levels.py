@@ -1,0 +1,120 @@
+"""Parts of the tree of a space: they are what the whole tree says, on every base."""
+
+import pytest
+
+from changes.working import Space
+from tree_parts import check_parts, level
+
+
+class Tree(Space):
+    def get(self, place, /, **query):
+        return self.world.get("reader", f"{self.path}/{place}", params=query)
+
+    def insert(self, change, title, **fields):
+        kind = fields.pop("operation", "insert_page")
+        made = self.edit(change, {"operation": kind, "title": title, **fields})
+        return made["changes"][0]["page"]["id"]
+
+    def level(self, base, parent):
+        return level(lambda part, /, **query: self.get(f"{base}/{part}", **query), parent)
+
+    def check(self, base):
+        return check_parts(lambda part, /, **query: self.get(f"{base}/{part}", **query))
+
+
+@pytest.fixture
+def tree(world):
+    return Tree(world)
+
+
+def test_parts_are_what_the_whole_tree_says(tree):
+    group = tree.insert(None, "Group", operation="insert_group", into=None)
+    for n in range(4):
+        tree.insert(None, f"Below {n}", into=group, document={"markdown": ""})
+    tree.insert(
+        None, "Elsewhere", operation="insert_link", target={"kind": "url", "url": "https://example.com"}
+    )
+    tree.edit_main({"operation": "update_page", "page": tree.pages["C"], "hidden": True, "emoji": "1f4d8"})
+    first = tree.check("content")
+    revision = tree.world.get("reader", tree.path)["revision"]
+
+    # A change request moves, deletes and adds; main moves on beside it.
+    change = tree.create()
+    base = f"change-requests/{change}/content"
+    tree.check(base)
+    tree.edit(change, {"operation": "update_page", "page": tree.pages["C"], "into": None, "at": 0})
+    below = tree.level("content", group)
+    tree.edit(change, {"operation": "delete_page", "page": below[1]["id"]})
+    tree.insert(change, "New", into=tree.pages["A"], at=0, document={"markdown": ""})
+    tree.edit(change, {"operation": "update_page", "page": below[3]["id"], "into": group, "at": 0})
+    tree.edit_main({"operation": "delete_page", "page": below[2]["id"]})
+    tree.check(base)
+    tree.check("content")
+    assert [page["id"] for page in tree.check(f"revisions/{revision}")] == [page["id"] for page in first]
+    found = tree.level(base, None)
+    assert [page["title"] for page in found][:2] == ["C", "A"] and found[1]["hasPages"]
+    assert not next(page for page in found if page["title"] == "B")["hasPages"]
+
+
+def test_a_way_without_a_page_leads_to_the_first_that_has_a_text(tree):
+    assert tree.get("content/way")["page"] == tree.pages["A"]
+    for title in "AB":
+        tree.edit_main({"operation": "delete_page", "page": tree.pages[title]})
+    assert tree.get("content/way") == {
+        "page": None, "levels": [{"parent": None, "at": 0, "count": 0, "items": []}],
+    }  # fmt: skip
+    tree.insert(
+        None, "Elsewhere", operation="insert_link", target={"kind": "url", "url": "https://example.com"}
+    )
+    tree.insert(None, "Empty", operation="insert_group")
+    group = tree.insert(None, "Group", operation="insert_group")
+    last = tree.insert(None, "Last", document={"markdown": ""})
+    assert tree.get("content/way")["page"] == last
+    inner = tree.insert(None, "Inner", into=group, document={"markdown": ""})
+    way = tree.get("content/way")
+    assert way["page"] == inner and [level["count"] for level in way["levels"]] == [4, 1]
+
+
+def test_ways_are_found_together(tree):
+    asked = [tree.pages["C"], "nothing", tree.pages["A"]]
+    found = tree.get("content/ways", pages=asked)["items"]
+    assert [(one["page"], [page["path"] for page in one["way"]]) for one in found] == [
+        (tree.pages["C"], ["b", "b/c"]),
+        (tree.pages["A"], ["a"]),
+    ]
+    assert [page["hasPages"] for page in found[0]["way"]] == [True, False]
+    change = tree.create()
+    tree.edit(change, {"operation": "update_page", "page": tree.pages["C"], "title": "Sea", "into": None})
+    below = f"change-requests/{change}/content/ways"
+    assert [page["title"] for page in tree.get(below, pages=asked)["items"][0]["way"]] == ["Sea"]
+
+
+def test_what_is_not_there_is_told(tree):
+    for query, status in (
+        ({"parent": "nothing"}, 404),
+        ({"at": -1}, 400),
+        ({"at": 2**40}, 400),
+        ({"page": "nothing"}, 400),
+    ):
+        answer = tree.world.call("reader", "GET", f"{tree.path}/content/children", params=query)
+        assert answer.status_code == status, answer.text
+    for query, status in (
+        ({"to": "nothing"}, 404),
+        ({"path": "no/thing"}, 404),
+        ({"to": "a", "path": "a"}, 400),
+    ):
+        answer = tree.world.call("reader", "GET", f"{tree.path}/content/way", params=query)
+        assert answer.status_code == status, answer.text
+    for query in ({}, {"pages": ["a"] * 101}):
+        assert tree.world.call("reader", "GET", f"{tree.path}/content/ways", params=query).status_code == 400
+    past = tree.get("content/children", at=2)
+    assert past == {"items": [], "count": 2}
+
+
+def test_a_page_is_given_without_what_is_below_it(tree):
+    at = f"content/page/{tree.pages['B']}"
+    whole = tree.get(at)
+    assert [page["title"] for page in whole["pages"]] == ["C"]
+    assert tree.get(at, pages="false") == {**whole, "pages": []}
+    assert tree.get("content/path/b", pages="false") == {**whole, "pages": []}
+    assert tree.get(at) == whole

@@ -1,0 +1,269 @@
+"""Tokens that a page gets by OAuth for the operations that are tried from it, in a real browser against a provider that
+checks what it is sent."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from serving import Administrator, import_site, serving_new
+
+from .test_trying import answering, description_of
+
+PAGE = """# Shop
+
+{% openapi-operation spec="shop" path="/pets/{petId}" method="get" %}
+{% endopenapi-operation %}
+
+{% openapi-operation spec="shop" path="/pets" method="post" %}
+{% endopenapi-operation %}
+"""
+CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*, authorization"}
+
+
+class Provider(BaseHTTPRequestHandler):
+    """Signs everybody in at once, and gives tokens for what it gave codes for."""
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def _say(self, status: int, said: dict[str, Any]) -> None:
+        body = json.dumps(said).encode()
+        self.send_response(status)
+        for name, value in self.server.headers.items():  # type: ignore[attr-defined]
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_OPTIONS(self) -> None:
+        self._say(200, {})
+
+    def do_GET(self) -> None:
+        server: Any = self.server
+        asked = dict(parse_qsl(urlsplit(self.path).query))
+        server.asked.append(asked)
+        answer = {"code": "code-1", "state": asked["state"]}
+        if server.refuses:
+            answer = {
+                "error": "access_denied",
+                "error_description": "Not <b>today</b>.",
+                "state": asked["state"],
+            }
+        if server.forges:
+            answer["state"] = "another"
+        self.send_response(302)
+        self.send_header("Location", f"{asked['redirect_uri']}?{urlencode(answer)}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_POST(self) -> None:
+        server: Any = self.server
+        sent = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        authorization = self.headers.get("Authorization", "")
+        server.sent.append((sent, authorization))
+        if server.basic_only and not authorization.startswith("Basic "):
+            return self._say(401, {"error": "invalid_client"})
+        if sent["grant_type"] == "authorization_code":
+            digest = hashlib.sha256(sent["code_verifier"].encode()).digest()
+            challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+            asked = server.asked[-1]
+            if sent["code"] != "code-1" or challenge != asked["code_challenge"]:
+                return self._say(400, {"error": "invalid_grant"})
+            assert sent["redirect_uri"] == asked["redirect_uri"]
+        return self._say(
+            200,
+            {"access_token": f"token-of-{sent['grant_type']}", "token_type": "Bearer", "expires_in": 3600},
+        )
+
+
+@contextmanager
+def providing() -> Iterator[Any]:
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    server.host = f"127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with providing() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def api():
+    with answering() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, api, provider):
+    token = f"http://{provider.host}/token"
+    scopes = {"pets:read": "See pets", "pets:write": "Change pets"}
+    flows = {
+        "authorizationCode": {
+            "authorizationUrl": f"http://{provider.host}/authorize?tenant=1", "tokenUrl": token, "scopes": scopes,
+        },
+        "clientCredentials": {"tokenUrl": token, "scopes": scopes},
+        "password": {"tokenUrl": token, "scopes": scopes},
+    }  # fmt: skip
+    components = {"securitySchemes": {"login": {"type": "oauth2", "flows": flows}}}
+    description = description_of(api.host, components=components, security=[{"login": ["pets:read"]}])
+    folder = tmp_path_factory.mktemp("signing-in")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "README.md").write_text(PAGE)
+    with serving_new(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
+        admin = Administrator(served)
+        path = f"/orgs/{admin.organization}/openapi/shop"
+        admin.call("PUT", path, {"source": {"text": json.dumps(description)}})
+        for _ in range(200):
+            if admin.call("GET", path)["processingState"] == "complete":
+                break
+            time.sleep(0.05)
+        yield import_site(served, folder / "docs")
+
+
+@pytest.fixture
+def page(browser, site, api, provider):
+    api.asked.clear()
+    api.status, api.headers, api.answer = 200, CORS, None
+    provider.asked, provider.sent, provider.headers = [], [], dict(CORS)
+    provider.refuses = provider.forges = provider.basic_only = False
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.seen = []
+    context.on("request", lambda request: page.seen.append((request.url, request.post_data or "")))
+    page.goto(site)
+    yield page
+    assert page.errors == []
+    context.close()
+
+
+def opened(page, number=0, called="GET /pets/{petId}"):
+    page.get_by_role("button", name="Try it").nth(number).click()
+    form = page.get_by_role("form", name=called)
+    form.get_by_role("button", name="Send").wait_for()
+    return form
+
+
+def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provider):
+    form = opened(page)
+    assert form.locator(".try-redirect code").inner_text() == f"{site}~signed-in"
+    form.get_by_label("Client ID").fill("docs")
+    form.locator(".try-scopes summary").click()
+    assert form.get_by_role("checkbox", name="pets:read").is_checked()
+    form.get_by_role("checkbox", name="pets:write").check()
+    form.get_by_role("button", name="Sign in").click()
+    expect(form.locator(".try-said")).to_have_text("Ready to try")
+    (asked,) = provider.asked
+    assert asked["tenant"] == "1" and asked["scope"] == "pets:read pets:write"
+    assert asked["response_type"] == "code" and asked["code_challenge_method"] == "S256"
+    expect(form.locator(".try-lasts")).to_have_text("59 min left")
+    form.get_by_label("petId").fill("1")
+    form.get_by_role("button", name="Send").click()
+    expect(form.locator(".try-status strong")).to_have_text("200 OK")
+    assert api.asked[-1]["headers"]["authorization"] == "Bearer token-of-authorization_code"
+    # The token was never with us, in an address or in what the browser keeps.
+    ours = [each for each in page.seen if each[0].startswith(site)]
+    assert ours and not any("token-of" in url + body for url, body in ours)
+    kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+    assert "token-of" not in kept and "docs" not in kept
+
+
+def test_what_is_entered_is_seen_and_forgotten_in_one_place(page, site):
+    form = opened(page)
+    form.locator(".try-oauth select").select_option(label="Client credentials")
+    form.get_by_label("Client ID").fill("docs")
+    form.get_by_label("Client secret").fill("a-long-secret-9876")
+    form.get_by_role("button", name="Get a token").click()
+    expect(form.locator(".try-said")).to_have_text("Ready to try")
+    form.get_by_label("Keep in this tab").check()
+    # It holds for the other operation, and in the next page of the tab.
+    page.reload()
+    other = page.get_by_role("form", name="GET /pets/{petId}")
+    other.locator(".try-access summary").click()
+    rows = other.locator(".try-access li")
+    expect(rows).to_have_count(3)
+    assert "a-long" not in other.locator(".try-access").inner_text()
+    assert "••••9876" in other.locator(".try-access").inner_text()
+    rows.filter(has_text="Client secret").get_by_role("button").click()
+    expect(rows).to_have_count(2)
+    assert "9876" not in page.evaluate("JSON.stringify(sessionStorage)")
+    other.get_by_role("button", name="Forget all").click()
+    expect(rows).to_have_count(0)
+    assert page.evaluate("sessionStorage.getItem('octavo-access')") == "{}"
+    assert other.get_by_role("textbox", name="login").input_value() == ""
+
+
+def test_a_name_and_a_password(page, provider):
+    form = opened(page)
+    form.locator(".try-oauth select").select_option(label="Password")
+    form.get_by_label("User name").fill("ada")
+    form.get_by_label("Password", exact=True).fill("lovelace")
+    form.get_by_label("Client ID").fill("docs")
+    form.get_by_role("button", name="Get a token").click()
+    expect(form.locator(".try-said")).to_have_text("Ready to try")
+    sent, _ = provider.sent[-1]
+    assert (sent["username"], sent["password"], sent["scope"]) == ("ada", "lovelace", "pets:read")
+    # The password serves once.
+    form.locator(".try-access summary").click()
+    assert form.locator(".try-access li").count() == 2
+
+
+def test_a_secret_in_the_header_where_the_provider_wants_it_there(page, provider):
+    provider.basic_only = True
+    form = opened(page)
+    form.locator(".try-oauth select").select_option(label="Client credentials")
+    form.get_by_label("Client ID").fill("do:cs")
+    form.get_by_label("Client secret").fill("s e")
+    form.get_by_role("button", name="Get a token").click()
+    expect(form.locator(".try-said")).to_have_text("Ready to try")
+    assert base64.b64decode(provider.sent[-1][1].removeprefix("Basic ")) == b"do%3Acs:s+e"
+
+
+def test_what_goes_wrong_is_said(page, provider):
+    form = opened(page)
+    form.get_by_role("button", name="Sign in").click()
+    said = form.locator(".try-said")
+    expect(said).to_have_text("Client ID is missing.")
+    form.get_by_label("Client ID").fill("docs")
+    provider.refuses = True
+    form.get_by_role("button", name="Sign in").click()
+    expect(said).to_have_text("The provider gave no token: Not <b>today</b>.")
+    # No page but those that the provider lets may read its answers.
+    provider.refuses, provider.headers = False, {}
+    form.get_by_role("button", name="Sign in").click()
+    expect(said).to_contain_text("enter it by hand")
+
+
+def test_an_answer_that_nobody_asked_for_is_not_taken(page, provider):
+    provider.forges = True
+    form = opened(page)
+    form.get_by_label("Client ID").fill("docs")
+    with page.context.expect_page() as other:
+        form.get_by_role("button", name="Sign in").click()
+    if not other.value.is_closed():
+        other.value.wait_for_event("close")
+    expect(form.locator(".try-said")).to_have_text("Sign in in the other window.")
+    assert provider.sent == []

@@ -1,0 +1,28 @@
+"""Accounts are deleted in a browser: one's own, and somebody's by who runs the installation."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from .conftest import App
+
+
+def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
+    # Who runs the installation does not delete their own account.
+    page = app.open("/~/account")
+    page.get_by_role("button", name="Delete account").click()
+    dialog = page.get_by_role("dialog", name="Delete your account?")
+    expect(dialog).to_contain_text("This account runs the installation.")
+    expect(dialog.get_by_role("button", name="Delete for good")).to_have_count(0)
+    dialog.get_by_role("button", name="Cancel").click()
+
+    app.colleague("Leaver")
+    page.goto(f"{app.url}/~/installation/people")
+    page.get_by_role("button", name="Delete the account of Leaver").click()
+    dialog = page.get_by_role("dialog", name="Delete the account leaver@example.com?")
+    expect(dialog).to_contain_text("Organizations: 1")
+    dialog.get_by_label("To be sure, type leaver@example.com").fill("leaver@example.com")
+    dialog.get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_text("Deleted the account of Leaver")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete the account of Leaver")).to_have_count(0)
+    page.context.close()
