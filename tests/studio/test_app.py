@@ -182,6 +182,21 @@ def test_in_a_locked_space_the_tree_begins_a_draft(app):
     page.context.close()
 
 
+def test_a_phone_names_the_space_and_leads_to_the_parts_of_a_page(app):
+    space = app.fill_space("Pocket", ["Small"])
+    page = app.open(f"/s/{space}/small", viewport={"width": 390, "height": 500})
+    path = page.get_by_role("navigation", name="Path")
+    expect(path.get_by_role("link", name="Pocket")).to_be_visible()
+    outline = page.get_by_role("main").get_by_role("group").filter(has_text="On this page")
+    outline.get_by_text("On this page").click()
+    outline.get_by_role("button", name="Second part").click()
+    expect(page.get_by_role("heading", name="Second part")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(outline).to_be_hidden()
+    page.context.close()
+
+
 def test_a_page_says_who_changed_it_last(app):
     space = app.create_space("Signed")
     writer = app.colleague("Tomas")
