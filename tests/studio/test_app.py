@@ -182,6 +182,19 @@ def test_in_a_locked_space_the_tree_begins_a_draft(app):
     page.context.close()
 
 
+def test_a_page_says_who_changed_it_last(app):
+    space = app.create_space("Signed")
+    writer = app.colleague("Tomas")
+    change = {"operation": "insert_page", "title": "Signed", "document": {"markdown": "Words.\n"}}
+    path = f"/spaces/{space}/change-requests"
+    made = f"{path}/{writer.post(path, json={'subject': 'Begin'}).json()['number']}"
+    assert writer.post(f"{made}/content", json={"changes": [change]}).status_code == 200
+    app.call("POST", f"{made}/merge")
+    page = app.open(f"/s/{space}/signed")
+    expect(page.get_by_role("main").get_by_text("Tomas, just now")).to_be_visible()
+    page.context.close()
+
+
 def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     space = app.fill_space("Drafts", PAGES)
     page = app.open(f"/s/{space}/reference")

@@ -100,6 +100,16 @@ def test_words_are_marked_in_the_page(app: App) -> None:
     shown.context.close()
 
 
+def test_a_new_page_without_text_says_so(app: App) -> None:
+    space, _ = _fill(app)
+    change = _change(
+        app, space, "Begun", {"operation": "insert_page", "title": "Begun", "document": {"markdown": ""}}
+    )
+    shown = app.open(f"/s/{space}/~/changes/{change.rpartition('/')[2]}/~/review/begun")
+    expect(shown.get_by_role("main").get_by_text("This page has no text.")).to_be_visible()
+    shown.context.close()
+
+
 def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     space, page = _fill(app)
     mine = BEFORE.replace("cannot", "can never").replace("first ", "mine").replace("same table", "own table")

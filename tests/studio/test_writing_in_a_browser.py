@@ -510,6 +510,8 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     # What was written since is a conflict with the deletion, which the bar names.
     expect(_status(text)).to_contain_text("Changed by")
     expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
+    said = page.get_by_role("alert").filter(has_text="Somebody deleted this page meanwhile")
+    expect(said.get_by_role("link", name="Conflicts")).to_be_visible()
     assert text.get_by_text("One. Two. Three.").is_visible()
     kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
     assert "One. Two. Three." in json.dumps(kept)

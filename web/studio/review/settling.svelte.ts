@@ -2,9 +2,9 @@
  * server opens a settled conflict again. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import { refresh, type Resource, resource } from "../state/resource.svelte.ts";
+import type { OpenConflict } from "../state/conflicts.ts";
+import { refresh } from "../state/resource.svelte.ts";
 
-export type OpenConflict = Schemas["OpenConflict"];
 export type Side = "base" | "ours" | "theirs";
 
 export interface Choice {
@@ -12,23 +12,6 @@ export interface Choice {
   /** With `edited`: what is taken instead. */
   value?: unknown;
 }
-
-export const conflictsOf = (space: string, number: number): Resource<OpenConflict[]> =>
-  resource(`space/${space}/changes/${number}/conflicts`, async () => {
-    const found: OpenConflict[] = [];
-    let page: string | undefined;
-    do {
-      const answer = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts", {
-        params: {
-          path: { spaceId: space, changeRequestId: String(number) },
-          query: { status: "all", limit: 1000, ...(page ? { page } : {}) },
-        },
-      }));
-      found.push(...answer.items);
-      page = answer.next?.page;
-    } while (page);
-    return found;
-  });
 
 export class Settling {
   /** What is on its way to the server; `null`: the conflict is opened again. */
