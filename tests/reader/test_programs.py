@@ -101,7 +101,7 @@ def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
 
 def test_markdown_says_what_the_page_shows(site):
     visitor, base, _ = site
-    text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md\n\n")[2]
+    text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md)\n\n")[2]
     assert "{%" not in text and "<mark" not in text and "Secret" not in text and "fa-heart" not in text
     for said in ("> **Warning**\n>\n> Mind the gap.", "**Linux**\n\napt", "**a.toml**\n\n```toml\nx = 1\n```",
                  "More\n\nFolded text.", "red  🚀", "* A card"):  # fmt: skip
