@@ -140,6 +140,22 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     assert numbers == ["1", "2"] and len(made) == 2
 
 
+def test_a_text_of_all_pages_that_is_cut_says_where(world, site, monkeypatch):
+    visitor, base, _ = site
+    whole = visitor.get(f"{base}llms-full.txt").text
+    sources = re.findall(r"^Source: (\S+)$", whole, re.M)
+    assert len(sources) == 2 and "This text is cut" not in whole
+    second = whole.index(f"\nSource: {sources[1]}")
+    first = second - whole.index(f"\nSource: {sources[0]}")
+    monkeypatch.setattr(programs, "_WHOLE", first)
+    cut = Visitor(world.context).get(f"{base}llms-full.txt").text
+    said = (
+        f"\n> This text is cut: it has the first 1 of 2 pages. The next page is {sources[1]}.md, and "
+        f"http://127.0.0.1:8001{base}llms.txt lists all.\n"
+    )
+    assert cut == f"# Of Programs\n{said}{whole[second - first : second]}{said}"
+
+
 def test_tree_skill_and_cards(site):
     visitor, base, _ = site
     tree = visitor.get(f"{base}sitemap.md").text
