@@ -598,3 +598,32 @@ def test_a_token_of_a_person_uses_the_tools_too(world):
     assert agent.do("list_spaces")["items"]
     wrong, said = agent.use("create_change_request", space=world.home["spaceId"], subject="x")
     assert wrong and said.startswith("403")
+
+
+def test_gaps_tell_what_programs_did_not_find(world, connecting):
+    sent = {"visitorId": "v", "sessionId": "s", "cookies": {}, "language": None, "referrer": None}
+    nowhere = dict.fromkeys(("siteSection", "siteSpace", "siteShareKey", "space", "revision", "page"))
+
+    def event(type, agent, path="", **more):
+        location = {"url": f"https://docs.example.com/{path}", **nowhere}
+        return {"type": type, "session": {**sent, "userAgent": agent}, "location": location, **more}
+
+    robot, person = "Claude-User/1.0", "Mozilla/5.0 Firefox/130.0"
+    events = [
+        event("page_missing", robot, "install"),
+        event("page_missing", robot, "install"),
+        event("search_missing", robot, query="basalt"),
+        event("search_type_query", person, query="granite"),
+    ]
+    site = world.home["siteId"]
+    path = f"/orgs/{world.home['organizationId']}/sites/{site}"
+    world.post("admin", f"{path}/publish")
+    answer = world.call("nobody", "POST", f"{path}/insights/events", json={"events": events})
+    assert answer.status_code == 204, answer.text
+    agent = Agent(world, connecting.token("docs:read", "docs:gaps")["access_token"])
+    found = agent.do("find_gaps", site=site)
+    assert found["notFoundByPrograms"] == {
+        "addresses": [{"address": "https://docs.example.com/install", "count": 2}],
+        "words": [{"words": "basalt", "count": 1}],
+    }
+    assert found["searchedWithoutOpening"] == [{"words": "granite", "count": 1}]

@@ -40,9 +40,11 @@ def _prepared(world: World, operation: Operation) -> Sample:
 
 
 def test_every_delete_is_a_deletion() -> None:
-    """But for those of SCIM, where RFC 7644 has 404 for what is not there, and one that ends a mode."""
+    """But for those of SCIM, where RFC 7644 has 404 for what is not there, one that ends a mode, and one's own account."""
     others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
-    assert others == {"deleteScimUser", "deleteScimGroup", "disableIntegrationDevelopmentMode"}
+    assert others == {
+        "deleteScimUser", "deleteScimGroup", "disableIntegrationDevelopmentMode", "deleteOwnAccount",
+    }  # fmt: skip
 
 
 @pytest.mark.sqlite_first

@@ -40,6 +40,11 @@ GROWS: dict[str, tuple[int, str]] = {
     "listPermissionsAggregateInSpace": (30, "everybody's role there is found"),
     "listFilesInChangeRequestById": (35, "files of main are listed where the change request has no others"),
     "getWayToPageInRevisionById": (50, "of a level all are counted, and those before the page"),
+    "listSpaceReusableContentBacklinks": (40, "the places that show it are counted"),
+    "listChangeRequestReusableContentBacklinks": (
+        180,
+        "the places that show it are counted, those in main where the change request has no others",
+    ),
     "listCommentersInSpace": (35, "they are found among the comments"),
     "listCommentersInChangeRequest": (35, "they are found among the comments"),
 }

@@ -101,7 +101,7 @@ def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
 
 def test_markdown_says_what_the_page_shows(site):
     visitor, base, _ = site
-    text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md\n\n")[2]
+    text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md)\n\n")[2]
     assert "{%" not in text and "<mark" not in text and "Secret" not in text and "fa-heart" not in text
     for said in ("> **Warning**\n>\n> Mind the gap.", "**Linux**\n\napt", "**a.toml**\n\n```toml\nx = 1\n```",
                  "More\n\nFolded text.", "red  🚀", "* A card"):  # fmt: skip
@@ -138,6 +138,22 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
         for wrong in ("0.txt", "01.txt", "9.txt", "1", "x.txt", "²" + ".txt", "9" * 400 + ".txt"):
             assert programs.llms_part(tx, visit, wrong) is None
     assert numbers == ["1", "2"] and len(made) == 2
+
+
+def test_a_text_of_all_pages_that_is_cut_says_where(world, site, monkeypatch):
+    visitor, base, _ = site
+    whole = visitor.get(f"{base}llms-full.txt").text
+    sources = re.findall(r"^Source: (\S+)$", whole, re.M)
+    assert len(sources) == 2 and "This text is cut" not in whole
+    second = whole.index(f"\nSource: {sources[1]}")
+    first = second - whole.index(f"\nSource: {sources[0]}")
+    monkeypatch.setattr(programs, "_WHOLE", first)
+    cut = Visitor(world.context).get(f"{base}llms-full.txt").text
+    said = (
+        f"\n> This text is cut: it has the first 1 of 2 pages. The next page is {sources[1]}.md, and "
+        f"http://127.0.0.1:8001{base}llms.txt lists all.\n"
+    )
+    assert cut == f"# Of Programs\n{said}{whole[second - first : second]}{said}"
 
 
 def test_tree_skill_and_cards(site):

@@ -101,7 +101,7 @@ BY_THE_API = {
     "listTeamsForOrganizationMember", "transferCollection",
     # Changes and comments
     "getChangeRequestPDF",
-    "listPageLinksInSpace", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
+    "listPageLinksInSpace", "listChangeRequestLinks", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
     # Sites
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
     "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",

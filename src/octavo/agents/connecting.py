@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..access import AGENT_PREFIX, OrgAccess, audit
+from ..access import AGENT_PREFIX, AGENT_SCOPES, OrgAccess, audit
 from ..core.addresses import read_address
 from ..errors import BadRequest
 from ..kit import ids
@@ -86,7 +86,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
     if "docs:read" not in body.scopes:
         raise BadRequest("scopes: expected docs:read among them, without which no other is of use")
     secret = secrets.token_urlsafe(32)
-    scopes = sorted(set(body.scopes))
+    scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
     until = now() + body.days * store.DAY
     code = store.CodeRow(
         org.user_id,

@@ -400,11 +400,11 @@ class Gaps(Struct, forbid_unknown_fields=True):
 def _gaps(on: Using, asked: Gaps) -> str:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
-    def count(event: str, by: str, limit: int) -> list[Any]:
+    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
         body = {
             "range": asked.days,
             "select": [{"column": "eventsCount"}],
-            "where": [{"column": "eventType", "values": [event]}],
+            "where": [{"column": "eventType", "values": [event]}, *more],
             "groupBy": [{"column": by}],
             "order": {"by": {"column": "eventsCount"}, "direction": "desc"},
             "limit": limit,
@@ -420,6 +420,14 @@ def _gaps(on: Using, asked: Gaps) -> str:
     told: dict[str, Any] = {
         "searchedWithoutOpening": missed[:100],
         "asked": count("ask_question", "page", 50),
+    }
+    programs = {"column": "visitorBot", "operator": "notIn", "values": [None]}
+    told["notFoundByPrograms"] = {
+        "addresses": [{"address": url, "count": n} for url, n in count("page_missing", "url", 100, programs)],
+        "words": [
+            {"words": words, "count": n}
+            for words, n in count("search_missing", "eventSearchQuery", 100, programs)
+        ],
     }
     try:
         clusters = on.ask(
@@ -454,7 +462,7 @@ TOOLS = {
         "Run checks", "Broken links that it made, open conflicts, whether main went on.", OfChange, _check
     ),
     "find_gaps": Tool(
-        "Find gaps", "What visitors of a site searched without opening a result, on which pages they asked, and what is asked elsewhere.", Gaps, _gaps
+        "Find gaps", "What visitors of a site searched without opening a result, on which pages they asked, which addresses and words programs did not find, and what is asked elsewhere; the most frequent of each.", Gaps, _gaps
     ),
     "create_change_request": Tool(
         "Begin a change request", "A draft over a space, which people review.", CreateChange, _create_change, False

@@ -34,6 +34,8 @@ from .rules import UNNAMED, Rule, check_rules, may_bypass, ruled, rules_of_organ
 from .store import ChangeRow
 
 operation = Area("changes").operation
+# Rules are tried by whoever sets them: the scopes are those of the space and the organization.
+space_operation, org_operation = Area("spaces").operation, Area("orgs").operation
 
 
 @operation(
@@ -53,7 +55,7 @@ def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
         return _check(call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role)
 
 
-@operation(
+@space_operation(
     "tryMergeRulesInSpace",
     "POST",
     "/spaces/{spaceId}/merge-rules/try",
@@ -73,7 +75,7 @@ def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeCh
         return _try(call, tx, space.organization, space, rules, body)
 
 
-@operation(
+@org_operation(
     "tryMergeRulesInOrganization",
     "POST",
     "/orgs/{organizationId}/merge-rules/try",

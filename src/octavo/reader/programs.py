@@ -106,7 +106,7 @@ def _head(chapters: Sequence[Chapter], visit: SiteVisit, mcp: str | None) -> str
         f"> {_summary(chapters, visit)}",
         "",
         f"Every page is also Markdown: with `.md` behind its address, or asked for with `Accept: text/markdown`. "
-        f"All pages in one text: {start}llms-full.txt. Their tree: {start}{SITEMAP}.",
+        f"The pages in one text: {start}llms-full.txt. Their tree: {start}{SITEMAP}.",
     ]
     if mcp:
         lines += ["", f"MCP server: {mcp}"]
@@ -196,24 +196,33 @@ def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:
 
 
 def whole_text(tx: Transaction, visit: SiteVisit, build: Callable[[SpaceVisit], PageBuilder]) -> str:
-    """All pages of a site in one text, each as its Markdown; of a site that is larger, those that fit, and at the end
-    how many are left out."""
-    parts = [f"# {visit.site.title}\n"]
+    """All pages of a site in one text, each as its Markdown. Of a site that is larger, the first pages that fit; the
+    text then says at its head and at its end how many these are, and with which page to go on."""
+    parts: list[str] = []
     size, left = 0, 0
+    next_page = ""
     builder: PageBuilder | None = None
     at: SpaceVisit | None = None
     for space, page in listed_pages(tx, visit):
-        if size > _WHOLE:
+        if left:
             left += 1
             continue
         if builder is None or space is not at:
             builder, at = build(space), space
         url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
-        parts.append(f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}")
-        size += len(parts[-1])
-    if left:
-        parts.append(f"\n{left} more pages are left out here; llms.txt lists all.\n")
-    return "".join(parts)
+        part = f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}"
+        if size + len(part) > _WHOLE:
+            left, next_page = 1, Entry(space, page).markdown
+            continue
+        parts.append(part)
+        size += len(part)
+    cut = (
+        f"\n> This text is cut: it has the first {len(parts)} of {len(parts) + left} pages. The next page is "
+        f"{next_page}, and {visit.published}llms.txt lists all.\n"
+    )
+    return "".join(
+        (f"# {visit.site.title}\n", cut, *parts, cut) if left else (f"# {visit.site.title}\n", *parts)
+    )
 
 
 # --- skills and cards -------------------------------------------------------------------------------------

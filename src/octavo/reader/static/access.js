@@ -127,7 +127,7 @@
     return askForToken(flow.token, fields, client, secret);
   };
 
-  const NAMES = { authorizationCode: "Authorization code", clientCredentials: "Client credentials", password: "Password" };
+  const NAMES = { authorizationCode: "Authorization code", clientCredentials: "Client credentials", password: words.password };
   // How to get a token by the flows of a scheme. `take` is handed the token. `signedIn`: where readers come back to.
   const draw = (scheme, origin, signedIn, field, take) => {
     const redirect = signedIn && new URL(signedIn, location.href).href;

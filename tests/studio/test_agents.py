@@ -1,0 +1,203 @@
+"""Agents in a browser: how somebody lets one in, where they are seen and ended, and what programs read of a site."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from itertools import product
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from .test_accessibility import PHONE, WIDE, check
+
+BACK = "http://127.0.0.1:9/callback"
+VERIFIER = "v" * 43
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+VIEWS = list(product((WIDE, PHONE), ("light", "dark")))
+
+
+class Asking:
+    """A program that is registered, and the page to which it sends people."""
+
+    def __init__(self, app, name):
+        made = httpx.post(
+            f"{app.url}/oauth/register", json={"client_name": name, "redirect_uris": [BACK]}, timeout=60
+        )
+        self.app, self.client = app, made.json()["client_id"]
+        asked = {
+            "response_type": "code", "client_id": self.client, "redirect_uri": BACK, "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256", "state": "st&1", "resource": f"{app.url}/mcp/{app.organization}",
+        }  # fmt: skip
+        self.path = f"/oauth/authorize?{urlencode(asked)}"
+
+    def open(self, **options):
+        """The page, in a browser that has the program wait at the address of its answers."""
+        page = self.app.open("/portal.css", **options)
+        page.context.route(f"{BACK}**", lambda route: route.fulfill(body="The program goes on."))
+        page.goto(f"{self.app.url}{self.path}")
+        page.get_by_role("button", name="Connect").wait_for()
+        return page
+
+    def exchange(self, code):
+        form = {
+            "grant_type": "authorization_code", "code": code, "client_id": self.client, "redirect_uri": BACK,
+            "code_verifier": VERIFIER,
+        }  # fmt: skip
+        return httpx.post(f"{self.app.url}/oauth/token", data=form, timeout=60).json()
+
+
+def shows(page, size, scheme):
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    check(page)
+    assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+
+
+def answer(page):
+    expect(page.get_by_text("The program goes on.")).to_be_visible()
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_an_agent_is_let_in_and_ended_by_keyboard(app):
+    asking = Asking(app, "A program with quite a long name that nobody would shorten")
+    page = asking.open()
+    expect(page.get_by_role("main")).to_contain_text("It will work in")
+    for size, scheme in VIEWS:
+        shows(page, size, scheme)
+    page.set_viewport_size(WIDE)
+    merge = page.get_by_role("checkbox", name="Merge change requests")
+    drafting = page.get_by_role("checkbox", name="Draft change requests")
+    expect(merge).not_to_be_checked()
+    expect(page.get_by_role("checkbox", name="Read the spaces")).to_be_disabled()
+    page.keyboard.press("Tab")
+    expect(drafting).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("checkbox", name="Comment and reply")).not_to_be_checked()
+    days = page.get_by_role("combobox", name="For")
+    days.focus()
+    page.keyboard.press("Home")
+    expect(days).to_have_value("1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Connect")).to_be_focused()
+    page.keyboard.press("Enter")
+    told = answer(page)
+    assert told["state"] == ["st&1"]
+    given = asking.exchange(told["code"][0])
+    assert given["scope"].split() == ["docs:read", "docs:draft", "docs:gaps"]
+
+    page.goto(f"{app.url}/o/{app.organization}/~/tokens")
+    agents = page.get_by_role("list", name="Agents of members").get_by_role("listitem")
+    expect(agents).to_contain_text(["reads, drafts, sees what is asked"])
+    for size, scheme in VIEWS:
+        shows(page, size, scheme)
+    page.set_viewport_size(WIDE)
+    end = agents.get_by_role("button", name="Disconnect A program")
+    end.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Disconnect A program")
+    expect(dialog).to_contain_text("What it did stays.")
+    check(page)
+    page.keyboard.press("Escape")
+    expect(end).to_be_focused()
+    page.keyboard.press("Enter")
+    dialog.get_by_role("button", name="Disconnect").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("was disconnected")
+    expect(agents).to_have_count(0)
+    refused = httpx.post(
+        f"{app.url}/mcp/{app.organization}",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        headers={"authorization": f"Bearer {given['access_token']}"},
+        timeout=60,
+    )
+    assert refused.status_code == 401
+    page.context.close()
+
+
+def test_who_does_not_agree_goes_back_without_a_code(app):
+    page = Asking(app, "Pen").open()
+    page.get_by_role("link", name="Do not connect").focus()
+    page.keyboard.press("Enter")
+    told = answer(page)
+    assert told["error"] == ["access_denied"] and told["state"] == ["st&1"] and "code" not in told
+    page.context.close()
+
+
+def test_who_is_not_signed_in_is_told_where(app):
+    asking = Asking(app, "Pen")
+    page = app.watch(app.browser.new_context())
+    page.goto(f"{app.url}{asking.path}")
+    expect(page.get_by_role("link", name="Sign in first")).to_have_attribute(
+        "href", "/sign-in?" + urlencode({"next": asking.path})
+    )
+    expect(page.get_by_role("button", name="Connect")).to_be_hidden()
+    for size, scheme in VIEWS:
+        shows(page, size, scheme)
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def read(app):
+    """The insights of a site that programs read, searched and rated."""
+    space = app.fill_space("Rocks", ["Granite"])
+    site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Rocks", "spaces": [space]})["id"]
+    path = f"/orgs/{app.organization}/sites/{site}"
+    app.call("POST", f"{path}/publish")
+    shown = app.call("GET", f"{path}/site-spaces")["items"][0]["id"]
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    session = {"visitorId": "v", "sessionId": "s", "cookies": {}, "language": None, "referrer": None}
+    location = {
+        "siteSection": None, "siteSpace": shown, "siteShareKey": None, "space": space, "revision": None, "page": page,
+        "displayContext": "markdown",
+    }  # fmt: skip
+
+    def event(type, agent, at, **more):
+        place = {"url": f"https://docs.example.com/{at}", **location}
+        return {"type": type, "session": {**session, "userAgent": agent}, "location": place, **more}
+
+    crawler, assistant = "GPTBot/1.2", "Claude-User/1.0"
+    long = "guides/a-part-with-a-long-name/and-a-page-with-an-even-longer-one"
+    told = {"rating": "bad", "comment": "The weight of basalt is missing."}
+    events = [
+        *[event("page_view", crawler, "granite")] * 3,
+        event("page_view", assistant, "granite"),
+        event("search_type_query", assistant, "", query="basalt"),
+        event("search_missing", assistant, "", query="basalt"),
+        event("page_missing", crawler, long),
+        event("page_post_feedback", assistant, "granite", feedback={"rating": "bad"}),
+        event("page_post_feedback_comment", assistant, "granite", feedback=told),
+    ]
+    app.call("POST", f"{path}/insights/events", {"events": events})
+    return f"/o/{app.organization}/sites/{site}/~/insights"
+
+
+def test_insights_tell_of_programs_apart(app, read):
+    page = app.open(read)
+
+    def rows(table):
+        return page.get_by_role("table", name=table, exact=True).get_by_role("row")
+
+    expect(page.get_by_role("heading", name="Programs that read")).to_be_visible()
+    for table, told in {
+        "Programs": ["Crawlers 3", "Assistants 1"],
+        "In which form": ["Markdown 4"],
+        "Read most by programs": ["/granite 4"],
+        "Searched and asked by programs": ["basalt 1"],
+        "Addresses that programs did not find": [
+            "/guides/a-part-with-a-long-name/and-a-page-with-an-even-longer-one 1"
+        ],
+        "Words that programs did not find": ["basalt 1"],
+        "Found helpful by programs or not": ["Granite 0 % helpful 1"],
+        "What programs say": ["The weight of basalt is missing. 1"],
+    }.items():
+        expect(rows(table)).to_have_count(len(told) + 1)
+        for row, text in enumerate(told, 1):
+            expect(rows(table).nth(row)).to_have_accessible_name(text)
+    expect(rows("Found helpful or not")).to_have_count(1)
+    for size, scheme in VIEWS:
+        shows(page, size, scheme)
+    page.context.close()
