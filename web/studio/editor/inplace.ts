@@ -5,11 +5,11 @@ import { n, t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Changes } from "../state/changing.ts";
 import { type Location, placeOf } from "../state/contents.svelte.ts";
-import type { SaveState } from "./base.ts";
 import { h } from "./dom.ts";
 import type { Lookup } from "./lookup.ts";
 import { mountPage } from "./mounting.ts";
 import { readReusable } from "./reusing.ts";
+import { saysState } from "./states.ts";
 import { startWriting, type Subject } from "./writing.ts";
 import { words } from "./words.ts";
 
@@ -91,21 +91,6 @@ async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLE
     said.push(" ", h("a", { href: address.space(space, `reusable/${id}`), class: "link" }, t("All of them")));
   }
   return said;
-}
-
-function saysState(state: SaveState): string {
-  switch (state.kind) {
-    case "saved":
-      return t("Saved");
-    case "saving":
-      return t("Saving");
-    case "unsaved":
-      return t("Not saved yet");
-    case "offline":
-      return t("Offline, kept here");
-    case "changed":
-      return t("Changed by {name}", { name: state.by });
-  }
 }
 
 export async function writeInPlace(given: Given): Promise<InPlace> {

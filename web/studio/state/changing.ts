@@ -1,4 +1,4 @@
-/** The one way in which edits of content are sent. */
+/** Edits of a space's content, with what became of each. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { Base } from "../editor/base.ts";
 
