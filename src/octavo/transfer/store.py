@@ -271,6 +271,26 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
     )
 
 
+def find_known(tx: Transaction, organization_id: str, identity: str) -> RunRow | None:
+    """The newest run of the command that brought a source, or began to."""
+    row = tx.one(
+        f"""SELECT {_RUN} FROM import_runs
+            WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')
+            ORDER BY id DESC LIMIT 1""",
+        org=organization_id,
+        identity=identity,
+    )
+    return _run(row) if row else None
+
+
+def drop_begun(tx: Transaction, space_id: str, identity: str) -> None:
+    tx.run(
+        "DELETE FROM import_runs WHERE space_id = :space AND identity = :identity AND status = 'pending'",
+        space=space_id,
+        identity=identity,
+    )
+
+
 def put_parts(tx: Transaction, run_id: str, parts: Iterable[PartRow]) -> None:
     tx.run_many(
         """INSERT INTO imported_parts (run_id, part_id, written, body, file)
