@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from octavo.admin.moving_in import move_in
+from octavo.errors import BadRequest
 
 
 class Elsewhere:
@@ -82,7 +83,7 @@ def move(elsewhere, **options):
         elsewhere.address,
         world.token("admin"),
         organization_id=world.away["organizationId"],
-        wait=lambda seconds: elsewhere.asked.append(seconds),
+        wait=elsewhere.asked.append,
         **options,
     )
 
@@ -126,3 +127,140 @@ def test_what_comes_is_what_was_there(elsewhere):
         not any(one.outcome for one in again.spaces) and sum(one.change_requests for one in again.spaces) == 0
     )
     assert not any(str(path).endswith("/archive") for path in elsewhere.asked)
+
+
+def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
+    world = elsewhere.world
+    elsewhere.without = ("/archive",)
+    moved = move(elsewhere)
+    space = of_home(world, moved)
+    assert not [one for one in space.problems if one.code == "missing_page"], space.problems
+    there, here = f"/spaces/{world.home['spaceId']}", f"/spaces/{space.id}"
+    assert texts(world, "admin", there) == texts(world, "stranger", here)
+
+
+def test_open_change_requests_come_with_their_edits(elsewhere):
+    world = elsewhere.world
+    there = f"/spaces/{world.home['spaceId']}"
+    change = world.post("admin", f"{there}/change-requests", {"subject": "Better"})["id"]
+    pages = world.get("admin", f"{there}/content/pages")["pages"]
+    edits = [
+        {
+            "operation": "update_page",
+            "page": pages[0]["id"],
+            "document": {"markdown": "# Start\n\nBetter.\n"},
+        },
+        {
+            "operation": "insert_page",
+            "title": "New",
+            "document": {"markdown": "Text.\n"},
+            "into": pages[0]["id"],
+        },
+        {"operation": "delete_page", "page": pages[-1]["id"]},
+    ]
+    at = f"{there}/change-requests/{change}"
+    answer = world.call("admin", "POST", f"{at}/content", json={"changes": edits})
+    assert answer.status_code < 300, answer.text
+    world.call("admin", "PATCH", at, json={"status": "open"})
+    moved = move(elsewhere)
+    space = of_home(world, moved)
+    assert space.change_requests >= 1
+    listed = world.get("stranger", f"/spaces/{space.id}/change-requests", params={"status": "open"})["items"]
+    (made,) = [one for one in listed if one["subject"] == "Better"]
+    assert texts(world, "stranger", f"/spaces/{space.id}/change-requests/{made['id']}") == texts(
+        world, "admin", at
+    )
+    again = of_home(world, move(elsewhere))
+    assert again.change_requests == 0
+
+
+def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
+    world = elsewhere.world
+    at = f"/orgs/{world.home['organizationId']}/sites"
+    site = world.post("admin", at, {"title": "Handbook of all", "spaces": [world.home["spaceId"]]})["id"]
+    at = f"{at}/{site}"
+    section = world.post(
+        "admin", f"{at}/sections", {"spaceId": world.home["spaceId"], "title": "Second part"}
+    )
+    look = world.get("admin", f"{at}/customization")
+    look["title"] = "Our handbook"
+    assert world.call("admin", "PUT", f"{at}/customization", json=look).status_code == 200
+    shown = world.get("admin", f"{at}/site-spaces")["items"][0]["id"]
+    page = world.get("admin", f"/spaces/{world.home['spaceId']}/content/pages")["pages"][0]["id"]
+    for source, destination in (
+        ("/old", {"kind": "site-page", "siteSpaceId": shown, "pageId": page}),
+        ("/second", {"kind": "site-section", "siteSectionId": section["id"]}),
+    ):
+        world.post("admin", f"{at}/redirects", {"source": source, "destination": destination})
+    moved = move(elsewhere)
+    (one,) = [one for one in moved.sites if one.source == site]
+    assert (one.redirects, one.problems) == (2, [])
+    here = f"/orgs/{world.away['organizationId']}/sites/{one.id}"
+    titles = [
+        [section["title"] for section in world.get(who, f"{where}/sections")["items"]]
+        for who, where in (("admin", at), ("stranger", here))
+    ]
+    assert titles[0] == titles[1] and "Second part" in titles[1]
+    assert world.get("stranger", f"{here}/customization")["title"] == "Our handbook"
+    redirects = world.get("stranger", f"{here}/redirects")["items"]
+    assert sorted(redirect["source"] for redirect in redirects) == ["/old", "/second"]
+    # What people set here since stays.
+    look = world.get("stranger", f"{here}/customization")
+    look["title"] = "Ours"
+    world.call("stranger", "PUT", f"{here}/customization", json=look)
+    (again,) = [one for one in move(elsewhere).sites if one.source == site]
+    assert (again.id, again.redirects) == (one.id, 0)
+    assert world.get("stranger", f"{here}/customization")["title"] == "Ours"
+
+
+def test_limits_are_waited_for(elsewhere):
+    elsewhere.answers["/orgs"] = [(429, {"retry-after": "7"}), (503, {})]
+    moved = move(elsewhere)
+    assert moved.stopped == "" and moved.spaces
+    assert [one for one in elsewhere.asked if not isinstance(one, str)] == [7.0, 2.0]
+
+
+def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
+    world = elsewhere.world
+    archive = f"/spaces/{world.home['spaceId']}/archive"
+    elsewhere.answers[archive] = [(401, {})]
+    stopped = move(elsewhere)
+    assert "token" in stopped.stopped
+    whole = [one.id for one in stopped.spaces]
+    count = world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"]
+    elsewhere.asked.clear()
+    moved = move(elsewhere)
+    assert moved.stopped == "" and of_home(world, moved).outcome is not None
+    # No space is there twice, and what had come whole is not fetched again.
+    assert world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"] == count
+    brought = {one.id: one for one in moved.spaces}
+    assert not any(brought[id].outcome for id in whole)
+    fetched = [path for path in elsewhere.asked if str(path).endswith("/archive")]
+    assert len(fetched) == len(moved.spaces) - len(whole)
+
+
+def test_what_people_wrote_here_stays_when_it_comes_again(elsewhere):
+    world = elsewhere.world
+    space = of_home(world, move(elsewhere))
+    pages = world.get("stranger", f"/spaces/{space.id}/content/pages")["pages"]
+    edit = {"operation": "insert_page", "title": "Ours", "document": {"markdown": "Here.\n"}}
+    world.call("stranger", "POST", f"/spaces/{space.id}/content", json={"changes": [edit]})
+    there = f"/spaces/{world.home['spaceId']}"
+    added = {"operation": "insert_page", "title": "Theirs", "document": {"markdown": "There.\n"}}
+    assert world.call("admin", "POST", f"{there}/content", json={"changes": [added]}).status_code < 300
+    again = of_home(world, move(elsewhere))
+    assert again.outcome is not None and again.outcome.changes.created == 1
+    titles = [page["title"] for page in world.get("stranger", f"/spaces/{space.id}/content/pages")["pages"]]
+    assert {"Ours", "Theirs"} < set(titles) and len(titles) == len(pages) + 2
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_an_api_that_gives_nothing_is_named(elsewhere, status):
+    elsewhere.answers["/orgs"] = [(status, {})] * 6
+    with pytest.raises(BadRequest, match="--from"):
+        move(elsewhere)
+
+
+def test_private_addresses_are_refused(world):
+    with pytest.raises(BadRequest, match="--from"):
+        move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])

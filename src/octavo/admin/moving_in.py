@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -60,6 +59,7 @@ from ..transfer import (
     SourceError,
     begin_source,
     end_noted,
+    escaped,
     find_noted_change,
     import_source,
     known_space,
@@ -126,7 +126,7 @@ def move_in(
     moving = _Moving(context, Remote(address, token, fetcher, wait), organization_id, collection_id)
     try:
         from_here = moving.choose(source)
-        spaces = list(moving.remote.all(f"/orgs/{quote(from_here)}/spaces"))
+        spaces = list(moving.remote.all(f"/orgs/{escaped(from_here)}/spaces"))
     except SourceError as error:
         raise BadRequest(f"--from: {error}") from None
     done = MovedIn([], [])
@@ -136,7 +136,7 @@ def move_in(
             progress(number, len(spaces))
             done.spaces.append(moving.bring_space(space))
         progress(len(spaces), len(spaces))
-        for site in moving.remote.all(f"/orgs/{quote(from_here)}/sites"):
+        for site in moving.remote.all(f"/orgs/{escaped(from_here)}/sites"):
             done.sites.append(moving.bring_site(from_here, site, publish))
     except SourceError as error:
         done.stopped = str(error)
@@ -200,7 +200,7 @@ class _Moving:
     def bring_space(self, space: dict[str, Any]) -> MovedSpace:
         id = text_of(space, "id")
         # What it is now is asked for anew: the list may have been made long ago.
-        current = self.remote.get(f"/spaces/{quote(id)}")
+        current = self.remote.get(f"/spaces/{escaped(id)}")
         state = text_of(current, "revision")
         moved = MovedSpace(self.spaces[id], id, text_of(space, "title"))
         if not state or state != self.states[id]:
@@ -217,7 +217,7 @@ class _Moving:
                 )
             moved.problems += self._compared(id)
         for status in ("open", "draft"):
-            for change in list(self.remote.all(f"/spaces/{quote(id)}/change-requests", status=status)):
+            for change in list(self.remote.all(f"/spaces/{escaped(id)}/change-requests", status=status)):
                 moved.change_requests += self._bring_change(id, change, moved.problems)
         return moved
 
@@ -230,14 +230,14 @@ class _Moving:
     def _pairs(self, space: str) -> dict[str, str]:
         """The pages of a space here by their ids over there."""
         here = self._here(space)
-        pages = pages_of(self.remote.get(f"/spaces/{quote(space)}/content/pages"))
+        pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
         return {id: page for id, page in found.items() if page is not None}
 
     def _compared(self, space: str) -> Iterator[Problem]:
         """Pages over there that are not here."""
         here = self._here(space)
-        for page in pages_of(self.remote.get(f"/spaces/{quote(space)}/content/pages")):
+        for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
             if page.get("type", "document") in ("document", "group") and path not in here:
                 yield Problem(path, 0, "missing_page", "there is no page at this path here")
@@ -252,7 +252,7 @@ class _Moving:
             known = find_noted_change(tx, self.organization_id, identity)
         if known is not None and known.is_whole:
             return False
-        at = f"/spaces/{quote(space)}/change-requests/{quote(id)}"
+        at = f"/spaces/{escaped(space)}/change-requests/{escaped(id)}"
         edits = _Edits(self.remote, at, self._pairs(space))
         edits.read()
         if change.get("outdated") is True:
@@ -279,7 +279,7 @@ class _Moving:
 
     def bring_site(self, organization: str, site: dict[str, Any], publish: bool) -> MovedSite:
         id, title = text_of(site, "id"), text_of(site, "title")
-        at = f"/orgs/{quote(organization)}/sites/{quote(id)}"
+        at = f"/orgs/{escaped(organization)}/sites/{escaped(id)}"
         structure = self.remote.get(f"{at}/structure")
         config = DocsConfig(
             title=title[:128] if len(title) >= 2 else "Documentation",
@@ -447,7 +447,7 @@ class _Edits:
             return
         try:
             text = read_markdown(self._remote, f"{self._at}/content", page)
-        except (DocumentError, msgspec.ValidationError) as error:
+        except (DocumentError, Absent) as error:
             self.problems.append(Problem(path, 0, "not_converted", f"its content cannot be read: {error}"))
             return
         edit: dict[str, Any] = {"document": {"markdown": text}}

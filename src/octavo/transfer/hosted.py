@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -85,23 +86,33 @@ class Remote:
                 return
             seen.add(place)
 
-    def archive(self, space: str) -> bytes:
-        """A space as Octavo exports it. Raises Absent where the API has no such thing."""
+    def archive(self, space: str, place: Path) -> None:
+        """Writes a space as Octavo exports it. Raises Absent where the API has no such thing."""
         headers = {"Authorization": f"Bearer {self._token}"}
-        return self._ask(f"{self.base}/spaces/{quote(space)}/archive", headers, _ARCHIVE).body
+        self._ask(f"{self.base}/spaces/{escaped(space)}/archive", headers, _ARCHIVE, place)
 
     def file(self, url: str) -> bytes:
         """The bytes at an address that the API named; only the API itself is told the token."""
         headers = {"Authorization": f"Bearer {self._token}"} if url.startswith(f"{self.base}/") else {}
         return self._ask(url, headers, _FILE).body
 
-    def _ask(self, url: str, headers: Mapping[str, str], limits: Limits) -> Fetched:
+    def _ask(
+        self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
+    ) -> Fetched:
+        """``place``: the file that the body of an answer goes to, piece by piece."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()
             pause = float(2**attempt)
             try:
-                answer = self._fetcher.fetch(url, headers=headers, limits=limits)
+                if place is None:
+                    answer = self._fetcher.fetch(url, headers=headers, limits=limits)
+                else:
+                    with self._fetcher.stream(url, headers=headers, limits=limits) as streamed:
+                        answer = Fetched(url, streamed.status, streamed.headers, b"")
+                        if streamed.status == 200:
+                            with place.open("wb") as file:
+                                file.writelines(streamed.chunks)
             except FetchError as error:
                 failed = error.message
             else:
@@ -151,6 +162,11 @@ def text_of(value: dict[str, Any], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def escaped(id: str) -> str:
+    """An id as one part of a path, whatever it holds."""
+    return quote(id, safe="")
+
+
 def pages_of(value: Any) -> Iterator[dict[str, Any]]:
     """Every page of a tree as the API gives it, each before those below it."""
     waiting = list_of(value, "pages")[::-1]
@@ -167,12 +183,11 @@ def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: Exi
     """A space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
+    place = folder.new(".zip")
     try:
-        packed = remote.archive(id)
+        remote.archive(id, place)
     except Absent:
         return _Reading(remote, id, folder, Source(name)).read()
-    place = folder.new(".zip")
-    place.write_bytes(packed)
     source = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))
     source.name = name
     return source
@@ -185,11 +200,11 @@ def _refuse(url: str) -> str:
 def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
     """The Markdown of a page. ``at``: the content that it is in, such as ``/spaces/ID/content``. Raises SourceError,
     DocumentError for a page whose nodes cannot be written."""
-    address = f"{at}/page/{quote(text_of(page, 'id'))}"
+    address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
-    if isinstance(object_of(found).get("markdown"), str):
+    if isinstance(found.get("markdown"), str):
         return str(found["markdown"])
-    nodes = object_of(object_of(remote.get(address, format="document")).get("document"))
+    nodes = object_of(remote.get(address, format="document").get("document"))
     document = from_json({"object": "document", "data": {}, **nodes})
     return write(document)
 
@@ -198,7 +213,7 @@ class _Reading:
     """One space, read page by page into ``source``."""
 
     def __init__(self, remote: Remote, space: str, folder: Folder, source: Source) -> None:
-        self._remote, self._at = remote, f"/spaces/{quote(space)}/content"
+        self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
         self._folder, self._source = folder, source
         self._paths: dict[str, str] = {}
         self._files: dict[str, str] = {}
@@ -206,8 +221,8 @@ class _Reading:
         self._taken: set[str] = {"SUMMARY.md", VARIABLES_PATH}
 
     def read(self) -> Source:
-        revision = object_of(self._remote.get(self._at))
-        tree = revision if "pages" in revision else object_of(self._remote.get(f"{self._at}/pages"))
+        revision = self._remote.get(self._at)
+        tree = revision if "pages" in revision else self._remote.get(f"{self._at}/pages")
         for number, page in enumerate(pages_of(tree)):
             self._name(page, is_home=number == 0)
         self._read_files()
@@ -260,7 +275,7 @@ class _Reading:
         path = self._paths[text_of(page, "id")]
         try:
             text = read_markdown(self._remote, self._at, page)
-        except (DocumentError, msgspec.ValidationError) as error:
+        except (DocumentError, Absent) as error:
             self._source.problem(path, "not_converted", f"its content cannot be read: {error}")
             text = ""
         self._add(path, self._linked(self._headed(text, page), path))
@@ -294,8 +309,12 @@ class _Reading:
         id, title = text_of(content, "id"), text_of(content, "title")
         wanted = text_of(object_of(content.get("git")), "path")
         path = self._free(wanted, f"{INCLUDES}/{slugify(title)}.md")
-        found = self._remote.get(f"{self._at}/reusable-contents/{quote(id)}", format="markdown")
-        text = text_of(object_of(found), "markdown")
+        try:
+            found = self._remote.get(f"{self._at}/reusable-contents/{escaped(id)}", format="markdown")
+        except Absent as error:
+            self._source.problem(path, "not_fetched", f"left out: {error}")
+            return
+        text = text_of(found, "markdown")
         head = "" if text.startswith("---\n") else f"---\n{write_yaml({'title': title})}---\n\n"
         self._add(path, self._linked(head + text, path))
 
