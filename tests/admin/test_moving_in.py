@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from octavo.admin.moving_in import move_in
 from octavo.errors import BadRequest
+from serving import octavo_here
 
 
 class Elsewhere:
@@ -264,3 +265,17 @@ def test_an_api_that_gives_nothing_is_named(elsewhere, status):
 def test_private_addresses_are_refused(world):
     with pytest.raises(BadRequest, match="--from"):
         move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "https://docs.example.com"), "token"),
+        (("--from", "https://docs.example.com", "--token-file", "/nowhere/at/all"), "--token-file"),
+        (("--from", "https://docs.example.com", "--token", "x", "--space", "S"), "--space"),
+        ((), "SOURCE"),
+    ],
+)
+def test_the_command_says_what_is_missing(tmp_path, arguments, said):
+    ended = octavo_here("import", *arguments, "--data", str(tmp_path))
+    assert ended.returncode != 0 and said in ended.stderr
