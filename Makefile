@@ -9,7 +9,7 @@ READY_TO_TEST := .venv/.ready-to-test
 # What Python compiled is kept, whatever the environment says: everything here starts many times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup serve check test test-all bench
+.PHONY: setup serve check test test-all bench release
 
 setup: $(READY)
 	@$(BIN)/python web/build.py
@@ -26,7 +26,7 @@ $(READY): pyproject.toml uv.lock | $(UV)
 
 # The program's dependencies and those of tests, checks and benches.
 $(READY_TO_TEST): $(READY)
-	$(UV) sync --frozen --quiet --python $(PYTHON)
+	$(UV) sync --frozen --quiet --all-extras --python $(PYTHON)
 	@touch $@
 
 serve: setup
@@ -49,5 +49,10 @@ test-all: check
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(READY_TO_TEST)
-	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
+	@$(UV) sync --frozen --quiet --all-extras --group bench --python $(PYTHON)
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+# The wheel, what is in it, and checksums, in dist/.
+release: $(READY_TO_TEST)
+	@$(UV) sync --frozen --quiet --all-extras --group release --python $(PYTHON)
+	@$(BIN)/python packaging/release.py

@@ -60,7 +60,9 @@ def _licence_of(package: Distribution) -> str:
         return expression
     if (name := said.get("License", "")) and len(name) < 60 and "\n" not in name:
         return _LOOSE.get(name, name.strip("()"))
-    classified = [line.rpartition(" :: ")[2] for line in said.get_all("Classifier") or [] if "License ::" in line]
+    classified = [
+        line.rpartition(" :: ")[2] for line in said.get_all("Classifier") or [] if "License ::" in line
+    ]
     return " OR ".join(_CLASSIFIED.get(name, name) for name in classified)
 
 

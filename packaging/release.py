@@ -17,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component
-from cyclonedx.factory.license import LicenseFactory
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 

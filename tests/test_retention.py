@@ -51,7 +51,9 @@ load_packages()
 def _rows(head: str) -> list[list[str]]:
     """The cells of the first table below a head."""
     lines = PAGE.partition(f"## {head}\n")[2].partition("\n## ")[0].splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][
+        2:
+    ]
 
 
 def _named(cell: str) -> list[str]:
@@ -119,7 +121,9 @@ def test_what_ends_by_time_is_gone_when_its_time_is_over(world: World, monkeypat
             if planned.kind not in ("pollGit", "checkSpecs", "mailDigests"):
                 jobs.kinds[planned.kind].run(context)
     with context.db.read() as tx:
-        left = {name for name in ENDING if name not in NOT_BY_TIME and tx.value(f"SELECT count(*) FROM {name}")}
+        left = {
+            name for name in ENDING if name not in NOT_BY_TIME and tx.value(f"SELECT count(*) FROM {name}")
+        }
     assert not left
 
 
