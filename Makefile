@@ -26,7 +26,7 @@ $(READY): pyproject.toml uv.lock | $(UV)
 
 # The program's dependencies and those of tests, checks and benches.
 $(READY_TO_TEST): $(READY)
-	$(UV) sync --frozen --quiet --all-extras --python $(PYTHON)
+	$(UV) sync --frozen --quiet --python $(PYTHON)
 	@touch $@
 
 serve: setup
@@ -49,10 +49,10 @@ test-all: check
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(READY_TO_TEST)
-	@$(UV) sync --frozen --quiet --all-extras --group bench --python $(PYTHON)
+	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 # The wheel, what is in it, and checksums, in dist/.
 release: $(READY_TO_TEST)
-	@$(UV) sync --frozen --quiet --all-extras --group release --python $(PYTHON)
+	@$(UV) sync --frozen --quiet --group release --python $(PYTHON)
 	@$(BIN)/python packaging/release.py

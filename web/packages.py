@@ -11,7 +11,7 @@ WEB = Path(__file__).parent
 
 
 class Package(NamedTuple):
-    """``licence``: an SPDX expression; empty where the package says nothing. ``text``: of the file beside it."""
+    """``licence``: an SPDX expression; empty where the package says nothing. ``text``: what has to be handed on."""
 
     name: str
     version: str
@@ -39,7 +39,9 @@ def shipped() -> list[Package]:
         )
         said = json.loads((folder / "package.json").read_text())
         texts = [path.read_text() for path in sorted(folder.iterdir()) if path.stem.lower() == "license"]
-        found[key] = Package(name, version, said.get("license", ""), "\n".join(texts).strip())
+        # Few leave the file out, and say in one word whose it is and under which terms.
+        text = "\n".join(texts).strip() or f"By {said.get('author')}, as its package says."
+        found[key] = Package(name, version, said.get("license", ""), text)
         waiting.extend(locked[key].get("dependencies", []))
     return sorted(found.values())
 
@@ -47,8 +49,7 @@ def shipped() -> list[Package]:
 def licences() -> str:
     """What has to be handed on with the app."""
     return "\n".join(
-        f"{one.name} {one.version} ({one.licence})\n\n{one.text or 'See its package.'}\n\n{'-' * 80}\n"
-        for one in shipped()
+        f"{one.name} {one.version} ({one.licence})\n\n{one.text}\n\n{'-' * 80}\n" for one in shipped()
     )
 
 
