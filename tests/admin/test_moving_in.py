@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from octavo.admin.moving_in import move_in
 from octavo.errors import BadRequest
+from octavo.kit.worker import Worker
 from serving import octavo_here
 
 
@@ -279,3 +280,61 @@ def test_private_addresses_are_refused(world):
 def test_the_command_says_what_is_missing(tmp_path, arguments, said):
     ended = octavo_here("import", *arguments, "--data", str(tmp_path))
     assert ended.returncode != 0 and said in ended.stderr
+
+
+def start(world, elsewhere, **source):
+    given = {
+        "type": "api",
+        "url": elsewhere.address,
+        "space": world.home["spaceId"],
+        "token": world.token("admin"),
+    }
+    space = world.post("stranger", f"/orgs/{world.away['organizationId']}/spaces", {"title": "Here"})["id"]
+    body = {"source": {**given, **source}, "target": {"space": space}}
+    runs = f"/org/{world.away['organizationId']}/imports"
+    answer = world.call("stranger", "POST", runs, json=body)
+    return space, answer
+
+
+def finish(world, answer):
+    assert answer.status_code == 201, answer.text
+    assert "token" not in answer.json()["source"]
+    Worker(world.context.db, world.context).run_pending()
+    run = world.get("stranger", f"/org/{world.away['organizationId']}/imports/{answer.json()['id']}")
+    with world.context.db.read() as tx:
+        (kept,) = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run["id"])
+    return run, kept
+
+
+def test_a_run_brings_a_space_over_an_api(elsewhere):
+    world = elsewhere.world
+    space, answer = start(world, elsewhere)
+    with world.context.db.read() as tx:
+        (kept,) = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=answer.json()["id"])
+    assert kept and world.token("admin") not in kept
+    run, kept = finish(world, answer)
+    assert (run["status"], kept) == ("completed", None)
+    there = f"/spaces/{world.home['spaceId']}"
+    assert texts(world, "admin", there) == texts(world, "stranger", f"/spaces/{space}")
+
+
+def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
+    world = elsewhere.world
+    _, answer = start(world, elsewhere, token="oct_none")
+    run, kept = finish(world, answer)
+    assert (run["status"], kept) == ("failed", None) and "token" in run["reason"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"url": "http://127.0.0.1:9"},
+        {"url": "file:///etc/passwd"},
+        {"token": ""},
+        {"token": "a\r\nb: c"},
+        {"space": ""},
+    ],
+)
+def test_a_run_that_cannot_be_is_refused(elsewhere, source):
+    _, answer = start(elsewhere.world, elsewhere, **source)
+    assert answer.status_code == 400 and next(iter(source)) in answer.text

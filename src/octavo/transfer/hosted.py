@@ -54,15 +54,21 @@ class Absent(SourceError):
 
 class Remote:
     """An API at ``https://host``, or with ``/v1`` behind it. Every request goes through ``fetcher``, which lets none
-    come to private addresses. Raises SourceError for an API that does not answer, however often it is asked."""
+    come to private addresses. ``tick`` is called for each answer. Raises SourceError for an API that does not answer, however often it is asked."""
 
     def __init__(
-        self, address: str, token: str, fetcher: Fetcher, wait: Callable[[float], None] = time.sleep
+        self,
+        address: str,
+        token: str,
+        fetcher: Fetcher,
+        wait: Callable[[float], None] = time.sleep,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         self.base = address.rstrip("/").removesuffix("/v1") + "/v1"
         self._token = token
         self._fetcher = fetcher
         self._wait = wait
+        self._tick = tick
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
         """The decoded answer, an object. Raises Refused, Absent, SourceError."""
@@ -117,6 +123,7 @@ class Remote:
                 failed = error.message
             else:
                 if answer.status == 200:
+                    self._tick()
                     return answer
                 failed = f"{_place(url)}: it answers {answer.status}"
                 if answer.status in (401, 403):
