@@ -13,6 +13,8 @@ from ...kit.db import Transaction
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ...orgs import get_organization
+from ..pretending import list_entries
+from ..pretending_wire import PretendedListing, PretendedQuery
 from ..previewing import preview_url
 from ..published import published_url
 from ..publishing import may_open, require_opening
@@ -169,6 +171,27 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
         return wire.Preview(
             preview_url(tx, call.context, site, query.site_space, query.claims, query.change_request)
         )
+
+
+@operation(
+    "listSitePreviewContent",
+    "GET",
+    f"{_SITE}/publishing/preview/content",
+    needs=Can.VIEW,
+    returns=PretendedListing,
+    yields=("content:read",),
+    errors=(400,),
+    extension=True,
+)
+def list_preview_content(call: Call, site: SiteAccess, query: PretendedQuery) -> PretendedListing:
+    """What of the site a visitor with these claims sees, and which condition hides the rest: its sections and variants,
+    or with `siteSpace` the pages of one of them and the conditional parts of each, in reading order.
+
+    For who sees every space that the site shows. Conditions are asked as they are for the published site, of what is
+    merged.
+    """
+    with call.db.read() as tx:
+        return list_entries(tx, call.context, site, query)
 
 
 # --- the schema of visitors ---------------------------------------------------------------------------
