@@ -13,11 +13,10 @@ from ...kit.db import Transaction
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ...orgs import get_organization
-from ..pretending import list_entries
-from ..pretending_wire import PretendedListing, PretendedQuery
 from ..previewing import preview_url
 from ..published import published_url
 from ..publishing import may_open, require_opening
+from ..sight_presenting import list_entries
 from ..store import get_site
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
@@ -178,12 +177,12 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     "GET",
     f"{_SITE}/publishing/preview/content",
     needs=Can.VIEW,
-    returns=PretendedListing,
+    returns=wire.PretendedListing,
     yields=("content:read",),
     errors=(400,),
     extension=True,
 )
-def list_preview_content(call: Call, site: SiteAccess, query: PretendedQuery) -> PretendedListing:
+def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
     """What of the site a visitor with these claims sees, and which condition hides the rest: its sections and variants,
     or with `siteSpace` the pages of one of them and the conditional parts of each, in reading order.
 

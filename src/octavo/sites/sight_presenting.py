@@ -17,11 +17,10 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Visitor
 from ..kit.pagination import Next, Slice, decode_token, slice_rows
-from ..references import Documents, SpaceView, documents_for, load_view
+from ..references import Documents, SiteVisitor, SpaceView, documents_for, load_view
 from ..spaces import list_spaces_by_id
-from .pretending_wire import (
+from .audiences.wire import (
     Obstacle,
     PretendedCondition,
     PretendedEntry,
@@ -53,21 +52,26 @@ def list_entries(
     parts = _Parts(tx, site, structure, outline)
     if query.site_space is None:
         found = parts.slice(query)
-        entries = [parts.entry(row, level) for row, level, _ in found.rows]
+        entries = [parts.entry(one, level) for one, level, _ in found.rows]
         total, following = found.count, found.next_token
     else:
         shown = structure.site_spaces.get(query.site_space)
         if shown is None:
             raise NotFound(f"siteSpace: there is no site space {query.site_space!r} in this site.")
-        whom = Visitor(
-            row.id,
-            row.organization_id,
-            row.visibility,
-            "",
-            visitor,
-            frozenset(one.space_id for one in outline.site_spaces()),
+        seen = frozenset(one.space_id for one in outline.site_spaces())
+
+        def view(space_id: str) -> SpaceView:
+            return load_view(tx, shown_state(tx, None, space_id), visitor)
+
+        pages = _Pages(
+            view(shown.space_id),
+            documents_for(
+                tx, view(shown.space_id), SiteVisitor(tx, seen.__contains__, view), context.settings.url
+            ),
+            seen,
+            outline.base(shown),
+            parts.obstacle(shown),
         )
-        pages = _Pages(tx, context, whom, outline.base(shown), shown.space_id, parts.obstacle(shown))
         lines = pages.slice(query)
         entries = [pages.entry(page, len(line) - 1) for page, line in lines.rows]
         total, following = lines.count, lines.next_token
@@ -177,22 +181,22 @@ _Line = tuple[Page, list[str]]
 
 
 class _Pages:
-    """The pages of a site space. ``obstacle``: what keeps all of it from the visitor."""
+    """The pages of a site space. ``seen``: the spaces that the visitor sees; ``base``: the path of the site space;
+    ``obstacle``: what keeps all of it from the visitor."""
 
     def __init__(
         self,
-        tx: Transaction,
-        context: Context,
-        visitor: Visitor,
+        view: SpaceView,
+        documents: Documents,
+        seen: frozenset[str],
         base: str,
-        space_id: str,
         obstacle: Obstacle | None,
     ) -> None:
-        self._visitor = visitor
+        self._view = view
+        self._documents = documents
+        self._seen = seen
         self._base = base
         self._obstacle = obstacle
-        self._view: SpaceView = load_view(tx, shown_state(tx, None, space_id), visitor.claims)
-        self._documents: Documents = documents_for(tx, self._view, visitor, context.settings.url)
 
     def slice(self, query: PretendedQuery) -> Slice[_Line]:
         after = decode_token(query.page, str)
@@ -235,10 +239,7 @@ class _Pages:
     def _is_closed(self, target: dict[str, Any]) -> bool:
         """Whether a link leads to what this visitor does not see."""
         own = self._view.state.space_id
-        return self._view.is_withheld(target) or target.get("space", own) not in {
-            own,
-            *self._visitor.spaces,
-        }
+        return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}
 
     def _parts(self, page: Page, shown: Shown) -> list[PretendedPart]:
         return [
