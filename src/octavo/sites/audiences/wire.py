@@ -150,14 +150,14 @@ class PretendedEntry(Struct, rename="camel"):
     parts: list[PretendedPart] | UnsetType = UNSET
 
 
-class PretendedListing(Listing[PretendedEntry], rename="camel"):
+class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
     """``claims``: those that conditions are asked with, as far as the schema of the site knows them; ``ignored``: the
     names of the others. ``enabled``: whether the site asks for claims; while it does not, its visitors see what one
     without claims sees."""
 
-    claims: dict[str, Any] = {}
-    ignored: list[str] = []
-    enabled: bool = False
+    claims: dict[str, Any]
+    ignored: list[str]
+    enabled: bool
 
 
 def present_link(to: Recipient, base: str | None, link: ShareLinkRow) -> ShareLink:
