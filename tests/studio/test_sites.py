@@ -145,7 +145,9 @@ def test_an_audience_has_share_links_and_claims(app, site):
         form.get_by_role("button", name="Show what they see").click()
         expect(seen.get_by_role("listitem").filter(has_text=words).first).to_contain_text(first["title"])
     seen.get_by_role("button", name=f"Pages of {first['siteSpaces'][0]['title']}").press("Enter")
-    expect(form.get_by_role("list", name=f"Pages of {first['siteSpaces'][0]['title']}")).to_contain_text("Start")
+    expect(form.get_by_role("list", name=f"Pages of {first['siteSpaces'][0]['title']}")).to_contain_text(
+        "Start"
+    )
     form.get_by_label("As JSON").check()
     form.get_by_label("Claims, as JSON").fill("[]")
     form.get_by_role("button", name="Show what they see").click()
