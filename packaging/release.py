@@ -2,8 +2,8 @@
 
     python packaging/release.py [FOLDER]     into FOLDER, which is made; "dist" unless another one is named
 
-The sources of the last commit are built twice, in folders of their own, and nothing is published when the two wheels
-differ by a byte. The list (an SBOM in the format of CycloneDX) is made of an environment into which the wheel and the
+The wheel of the last commit is built twice, in folders of their own, around one app, and nothing is published when the
+two differ by a byte. The list (an SBOM in the format of CycloneDX) is made of an environment into which the wheel and the
 locked packages were installed, and of the app's packages. Needs `uv sync --group release`.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from packageurl import PackageURL
 
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".uv" / "bin" / "uv"
+APP = Path("src", "octavo", "studio", "dist")
 sys.path.insert(0, str(ROOT / "web"))
 
 from packages import shipped  # noqa: E402
@@ -44,13 +46,17 @@ def _run(*command: str | Path, folder: Path = ROOT, **variables: str) -> str:
     return done.stdout
 
 
-def build(sources: Path, output: Path) -> Path:
-    """Builds the app and the wheel from the files of the last commit, which are put into an empty folder."""
+def build(sources: Path, output: Path, app: Path | None = None) -> Path:
+    """Builds the wheel from the files of the last commit, which are put into an empty folder, with the app that was
+    built in another such folder, or one that is built here."""
     sources.mkdir(parents=True)
     _run("git", "archive", "--output", sources / "sources.tar", "HEAD")
     _run("tar", "--extract", "--file", "sources.tar", folder=sources)
     (sources / "sources.tar").unlink()
-    _run(sys.executable, "web/build.py", folder=sources, PYTHONPATH=str(sources / "src"))
+    if app is None:
+        _run(sys.executable, "web/build.py", folder=sources, PYTHONPATH=str(sources / "src"))
+    else:
+        shutil.copytree(app / APP, sources / APP)
     moment = _run("git", "log", "-1", "--format=%ct").strip()
     _run(UV, "build", "--quiet", "--wheel", "--out-dir", output, "--python", sys.executable, sources,
          SOURCE_DATE_EPOCH=moment)  # fmt: skip
@@ -89,9 +95,8 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
-        first, second = (
-            build(temporary / place, temporary / f"{place}-wheel") for place in ("here", "or/there")
-        )
+        first = build(temporary / "here", temporary / "first")
+        second = build(temporary / "or" / "there", temporary / "second", app=temporary / "here")
         if first.read_bytes() != second.read_bytes():
             raise SystemExit("The same sources gave two wheels that differ; nothing was written.")
         made = {
