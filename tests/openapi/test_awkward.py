@@ -13,7 +13,7 @@ import yaml
 from octavo.core.document import Document
 from octavo.core.document.html import Context, render
 from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
-from octavo.openapi.using import list_uses
+from octavo.openapi.using import uses_of
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
@@ -145,7 +145,7 @@ def test_it_is_drawn_within_bounds(name: str) -> None:
         )
     found = list(OperationIndex(description).find("things"))
     assert found and found[0].operation is operation
-    list_uses(description)
+    uses_of(description)
     exported = {form: export(description, form).content for form in ("json", "yaml", "postman", "http")}
     assert json.loads(exported["json"]) == description.data
     assert yaml.safe_load(exported["yaml"]) == description.data

@@ -13,7 +13,7 @@ from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -195,12 +195,17 @@ def subheading(words: str) -> Block:
     return Block("heading-2", {}, [_text(words)])
 
 
+def fold(words: str, blocks: list[Block]) -> Block:
+    """Something that unfolds, with a title in plain words."""
+    return _expandable([_text(words)], blocks)
+
+
 def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
     """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
-    return _lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
+    return lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 
-def _lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
+def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
     """As ``lead_on``, of places of any kind by their references."""
     items = []
     for ref, title, beside in places:
@@ -214,9 +219,8 @@ def _lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are shown under headings of their own, on the same page or on the one at ``schemas_at``; what is in them is
-    said there. ``spec``: what the page calls the specification, for
-    whoever tries an operation from it."""
+    that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
+    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it."""
 
     def __init__(
         self,
@@ -319,7 +323,7 @@ class Drawer:
         """Where the page, or that of schemas, shows what is in a schema that has a name."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
-            return {"kind": "url", "url": f"{self._schemas_at}#{anchor}"}
+            return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
         anchor = anchor or self._folded_at.get((value["$ref"], self._left_out))
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
@@ -1110,7 +1114,7 @@ class _Users:
         count = _text(said if title else said[:1].upper() + said[1:])
         if not shown and not inside:
             return [_paragraph(*title, count)]
-        blocks = [*inside, *_lead_to((self._place_of(each), each.title, each.name) for each in shown)]
+        blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
         if len(shown) < len(operations):
             blocks.append(_paragraph(_text(_filled(self._words.and_more, len(operations) - len(shown)))))
         return [_expandable([*title, count], blocks)]

@@ -205,6 +205,16 @@ def _form_words(labels: Labels) -> str:
             "all_kinds",
             "changes_from",
             "changes_to",
+            "find_model",
+            "models_sent",
+            "models_answered",
+            "models_events",
+            "found_inside",
+            "found_field",
+            "find_operation",
+            "by_resource",
+            "by_path",
+            "as_written",
         )
     }
     return msgspec.json.encode(words).decode()
