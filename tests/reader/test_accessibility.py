@@ -122,9 +122,9 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
     page.keyboard.press("Enter")
     page.wait_for_url("**/docs/fonts/createCustomFont")
     assert page.get_by_role("heading", name="Create custom font").is_visible()
-    schema = page.locator('a[href="/docs/schemas#createfont"]').first
+    schema = page.locator('a[href="/docs/schemas/CreateFont"]').first
     schema.click()
-    page.wait_for_url("**/docs/schemas#createfont")
+    page.wait_for_url("**/docs/schemas/CreateFont")
     page.close()
 
 

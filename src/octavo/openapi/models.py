@@ -49,7 +49,7 @@ class Model(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """Models of one page, by their letters."""
+    """Models of one page, by their letters, all of which differ from those of other pages."""
 
     letters: dict[str, list[Model]]
 
@@ -77,17 +77,18 @@ def list_models(description: Description) -> list[Model]:
 
 
 def split_models(models: Sequence[Model]) -> list[Piece]:
-    """As pages by letter, as few as have so many rows at most; a letter with more has several."""
+    """As pages by letter, as few as have so many rows at most; what goes on of a letter with
+    more is called ``S2``."""
     pieces: list[dict[str, list[Model]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
         size = -(-len(listed) // -(-len(listed) // _ON_A_PAGE))
-        for start in range(0, len(listed), size):
+        for number, start in enumerate(range(0, len(listed), size), 1):
             part = listed[start : start + size]
             room = _ON_A_PAGE - sum(map(len, pieces[-1].values())) if pieces else 0
-            if len(part) > room or letter in pieces[-1]:
+            if len(part) > room:
                 pieces.append({})
-            pieces[-1][letter] = part
+            pieces[-1][letter if number == 1 else f"{letter}{number}"] = part
     return [Piece(letters) for letters in pieces]
 
 
@@ -153,26 +154,27 @@ def draw_models(
 
 def _table(models: Sequence[Model], place_of: Callable[[str], Data], words: Words) -> Block:
     titles = (words.name, words.what_it_is, words.fields, words.used_by)
-    kinds = ("text", "text", "number", "number")
-    definition = {
-        column: {"id": column, "title": title, "type": kind}
-        for column, title, kind in zip(COLUMNS, titles, kinds, strict=True)
+    definition: Data = {
+        column: {"id": column, "title": title, "type": "text"}
+        for column, title in zip(COLUMNS, titles, strict=True)
     }
+    for column in ("fields", "users"):
+        definition[column]["textAlignment"] = "right"
     records: Data = {}
     fragments: list[Fragment] = []
     for number, model in enumerate(models):
-        values: Data = {"model": f"{number} model", "about": f"{number} about"}
-        link = Inline("link", {"ref": place_of(model.name)}, [_text(model.name)])
-        about = [_text(f"{model.about}")] if model.about else []
+        about: list[Text | Inline] = [_text(model.about)] if model.about else []
         if model.kind != "object" or not about:
             about = [_text(model.kind, "code"), *([_text(" ")] if about else []), *about]
-        fragments.append(Fragment(values["model"], [_paragraph(link)]))
-        fragments.append(Fragment(values["about"], [_paragraph(*about)]))
-        if model.fields:
-            values["fields"] = len(model.fields)
-        if model.users:
-            values["users"] = model.users
+        cells: dict[str, list[Text | Inline]] = {
+            "model": [Inline("link", {"ref": place_of(model.name)}, [_text(model.name)])],
+            "about": about,
+            "fields": [_text(str(len(model.fields) or "–"))],  # noqa: RUF001
+            "users": [_text(str(model.users or "–"))],  # noqa: RUF001
+        }
+        values = {column: f"{number} {column}" for column in COLUMNS}
         records[str(number)] = {"orderIndex": str(number).zfill(4), "values": values}
+        fragments += [Fragment(values[column], [_paragraph(*nodes)]) for column, nodes in cells.items()]
     view = {"type": "grid", "columns": [*COLUMNS]}
     return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
 

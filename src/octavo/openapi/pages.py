@@ -509,6 +509,13 @@ def model_of(page: Page) -> str | None:
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
 
 
+def lists_models(page: Page) -> bool:
+    """Whether a computed page lists schemas that have pages of their own."""
+    return (
+        model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
+    )
+
+
 def authentication_of(page: Page) -> str | None:
     """The specification of which a computed page says how to authenticate; None for every other page."""
     source = page.computed

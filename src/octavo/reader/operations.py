@@ -25,6 +25,7 @@ from ..openapi import (
     index_models,
     list_models,
     list_operations,
+    lists_models,
     model_of,
 )
 from ..visits import SpaceVisit
@@ -100,7 +101,7 @@ def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | N
     """The models that a page lists, each with its page, for the filter above them; None for any other page."""
     page = visit.view.tree.page(page_id)
     found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page) if page else None
-    if page is None or found is None or model_of(page) != "":
+    if page is None or found is None or not lists_models(page):
         return None
     shown = next((one for one in _references(visit.view.tree) if _of_same(one.first, page)), None)
     pages = shown.models if shown is not None else {}

@@ -28,9 +28,9 @@ from ..openapi import (
     Operation,
     find_operation,
     list_operations,
+    lists_models,
     may_export,
     method_of,
-    model_of,
 )
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
@@ -440,7 +440,7 @@ class PageBuilder:
             operations=text.html.operations,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
-            models=f"{self._visit.base}~models.json?page={page.id}" if model_of(page) == "" else None,
+            models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,
             markdown=self.markdown_href(page),
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,
