@@ -251,7 +251,8 @@ def find_model(page):
 def enter_access(page):
     page.get_by_role("button", name="Try it").first.click()
     form = page.locator(".try")
-    form.locator("input[type=password]").first.fill("sesame")
+    form.locator("input[type=password]:visible").first.fill("sesame")
+    page.keyboard.press("Tab")
     form.locator(".try-access > summary").click()
     form.locator(".try-access li").first.wait_for()
 

@@ -97,6 +97,8 @@ _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
 """Of a request on it, where all are below each other or in tabs."""
+_LINKED_WITHIN = 3
+"""Levels of lists and variants within which a type is said in links."""
 _FEW_KINDS = 4
 """Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
@@ -248,6 +250,7 @@ class Drawer:
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
         """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        self._fold_ids: set[str] = set()
         self._at: list[str] = []
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
@@ -296,21 +299,22 @@ class Drawer:
             return linked
         return [_text(self._description.name_of(value) or self._words(self._description.follow(value)))]
 
-    def _links(self, value: Any) -> Nodes | None:
-        """What a schema is in words that link to all that is in it; None where something in it has no link."""
+    def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
+        """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
+        at each level, so it looks so many levels ahead and no further."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
             return [Inline("link", {"ref": ref}, [_text(name)])] if ref is not None else None
-        schema = value if isinstance(value, dict) else {}
+        schema = value if isinstance(value, dict) and within else {}
         if isinstance(schema.get("items"), dict) and "properties" not in schema:
-            inner = self._links(schema["items"])
+            inner = self._links(schema["items"], within - 1)
             return [_text("array of "), *inner] if inner is not None else None
         variants = list_of(schema.get("anyOf")) or list_of(schema.get("oneOf"))
         found: Nodes = []
         linked = False
         for variant in variants:
-            nodes = self._links(variant)
+            nodes = self._links(variant, within - 1)
             linked = linked or nodes is not None
             if nodes is None and object_of(variant).get("type") in _SCALARS:
                 nodes = [_text(self._words(variant))]
@@ -334,9 +338,9 @@ class Drawer:
         folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
         if name and whole and self._find_link(value) is None:
-            taken = {*self._folded_at.values()}
-            folded.data["id"] = free_name(slug(f"in {self._spec} {name}"), taken.__contains__)
-            self._folded_at[value["$ref"], self._left_out] = folded.data["id"]
+            id = free_name(slug(f"in {self._spec} {name}"), self._fold_ids.__contains__)
+            folded.data["id"] = self._folded_at[value["$ref"], self._left_out] = id
+            self._fold_ids.add(id)
         return folded
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
