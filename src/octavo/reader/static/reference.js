@@ -27,7 +27,6 @@
     } catch { /* storage may be switched off */ }
     return null;
   };
-  const style = (href) => doc.head.append(make("link", { rel: "stylesheet", href }));
   const loading = new Map();
   const load = (src) => {
     if (!loading.has(src)) {
@@ -170,7 +169,7 @@
     button.parentElement.querySelector(".try-trouble")?.remove();
     try {
       if (!opened.has(button)) {
-        if (!one("link[href*='/try.css']")) style(own.formStyle);
+        if (!one("link[href*='/try.css']")) doc.head.append(make("link", { rel: "stylesheet", href: own.formStyle }));
         const [got] = await Promise.all([fetch(button.dataset.try), load(own.samples), load(own.access), load(own.form)]);
         if (!got.ok) throw new Error(words.unavailable);
         const sample = one(".openapi-sample", button.closest(".openapi-head")?.nextElementSibling?.parentElement || doc);
@@ -489,8 +488,9 @@
   };
   changes();
 
+  // Rows of models and of operations are looked through by a script of their own
   if (own.models || all(".openapi-rows > li").length >= 8) {
-    if (!own.models) style(own.rowsStyle);
+    if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
     load(own.rows);
   }
 
