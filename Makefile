@@ -9,7 +9,7 @@ READY_TO_TEST := .venv/.ready-to-test
 # What Python compiled is kept, whatever the environment says: everything here starts many times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup serve check test test-all bench
+.PHONY: setup serve check test test-all bench release
 
 setup: $(READY)
 	@$(BIN)/python web/build.py
@@ -51,3 +51,8 @@ test-all: check
 bench: $(READY_TO_TEST)
 	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+# The wheel, what is in it, and checksums, in dist/.
+release: $(READY_TO_TEST)
+	@$(UV) sync --frozen --quiet --group release --python $(PYTHON)
+	@$(BIN)/python packaging/release.py

@@ -132,12 +132,19 @@ class Served:
 
     def processes(self) -> list[str]:
         """The command lines of all processes of its group that still run."""
-        found = []
+        return list(self._group().values())
+
+    def workers(self) -> list[int]:
+        """The ids of the processes that its first one started to answer requests."""
+        return [number for number, command in self._group().items() if "spawn_main" in command]
+
+    def _group(self) -> dict[int, str]:
+        found = {}
         for entry in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[2]) == self.process.pid and fields[0] != "Z":
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
+                    found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
             except (OSError, ValueError):  # it ended meanwhile
                 continue
         return found

@@ -113,3 +113,27 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
     ).stdout
     for path in ("studio/dist/index.html", "manual/SUMMARY.md", "builtin_integrations", "migrations"):
         assert f"octavo/{path}" in named
+
+
+@pytest.mark.slow
+def test_a_release_is_the_same_twice_and_says_what_is_in_it(tmp_path: Path) -> None:
+    """Of the last commit; the release itself compares the two wheels that it builds."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("a release is made of a commit")
+    uv = str(ROOT / ".uv" / "bin" / "uv")
+    command = [uv, "run", "--frozen", "--no-sync", "--with", "cyclonedx-bom>=7", "--python", sys.executable]
+    for name in ("first", "second"):
+        subprocess.run(
+            [*command, "packaging/release.py", str(tmp_path / name)],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        )
+    made = sorted(path.name for path in (tmp_path / "first").iterdir())
+    assert [name.partition("-")[0] for name in made] == ["SHA256SUMS", "octavo", "octavo"]
+    for name in made:
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    (listed,) = (tmp_path / "first").glob("*.cdx.json")
+    packages = {one["name"]: one for one in json.loads(listed.read_text())["components"]}
+    assert {"msgspec", "svelte", "uvicorn"} <= set(packages) and "pytest" not in packages
+    assert packages["svelte"]["licenses"][0]["license"]["id"] == "MIT"

@@ -19,6 +19,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from packages import licences
+
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "studio" / "dist"
@@ -190,6 +192,7 @@ def build() -> int:
     _generate_nodes()
     failed = _deno("task", "--quiet", "build")
     if not failed:
+        (DIST / "licences.txt").write_text(licences())
         stamp.write_text(made_of)
     return failed
 

@@ -16,6 +16,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 import msgspec
@@ -40,7 +42,7 @@ from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
-from .kit.supervision import supervise
+from .kit.supervision import run_anew, supervise, take_handed_over
 from .kit.temporary import TemporaryFolder, remove_left_folders
 from .kit.worker import Worker
 from .meanings import describe_operations
@@ -60,6 +62,9 @@ _WRITE_PRESENCE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
 """Seconds for which a thread has the interpreter while others want it."""
+_LINGER, _SHORT_LINGER = 5.0, 0.5
+"""Seconds for which connections without a request are kept when others take over, and when new ones have to wait for
+them meanwhile."""
 _PATIENCE = 30.0
 """Seconds that running requests have to end when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
@@ -239,11 +244,22 @@ async def _until_stopped(
     connections: Connections,
     background: Iterable[Callable[[], Awaitable[Any]]],
     hub: Hub,
-) -> None:
+    lifetime: Lifetime,
+) -> bool:
+    """Whether it was told to make room for another process that listens on the same sockets."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
+    makes_room = False
+
+    def make_room() -> None:
+        nonlocal makes_room
+        if lifetime.may_end():
+            makes_room = True
+            stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, make_room)
     parent = multiprocessing.parent_process()
     if parent is not None:
         # A worker whose parent was killed has nobody who would end it.
@@ -254,16 +270,39 @@ async def _until_stopped(
     take_short_turns()
     others = [asyncio.ensure_future(watch(connections, listeners))]
     others += [asyncio.ensure_future(start()) for start in background]
+    lifetime.began()
     await stop.wait()
     if parent is not None:
         loop.remove_reader(parent.sentinel)
+    if makes_room:
+        for listener in listeners:
+            listener.stop_accepting()
+        connections.leave()
+        hub.end_streams()
+        # Who is about to send a request on a connection that was kept for them is still answered on it.
+        await asyncio.sleep(lifetime.linger)
+    else:
+        # Whoever comes now is refused at once, by their own system.
+        lifetime.close_sockets()
     hub.close()
     await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
     for task in others:
         task.cancel()
+    return makes_room
 
 
 Role = Literal["api", "reader", "worker"]
+
+
+class Lifetime(Struct, frozen=True):
+    """How a process that serves begins and ends. ``began`` is told when it answers; ``may_end`` is asked before it makes
+    room for another one, for whose sake connections without a request are kept for ``linger`` seconds;
+    ``close_sockets`` ends the listening."""
+
+    began: Callable[[], None]
+    may_end: Callable[[], bool]
+    linger: float
+    close_sockets: Callable[[], None]
 
 
 class Address(Struct, frozen=True):
@@ -274,22 +313,44 @@ class Address(Struct, frozen=True):
     reader_port: int
 
 
-def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: Callable[[str], None]) -> None:
+def serve(
+    settings: Settings,
+    *,
+    roles: Sequence[Role],
+    address: Address,
+    say: Callable[[str], None],
+    read: Callable[[], Settings],
+) -> None:
     """Runs these roles until SIGTERM or SIGINT, then finishes what runs and leaves no process behind.
 
-    With more than one worker this process only starts them, replaces those that die, and ends them. ``say`` tells
-    a person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
+    With more than one worker this process only starts them, replaces those that die, and ends them. SIGHUP has all of
+    it run anew, with the program and the settings as they are then (``read`` gives those), and nobody refused
+    meanwhile. ``say`` tells a person how it goes. Raises Unavailable when something cannot be opened or a port is
+    taken.
     """
     _configure_logs(settings)
     remove_left_folders()
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
         raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
+    bound_before = take_handed_over()
     sockets: dict[str, socket.socket] = {
-        role: _bind(address.host, ports[role]) for role in roles if role != "worker"
+        role: _bind(address.host, ports[role], bound_before) for role in roles if role != "worker"
     }
     if settings.metrics_address:
-        sockets["metrics"] = _bind(*split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address))
+        metrics_address = split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
+        sockets["metrics"] = _bind(*metrics_address, bound_before)
+    for unused in bound_before:
+        unused.close()
+
+    def close_sockets() -> None:
+        for bound in sockets.values():
+            bound.close()
+
+    anew = False
+    if not _has_terminal():
+        # Until somebody listens for it.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         context = open_context(settings)
         keep_addresses(settings)
@@ -305,45 +366,99 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
             if "api" in roles:
                 say(f"Open   {opening_address(context)}")
             if settings.workers == 1:
-                _run(context, roles, sockets, Metrics())
+                lifetime = Lifetime(
+                    began=lambda: None,
+                    may_end=lambda: _read_again(read) is not None,
+                    linger=_SHORT_LINGER,
+                    close_sockets=close_sockets,
+                )
+                anew = _run(context, roles, sockets, Metrics(), lifetime)
         finally:
             close_context(context)
         if settings.workers > 1:
-            _supervise(settings, roles, sockets)
+            _supervise(settings, roles, sockets, read)
+        if anew:
+            run_anew(sockets.values())
     finally:
-        for bound in sockets.values():
-            bound.close()
+        close_sockets()
 
 
-def _supervise(settings: Settings, roles: Sequence[Role], sockets: Mapping[str, socket.socket]) -> None:
+def _read_again(read: Callable[[], Settings]) -> Settings | None:
+    """The settings as they are now; None where they cannot work, and everything goes on as it is. Where it was started
+    in a terminal, that was closed, which sends the same signal: it ends."""
+    if _has_terminal():
+        os.kill(os.getpid(), signal.SIGTERM)
+        return None
+    try:
+        return read()
+    except OctavoError as error:
+        log.error("the settings cannot work, and everything goes on as it was: %s", error.message)
+        return None
+
+
+def _has_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _supervise(
+    settings: Settings,
+    roles: Sequence[Role],
+    sockets: Mapping[str, socket.socket],
+    read: Callable[[], Settings],
+) -> None:
     spawn = multiprocessing.get_context("spawn")
+
+    def make(number: int, restarts: int, answers: Connection) -> BaseProcess:
+        # As values, which a newer program that is there by then can read.
+        given = msgspec.to_builtins(settings)
+        return spawn.Process(target=_work, args=(given, roles, sockets, number, restarts, answers))
+
+    def renew() -> bool:
+        nonlocal settings
+        found = _read_again(read)
+        if found is None:
+            return False
+        if found.workers != settings.workers:
+            log.warning("a restart is needed for another number of workers")
+        settings = found
+        return True
+
     with TemporaryFolder("metrics") as folder:
         os.environ[SHARED_FOLDER] = folder
         try:
-            supervise(
-                settings.workers,
-                lambda number, restarts: spawn.Process(
-                    target=_work, args=(settings, roles, sockets, number, restarts)
-                ),
-            )
+            supervise(settings.workers, make, renew)
         finally:
             del os.environ[SHARED_FOLDER]
 
 
 def _work(
-    settings: Settings,
+    given: Mapping[str, Any],
     roles: Sequence[Role],
     sockets: Mapping[str, socket.socket],
     number: int,
     restarts: int,
+    answers: Connection,
 ) -> None:
-    """One of several workers; the first also runs the jobs."""
+    """One of several workers; the first also runs the jobs. It says through ``answers`` when requests are answered."""
+    settings = msgspec.convert(given, Settings)
     _configure_logs(settings)
     metrics = Metrics()
     metrics.note_restarts(number + 1, restarts)
+
+    def close_sockets() -> None:
+        for bound in sockets.values():
+            bound.close()
+
+    lifetime = Lifetime(
+        began=lambda: answers.send_bytes(b"yes"),
+        may_end=lambda: True,
+        linger=_LINGER,
+        close_sockets=close_sockets,
+    )
     context = open_context(settings)
     try:
-        _run(context, [role for role in roles if role != "worker" or number == 0], sockets, metrics)
+        own = [role for role in roles if role != "worker" or number == 0]
+        _run(context, own, sockets, metrics, lifetime)
     finally:
         close_context(context)
 
@@ -358,8 +473,13 @@ def _configure_logs(settings: Settings) -> None:
 
 
 def _run(
-    context: Context, roles: Sequence[Role], sockets: Mapping[str, socket.socket], metrics: Metrics
-) -> None:
+    context: Context,
+    roles: Sequence[Role],
+    sockets: Mapping[str, socket.socket],
+    metrics: Metrics,
+    lifetime: Lifetime,
+) -> bool:
+    """Whether another process is to take its place."""
     settings = context.settings
     last_use = LastUse()
     bounds = Bounds(
@@ -410,9 +530,9 @@ def _run(
     if "worker" in roles:
         worker.start()
     try:
-        asyncio.run(
+        return asyncio.run(
             _until_stopped(
-                listeners, connections, [write_last_use, write_events, write_present, observe], hub
+                listeners, connections, [write_last_use, write_events, write_present, observe], hub, lifetime
             )
         )
     finally:
@@ -424,7 +544,12 @@ def _run(
         events.write(everything=True)
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int, bound_before: list[socket.socket]) -> socket.socket:
+    """A socket that listens there: the one of ``bound_before`` that does, which is taken out, or a new one."""
+    for one in bound_before:
+        if one.getsockname()[:2] in {found[4][:2] for found in socket.getaddrinfo(host, port)}:
+            bound_before.remove(one)
+            return one
     try:
         return bind(host, port)
     except OSError as error:

@@ -87,6 +87,7 @@ def _serve(options: argparse.Namespace) -> int:
         roles=roles[options.command],
         address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
+        read=lambda: _serving_settings(options),
     )
     return DONE
 
@@ -259,6 +260,10 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.import_export import Brought, bring, read_known
     from .admin.naming import find_named, the_organization
 
+    if options.remote is not None:
+        return _move_in(options)
+    if options.source is None:
+        raise Failure("SOURCE: say what is to be imported, or --from for an API")
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
         with _context(options, new=True) as context, _progress(options.source, options.quiet) as progress:
@@ -311,6 +316,37 @@ def _import(options: argparse.Namespace) -> int:
         }
     print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
+
+
+def _move_in(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.moving_in import move_in
+    from .admin.naming import the_organization
+
+    if options.source is not None or options.space is not None or options.site is not None:
+        raise Failure("--from: brings whole spaces and sites, so SOURCE, --space and --site mean nothing")
+    token = options.token
+    if options.token_file is not None:
+        try:
+            token = options.token_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"--token-file: {error}") from None
+    if not token:
+        raise Failure("--from: needs a token of that API, with --token or --token-file")
+    with _context(options) as context, _progress(f"Importing {options.remote}", options.quiet) as progress:
+        moved = move_in(
+            context,
+            options.remote,
+            token,
+            organization_id=_organization(context, options.org) if options.org else the_organization(context),
+            collection_id=options.collection,
+            source=options.from_org,
+            publish=options.publish,
+            progress=progress,
+        )
+    print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
+    return FAILED if moved.stopped else DONE
 
 
 @contextmanager
@@ -954,7 +990,22 @@ def _parser() -> argparse.ArgumentParser:
         "import", _import, "Import a folder, a .zip or a git URL as a space or a site, or an organization."
     )
     made.add_argument(
-        "source", help="folder, .zip, git URL with #ref and //subfolder, or an exported organization"
+        "source",
+        nargs="?",
+        help="folder, .zip, git URL with #ref and //subfolder, or an exported organization",
+    )
+    made.add_argument(
+        "--from",
+        dest="remote",
+        metavar="URL",
+        help="API of the hosted original or of another Octavo, such as https://docs.example.com",
+    )
+    made.add_argument("--token", help="token of that API")
+    made.add_argument("--token-file", type=Path, metavar="FILE", help="file that holds the token of that API")
+    made.add_argument(
+        "--from-org",
+        metavar="ORG",
+        help="organization of that API, where the token reaches several: its id or title",
     )
     made.add_argument(
         "--org",

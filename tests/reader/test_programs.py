@@ -183,3 +183,57 @@ def test_a_page_of_the_same_name_goes_first(world, site):
     }
     world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
     assert "Own." in visitor.get(f"{base}sitemap.md").text
+
+
+SPLIT = {
+    "README.md": "# Home\n\nFor everybody.\n\n{% if visitor.agent %}\n\n## Callable\n\nCall the zebra operation.\n\n{% endif %}\n\n"
+    "{% if !visitor.agent %}\n\n## Pressable\n\nPress the walrus button.\n\n{% endif %}\n",
+    "calls.md": "---\nif: visitor.agent\n---\n\n# Calls\n\nOnly the gnu calls.\n",
+    "presses.md": '---\nif: "!visitor.agent"\n---\n\n# Presses\n\nOnly the ibis presses.\n',
+}  # fmt: skip
+FOR_PROGRAMS, FOR_PEOPLE = {"zebra", "gnu"}, {"walrus", "ibis"}
+
+
+def _words(text):
+    return {word for word in FOR_PROGRAMS | FOR_PEOPLE if word in text.lower()}
+
+
+def test_what_is_for_people_or_for_programs(world, tmp_path):
+    for name, text in SPLIT.items():
+        (tmp_path / name).write_text(text)
+    brought = bring(
+        world.context,
+        str(tmp_path),
+        organization_id=world.home["organizationId"],
+        title="Split",
+        publish=True,
+    )
+    visitor, base = Visitor(world.context), urlsplit(brought.site_url).path
+
+    def read(path, accept="text/html"):
+        return visitor.get(f"{base}{path}", accept=accept)
+
+    # Twice, and in turns: what is kept for one is never given to the other.
+    for _ in range(2):
+        assert _words(read("").text) == {"walrus"}
+        assert _words(read("", "text/markdown").text) == {"zebra"}
+        assert read("calls").status_code == 404
+        assert _words(read("calls", "text/markdown").text) == {"gnu"}
+        assert _words(read("presses").text) == {"ibis"}
+        assert read("presses", "text/markdown").status_code == 404
+        assert _words(read("calls.md").text) == {"gnu"}
+        assert read("presses.md").status_code == 404
+    assert _words(read("llms-full.txt").text) == FOR_PROGRAMS
+    for path in ("llms.txt", "sitemap.md"):
+        assert "calls" in read(path).text
+        assert "presses" not in read(path).text
+    listed = read("sitemap-pages.xml").text
+    assert "presses" in listed
+    assert "calls" not in listed
+    for word in FOR_PROGRAMS | FOR_PEOPLE:
+        hits = visitor.get(f"{base}~search.json?q={word}").json()["hits"]
+        assert bool(hits) is (word in FOR_PEOPLE), word
+        asked = {"name": "search", "arguments": {"query": word}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+        found = visitor.send(f"{base}~mcp", message, accept="application/json, text/event-stream").text
+        assert (f"{word} " in found.lower()) is (word in FOR_PROGRAMS), word

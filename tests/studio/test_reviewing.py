@@ -101,12 +101,15 @@ def test_words_are_marked_in_the_page(app: App) -> None:
 
 
 def test_a_new_page_without_text_says_so(app: App) -> None:
+    """And the button to the next page stays within the sheet, however long the title of that is."""
     space, _ = _fill(app)
-    change = _change(
-        app, space, "Begun", {"operation": "insert_page", "title": "Begun", "document": {"markdown": ""}}
-    )
+    empty = {"operation": "insert_page", "document": {"markdown": ""}}
+    title = "دليل" * 125
+    change = _change(app, space, "Begun", {**empty, "title": "Begun"}, {**empty, "title": title})
     shown = app.open(f"/s/{space}/~/changes/{change.rpartition('/')[2]}/~/review/begun")
     expect(shown.get_by_role("main").get_by_text("This page has no text.")).to_be_visible()
+    following = shown.get_by_role("button", name=f"Next: {title}")
+    assert following.bounding_box()["width"] <= 736
     shown.context.close()
 
 

@@ -135,6 +135,25 @@ def test_an_audience_has_share_links_and_claims(app, site):
     page.get_by_role("switch", name="Ask for claims").check()
     page.get_by_role("button", name="Show the key").wait_for()
     assert app.call("GET", path)["adaptiveContent"] == {"enabled": True}
+    sections = app.call("GET", f"{path}/structure")["structure"]
+    first = next(one for one in sections if not one["draft"])
+    section = f"{path}/sections/{first['id']}"
+    app.call("PATCH", section, {"condition": 'visitor.claims.plan == "pro"'})
+    form = page.get_by_role("form", name="What does a visitor with these claims see?")
+    seen = form.get_by_role("list", name="What they see", exact=True)
+    for plan, words in (("free", "Its condition does not hold"), ("pro", "Its condition holds")):
+        form.get_by_label("plan").select_option(plan)
+        form.get_by_role("button", name="Show what they see").click()
+        expect(seen.get_by_role("listitem").filter(has_text=words).first).to_contain_text(first["title"])
+    seen.get_by_role("button", name=f"Pages of {first['siteSpaces'][0]['title']}").press("Enter")
+    expect(form.get_by_role("list", name=f"Pages of {first['siteSpaces'][0]['title']}")).to_contain_text(
+        "Start"
+    )
+    form.get_by_label("As JSON").check()
+    form.get_by_label("Claims, as JSON").fill("[]")
+    form.get_by_role("button", name="Show what they see").click()
+    expect(form.get_by_label("Claims, as JSON")).to_have_attribute("aria-invalid", "true")
+    app.call("PATCH", section, {"condition": None})
     page.context.close()
 
 

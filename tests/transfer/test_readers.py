@@ -265,7 +265,7 @@ OTHERS = {
     "mintlify": (
         {
             "docs.json": '{"name": "M", "navigation": {"tabs": [{"tab": "Docs", "groups": [{"group": "Start", "pages": ["index", {"group": "In", "pages": ["in/a"]}]}]}, {"tab": "API", "groups": [{"group": "Ref", "pages": ["b"]}]}]}, "redirects": [{"source": "/old", "destination": "/in/a"}]}',
-            "index.mdx": '---\ntitle: "Welcome"\nsidebarTitle: "Hi"\nicon: "rocket"\n---\n\n<Note>Mind **this**.</Note>\n\n<CodeGroup>\n```bash npm\nnpm i\n```\n```python Python\nx\n```\n</CodeGroup>\n\n<AccordionGroup>\n<Accordion title="Q">\nA\n</Accordion>\n</AccordionGroup>\n\n<ParamField path="id" type="string" required>\n  The id\n</ParamField>\n\n<Snippet file="s.mdx" />\n\n<Steps>\n<Step title="One">\nDo\n</Step>\n</Steps>\n\n<Frame>\n  <img src="/img/a.png" />\n</Frame>\n',
+            "index.mdx": '---\ntitle: "Welcome"\nsidebarTitle: "Hi"\nicon: "rocket"\n---\n\n<Note>Mind **this**.</Note>\n\n<Visibility for="agents">\n  Call it.\n</Visibility>\n\n<llms-ignore>Press it.</llms-ignore>\n\n<CodeGroup>\n```bash npm\nnpm i\n```\n```python Python\nx\n```\n</CodeGroup>\n\n<AccordionGroup>\n<Accordion title="Q">\nA\n</Accordion>\n</AccordionGroup>\n\n<ParamField path="id" type="string" required>\n  The id\n</ParamField>\n\n<Snippet file="s.mdx" />\n\n<Steps>\n<Step title="One">\nDo\n</Step>\n</Steps>\n\n<Frame>\n  <img src="/img/a.png" />\n</Frame>\n',
             "in/a.mdx": "---\ntitle: A\n---\nx\n",
             "b.mdx": "---\ntitle: B\n---\nx\n",
             "snippets/s.mdx": "Snip.\n",
@@ -273,7 +273,7 @@ OTHERS = {
         },
         {"Docs": {"Start": {"Hi": {}, "In": {"A": {}}}}, "API": {"Ref": {"B": {}}}},
         "README.md",
-        ["icon: rocket\n", "Mind **this**.", '{% tab title="npm" %}\n```bash\nnpm i\n```', "<summary>Q</summary>", "**`id`** _string_ · required\n\nThe id", "Snip.", "### One", '<img src="img/a.png" />'],
+        ["icon: rocket\n", "Mind **this**.", "{% if visitor.agent %}\nCall it.\n{% endif %}", "{% if !visitor.agent %}\nPress it.\n{% endif %}", '{% tab title="npm" %}\n```bash\nnpm i\n```', "<summary>Q</summary>", "**`id`** _string_ · required\n\nThe id", "Snip.", "### One", '<img src="img/a.png" />'],
         set(),
     ),
     "hugo": (

@@ -15,7 +15,7 @@ from ..core.pages import Page
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
-from ..references import documents_for
+from ..references import documents_for, visitor_of_token
 from ..search import Found, Organization
 from ..sites import Outline, load_structure, sight_of
 
@@ -111,7 +111,7 @@ class OfVisitor:
         shown = view.tree.first_document(page) if page is not None else None
         if page is None or shown is None:
             return None
-        documents = documents_for(tx, view, self._visitor, self._url)
+        documents = documents_for(tx, view, visitor_of_token(tx, self._visitor), self._url)
         document = documents.to_give(page) if page.kind == "document" else Document([], [])
         return PageText(
             view.state.revision_id,

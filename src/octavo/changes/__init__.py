@@ -3,13 +3,14 @@
 from ..pages import explain_merges
 from . import tables as tables
 from .applying import Edited
-from .commands import DocumentInput
+from .commands import ContentChange, DocumentInput
 from .comparing import Sides, into_main
 from .copying import Material, adopt, slots
 from .entering import ChangeAccess, VisitedChange, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import (
+    EditedChange,
     again,
     create,
     create_conflicted,
@@ -20,6 +21,7 @@ from .saving import (
     require_editable,
     require_live,
     revise_change,
+    set_change,
 )
 from .store import Author, ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
 from .suggesting import (
@@ -38,9 +40,9 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "Accepted", "Nodes", "Suggested", "accept_suggestion", "says_as_before", "shown_nodes", "take_back", "try_suggestion",
-    "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result", "VisitedChange",
+    "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput", "Edited", "EditedChange", "Material", "Result", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "again", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
-    "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "slots",
+    "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "set_change", "slots",
     "tables", "update",
 ]  # fmt: skip

@@ -165,13 +165,8 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields = {name: value for name, value in given.items() if value is not UNSET}
     with call.db.write() as tx:
-        row = store.lock_change(tx, change.change_id)
-        if row.status == "merged" or body.status is UNSET:
-            saving.require_editable(row)
-        store.set_fields(tx, row, **fields)
-        if fields.get("status", row.status) != row.status:
-            saving.tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
-        return present_change(call, tx, store.get_change(tx, row.id))
+        saving.set_change(tx, change, **fields)
+        return present_change(call, tx, store.get_change(tx, change.change_id))
 
 
 @operation(

@@ -154,6 +154,17 @@ def create_conflicted(
     return store.get_change(tx, change.id)
 
 
+def set_change(tx: Transaction, change: ChangeAccess, **fields: Any) -> None:
+    """Sets subject, description or status. An archived one can only be opened again; a merged one stays as it is.
+    Raises Conflict."""
+    row = store.lock_change(tx, change.change_id)
+    if row.status == "merged" or "status" not in fields:
+        require_editable(row)
+    store.set_fields(tx, row, **fields)
+    if fields.get("status", row.status) != row.status:
+        tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
+
+
 # --- editing ------------------------------------------------------------------------------------------
 
 

@@ -98,6 +98,14 @@ class Shown:
         except ExpressionError:
             return False
 
+    def problem(self, expression: str) -> str | None:
+        """Why an expression cannot be evaluated; None for one that can."""
+        try:
+            is_true(expression, self._context)
+        except ExpressionError as error:
+            return str(error)
+        return None
+
 
 def is_deterministic(expression: str | Expression, roots: Iterable[str] = DETERMINISTIC_ROOTS) -> bool:
     """Whether the expression reads nothing but ``roots``, and so has one value for every visitor."""

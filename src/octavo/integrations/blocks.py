@@ -25,7 +25,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Reply, Visitor
-from ..references import SpaceView, documents_for, find_pages_with, load_view
+from ..references import SpaceView, documents_for, find_pages_with, load_view, visitor_of_token
 from . import store
 from .active import find_active, list_active_in_space
 from .contexts import DocumentContext, RenderRequest
@@ -134,7 +134,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
     key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
     if shown is None:
-        documents = documents_for(tx, view, visitor, url)
+        documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)
         found = set()
         for page in _pages_that_may_show(tx, view, name):
             for block in documents.to_find(page, ("integration", "embed")):

@@ -230,11 +230,15 @@ class Hub:
             self._detach(listener)
             give_back()
 
+    def end_streams(self) -> None:
+        """Ends all streams that there are, on the event loop; their clients come back by themselves."""
+        for listener in list(self._listeners):
+            listener.end()
+
     def close(self) -> None:
         """Ends all streams, on the event loop, and takes no more."""
         self._closed = True
-        for listener in list(self._listeners):
-            listener.end()
+        self.end_streams()
         if self._pump is not None:
             self._pump.cancel()
 

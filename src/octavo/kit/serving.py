@@ -60,6 +60,7 @@ class Connections:
         self.bounds = bounds
         self.ended = ended
         self.open: set[_Connection] = set()
+        self.leaving = False
         self._waiting: dict[_Connection, None] = {}
         """Those without a request, the longest first."""
 
@@ -87,6 +88,13 @@ class Connections:
     def remove(self, connection: _Connection) -> None:
         self.open.discard(connection)
         self._waiting.pop(connection, None)
+
+    def leave(self) -> None:
+        """Has each connection end with the answer to the request that it has, or to its next one, which says so."""
+        self.leaving = True
+        for connection in self.open:
+            if connection.cycle is not None and not connection.cycle.response_complete:
+                connection.cycle.keep_alive = False
 
     def sweep(self, moment: float) -> None:
         """Closes what is too slow at a moment of the monotonic clock."""
@@ -150,6 +158,8 @@ class _Connection(HttpToolsProtocol):
         self._receiving, self._body_credit = True, self._body_most
         super().on_headers_complete()
         assert self.cycle is not None
+        if self._connections.leaving:
+            self.cycle.keep_alive = False
         # The task that answers has been made and begins later.
         self.scope["extensions"] = {WHOLE: partial(_send_whole, self.cycle)}  # type: ignore[dict-item]
 
@@ -272,7 +282,8 @@ class Listener:
         self.tell_time()
         self._server = await asyncio.get_running_loop().create_server(
             lambda: _Connection(self._connections, self._config, self._state, {}),
-            sock=self._socket,
+            # Closing the server closes what it was given, and others may go on with the socket.
+            sock=self._socket.dup(),
             backlog=_ACCEPTED_AT_ONCE,
         )
         self._socket.listen(self._connections.bounds.backlog)
@@ -281,10 +292,14 @@ class Listener:
         """Sets the Date of the answers that follow."""
         self._state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
 
-    async def close(self, patience: float) -> None:
-        """Takes nothing new, lets what runs end within ``patience`` seconds, then closes everything."""
+    def stop_accepting(self) -> None:
+        """Takes no more connections; those that come wait for whoever else has the socket."""
         assert self._server is not None
         self._server.close()
+
+    async def close(self, patience: float) -> None:
+        """Takes nothing new, lets what runs end within ``patience`` seconds, then closes everything."""
+        self.stop_accepting()
         until = time.monotonic() + patience
         while (self._state.connections or self._state.tasks) and time.monotonic() < until:
             # Some that had been taken up are made only now: clients come back that another process let go.

@@ -102,7 +102,7 @@ class VisitorReader:
     def _present(self, page: Page, below: list[RevisionPage]) -> RevisionPage | None:
         """None for a link to what the visitor does not see."""
         if page.kind == "link":
-            target = self._resolver.content_ref(page_owner(page), page.target or {}, "link")
+            target = self._documents.target(page)
             if self._view.is_withheld(target):
                 return None
             page = msgspec.structs.replace(page, target=target)

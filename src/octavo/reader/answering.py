@@ -29,6 +29,7 @@ from .answers import not_found, redirect, with_query
 from .asking import (
     FAILED,
 )
+from .forms import is_for_programs
 from .table import Later, SiteRoute, View, of_site, of_space
 
 
@@ -43,7 +44,7 @@ class Visited(NamedTuple):
 def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
     try:
-        return _visit(view, host, path, _coming(view))
+        return _visit(view, host, path, _coming(view, path))
     except SendOn as sent:
         location = with_query(view, sent.location) if sent.keeps_query else sent.location
         return Visited(redirect(location, sent.cookies))
@@ -52,7 +53,7 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
     """The answer to what was posted to a decoded path. Programs that keep no cookies send a visitor's token as a
     bearer token. Raises NotFound, and Unauthorized for who has to sign in first."""
-    coming = _coming(view)
+    coming = _coming(view, path)
     scheme, _, token = view.request.header(b"authorization").partition(" ")
     if scheme.lower() == "bearer":
         coming = msgspec.structs.replace(coming, bearer=token.strip())
@@ -94,10 +95,12 @@ def _while_open(answer: Answer, enter: Callable[[], object]) -> Answer:
     return msgspec.structs.replace(answer, stream=chunks)
 
 
-def _coming(view: View) -> Coming:
+def _coming(view: View, path: str) -> Coming:
     request = view.request
     secure = view.context.settings.sites_url.startswith("https:")
-    return read_coming(request.query_string, request.header(b"cookie"), secure)
+    coming = read_coming(request.query_string, request.header(b"cookie"), secure)
+    agent = is_for_programs(path, request.header(b"accept"))
+    return msgspec.structs.replace(coming, agent=agent) if agent else coming
 
 
 def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 _MARKDOWN = ("text/markdown", "text/x-markdown")
+_FOR_PROGRAMS = re.compile(r"\.md\Z|/(?:llms(?:-full)?\.txt|~(?:gitbook/)?mcp)\Z|/(?:~llms|\.well-known)/")
 
 
 @lru_cache(maxsize=256)
@@ -41,3 +42,13 @@ def prefers_markdown(accepted: str) -> bool:
     html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
     # A wildcard says that something else is taken as well, not that it is liked better than what is named.
     return wanted > 0 and (wanted >= html or "text/html" not in weights)
+
+
+def is_for_programs(path: str, accepted: str) -> bool:
+    """Whether what is at a decoded path of a site is written for programs, or is asked for in the form that they read.
+    It says nothing of who asks: whoever opens the same address, with the same form, sees the same.
+
+    >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
+    [True, True, True, False]
+    """
+    return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

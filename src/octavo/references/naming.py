@@ -16,7 +16,7 @@ from ..kit.operation import Visitor
 from .resolving import Resolver
 from .row import IS_CURRENT
 from .showing import Documents
-from .viewing import SpaceView, ViewFiles, load_view, visitor_of_token
+from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 NamedKind = Literal["user", "openapi"]
 
@@ -90,16 +90,16 @@ def _names(
     wanted = {"kind": kind, _FIELD[kind]: target}
     if any(_is_made_of(page, wanted) for page in view.tree):
         return True
-    documents = documents_for(tx, view, visitor, url)
+    documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)
     pages = map(view.tree.page, sorted(find_pages_with(tx, view.state.space_id, kind, [target])))
     return any(
         page is not None and page.kind == "document" and documents.names(page, wanted) for page in pages
     )
 
 
-def documents_for(tx: Transaction, view: SpaceView, visitor: Visitor, url: str) -> Documents:
+def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> Documents:
     """The documents of a space as a visitor of a site sees them."""
-    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor_of_token(tx, visitor))
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor)
     return Documents(tx, view, resolver)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -20,6 +20,7 @@ from ..content import (
 )
 from ..core.document import (
     Block,
+    Decided,
     Document,
     Inline,
     Leaf,
@@ -30,6 +31,7 @@ from ..core.document import (
     cut_section,
     mark_places,
     places_by_id,
+    plain_text,
     references,
     replace_nodes,
     rewrite,
@@ -57,6 +59,14 @@ class Seen(Protocol):
     def shown(self, page: Page) -> Shown: ...
     def is_withheld(self, ref: dict[str, Any]) -> bool: ...
     def item(self, item_id: str, kind: ItemKind) -> Item | None: ...
+
+
+class Decision(NamedTuple):
+    """A conditional part of a page: its condition, whether it holds, and the text that is in it."""
+
+    expression: str
+    holds: bool
+    text: str
 
 
 class Documents:
@@ -103,12 +113,32 @@ class Documents:
         """Whether the visitor is shown a page that refers to this, before its blocks are drawn."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
-    def _to_be_drawn(self, page: Page) -> Document:
+    def decisions(self, page: Page) -> list[Decision]:
+        """The conditional parts of a page, in reading order. What lies in one that is not shown is not there."""
+        found: list[Decision] = []
+
+        def decided(node: Block | Inline, holds: bool) -> None:
+            text = "\n".join(plain_text(child) for child in node.nodes)
+            found.append(Decision(node.data["expression"], holds, text))
+
+        # Where the page fails it is read anew, in parts: only the last time counts.
+        self._to_be_drawn(page, begin=found.clear, decided=decided)
+        return found
+
+    def target(self, page: Page) -> dict[str, Any]:
+        """What a link of the contents leads to."""
+        return self._resolver.content_ref(page_owner(page), page.target or {}, "link")
+
+    def _to_be_drawn(
+        self, page: Page, *, begin: Callable[[], None] | None = None, decided: Decided | None = None
+    ) -> Document:
         owner = page_owner(page)
 
         def shown(document: Document) -> Document:
+            if begin is not None:
+                begin()
             document = self._with_includes(self._resolver.resolve_all(document, owner), owner)
-            return show_document(document, self._view.shown(page))
+            return show_document(document, self._view.shown(page), decided)
 
         return contained("show", self._source(page), shown)
 

@@ -39,8 +39,9 @@ from .customization.colours import (
 from .customization.editing import (
     find_customization,
     get_customization,
+    put_customization,
 )
-from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem
+from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
 from .previewing import (
     PREVIEW,
     PREVIEWED,
@@ -54,6 +55,7 @@ from .publishing import (
     may_open,
     require_opening,
 )
+from .redirects.editing import create_redirect
 from .redirects.leading import (
     find_lead,
     list_space_redirects,
@@ -61,6 +63,7 @@ from .redirects.leading import (
 from .redirects.store import (
     list_redirects,
 )
+from .redirects.wire import CreateRedirect
 from .scripts import (
     list_scripts,
     provide_scripts,
@@ -90,6 +93,7 @@ from .store import (
 from .structure.arranging import (
     arrange_site,
     describe_site,
+    find_parts,
     name_spaces,
     require_bounds,
 )
@@ -113,6 +117,11 @@ from .visitor_tokens import (
 from .wire import PROXIED, Site, present_site, proxied_path
 
 __all__ = [
+    "CreateRedirect",
+    "PutCustomization",
+    "create_redirect",
+    "find_parts",
+    "put_customization",
     "ContentLink",
     "ContentRef",
     "Customization",

@@ -143,6 +143,23 @@ def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
     return all(find_space_access(tx, actor, Can.VIEW, space_id) is not None for space_id in spaces)
 
 
+def require_seeing_all(tx: Transaction, site: SiteAccess, structure: Structure) -> None:
+    """Raises Forbidden for who does not see all that the site shows."""
+    if not _sees_all(tx, site.actor, structure):
+        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+
+
+def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The claims that JSON has, unsigned ones below `unsigned`, and the visitor whom conditions meet with them. Raises
+    BadRequest for JSON that is no object."""
+    try:
+        given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
+    except (msgspec.MsgspecError, RecursionError):
+        raise BadRequest("claims: expected an object as JSON") from None
+    unsigned = given.get(UNSIGNED)
+    return given, admit(get_schema(tx, site_id), given, unsigned if isinstance(unsigned, dict) else {})
+
+
 def preview_url(
     tx: Transaction,
     context: Context,
@@ -166,14 +183,8 @@ def preview_url(
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
     base = structure.base(start) if start is not None else ""
-    if not _sees_all(tx, site.actor, structure):
-        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
-    try:
-        given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
-    except msgspec.MsgspecError:
-        raise BadRequest("claims: expected an object as JSON") from None
-    unsigned = given.get(UNSIGNED)
-    visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
+    require_seeing_all(tx, site, structure)
+    _, visitor = read_claims(tx, site.site_id, claims)
     organization = get_organization(tx, site.organization_id)
     url = published_url(context.settings.sites_url, organization, get_site(tx, site.site_id))
     token = make_preview(context.signer, site.site_id, site.actor, visitor, change_id or "")
@@ -192,8 +203,7 @@ def framed_preview_url(
         if start is None:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
         base = structure.base(start)
-    if not _sees_all(tx, site.actor, structure):
-        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+    require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})
     token = make_preview(context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)
     return f"{context.settings.sites_url.rstrip('/')}{PREVIEWED}{token}/{quote(base)}"

@@ -6,10 +6,11 @@ any point leaves what was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct
 
 from ..access import Can, SpaceAccess, act_for, first_administrator, space_access
 from ..changes import Edited, again
@@ -26,6 +27,7 @@ from ..content import (
     revision_state,
 )
 from ..core.pages import slugify
+from ..core.problems import Problem
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -47,6 +49,7 @@ def import_source(
     *,
     identity: str,
     whole: bool = False,
+    state_of: str = "",
     author: str | None = None,
     git: dict[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -54,14 +57,14 @@ def import_source(
     """Brings a source into main, as one revision. What an earlier import of it brought follows it where nobody edited
     it, and is merged where somebody did; what people made beside it stays.
 
-    ``identity``: what the source is known by. ``whole``: the space becomes what the source is, and nothing else. Raises
-    BadRequest where both changed the same and nobody administers the organization, who would have to settle it.
+    ``identity``: what the source is known by. ``whole``: the space becomes what the source is, and nothing else.
+    ``state_of``: what the state of the source is known by, where that is told (``known_state``). Raises BadRequest where both changed the same and nobody administers the organization, who would have to settle it.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
         state = main_state(tx, space_id)
         is_empty = not list_pages(tx, state) and not any(list_items(tx, state, kind) for kind in ITEM_KINDS)
-    bringing = _Bringing(context, space_id, identity, staged, author, git)
+    bringing = _Bringing(context, space_id, identity, state_of, staged, author, git)
     if whole or is_empty:
         state, changed = replace_all(
             context, space_id, staged, author=author, git=git, also=bringing.record_whole
@@ -83,6 +86,73 @@ def import_source(
     )
 
 
+class CommandSource(Struct, tag="command", omit_defaults=True):
+    """What a run of the command says of its source. ``state``: what the state that it brought is known by."""
+
+    name: str
+    state: str = ""
+
+
+def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[str, str] | None:
+    """The space that a source was brought into last, and the state of it that was; a space that is not in the trash."""
+    run = store.find_known(tx, organization_id, identity)
+    if run is None or get_space(tx, run.space_id).deleted_at is not None:
+        return None
+    is_whole = run.status == "completed"
+    return run.space_id, msgspec.json.decode(run.source, type=CommandSource).state if is_whole else ""
+
+
+def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
+    """Notes that a source goes into a space, so that an import that is broken off goes on in it."""
+    _begin(tx, space_id, identity, CommandSource(name))
+
+
+class NotedChange(Struct, frozen=True):
+    """The change request that one from elsewhere is in. ``is_whole``: all of it came."""
+
+    change_id: str | None
+    is_whole: bool
+
+
+def find_noted_change(tx: Transaction, organization_id: str, identity: str) -> NotedChange | None:
+    run = store.find_known(tx, organization_id, identity)
+    return None if run is None else NotedChange(run.change_id, run.status == "completed")
+
+
+def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None:
+    """Notes that all of a change request came."""
+    store.end_run(tx, run_id, "completed", problems=problems)
+
+
+def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
+    """Notes that a change request holds one from elsewhere; the id of the run that says so, which is not over yet."""
+    return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
+
+
+def _begin(
+    tx: Transaction,
+    space_id: str,
+    identity: str,
+    source: CommandSource,
+    *,
+    change_id: str | None = None,
+    origin: str | None = None,
+) -> store.RunRow:
+    """A run of the command, in place of one of this source that was begun and broken off."""
+    store.drop_begun(tx, space_id, identity)
+    return store.insert_run(
+        tx,
+        organization_id=get_space(tx, space_id).organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=None,
+        user_id=store.NOBODY,
+        source=source,
+        origin=origin,
+        identity=identity,
+    )
+
+
 class _Bringing:
     """One import of the command. ``changes``: what became of what was there, where the source was merged with it."""
 
@@ -91,11 +161,13 @@ class _Bringing:
         context: Context,
         space_id: str,
         identity: str,
+        state_of: str,
         staged: StagedFiles,
         author: str | None,
         git: dict[str, Any] | None,
     ) -> None:
         self._context, self._space_id, self._identity = context, space_id, identity
+        self._state_of = state_of
         self._staged, self._author, self._git = staged, author, git
         self.brought: Update
         self.changes: store.ImportChanges | None = None
@@ -178,16 +250,12 @@ class _Bringing:
     def _record(self, tx: Transaction, state: State, space: SpaceAccess | None) -> None:
         earlier = self.brought.base.run if self.brought.base is not None else None
         name = self._staged.source.name if self._staged.source is not None else ""
-        run = store.insert_run(
+        run = _begin(
             tx,
-            organization_id=get_space(tx, self._space_id).organization_id,
-            space_id=self._space_id,
-            change_id=None,
-            page_id=None,
-            user_id=store.NOBODY,
-            source={"type": "command", "name": name},
+            self._space_id,
+            self._identity,
+            CommandSource(name, self._state_of),
             origin=None if earlier is None else earlier.origin or earlier.id,
-            identity=self._identity,
         )
         if self._staged.source is not None and self._staged.source.kind:
             store.set_kind(tx, run.id, self._staged.source.kind)

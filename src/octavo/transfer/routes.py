@@ -30,11 +30,11 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     errors=(400, 403, 404, 409),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Imports uploaded files or a website: into a change request, or into main where the space is edited live.
+    """Imports uploaded files, a website, or a space over the API of another server: into a change request, or into main where the space is edited live.
     What is there stays; the pages come behind it, or below the target's page."""
     starting.check_source(call.settings, body)
     with call.db.write() as tx:
-        run = starting.start(tx, org, body)
+        run = starting.start(tx, call.context.sealer, org, body)
     call.response_headers["location"] = run_location(call, run)
     return present_run(call, run)
 

@@ -42,6 +42,7 @@ from ..spaces import name_language
 from ..uploads import get_uploads
 from . import store, wire
 from .converting import Folder, gather_uploads
+from .hosted import Remote, escaped, open_space
 from .importing import StagedFiles, stage_files
 from .previewing import plan_source
 from .sources import Source, SourceError
@@ -73,6 +74,13 @@ class Progress:
         """One more piece was fetched or converted."""
         self._gathered += 1
         self.tell(0, self._gathered)
+
+    def wait(self, seconds: float) -> None:
+        """Waits, and goes on telling."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _TELL_EVERY))
+            self.tell(0, self._gathered)
 
     def tell(self, done: int, total: int) -> None:
         deadlines.check()
@@ -162,7 +170,7 @@ def _gather(
     context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
 ) -> tuple[Source, dict[str, str] | None]:
     """The source, and for a website where each page came from."""
-    wanted: Any = msgspec.json.decode(run.source, type=wire.Source)
+    wanted: Any = msgspec.json.decode(run.source, type=wire.KeptSource)
     if isinstance(wanted, wire.WebsiteSource):
         # Loaded where they are used: parsers take long to load.
         from .website import crawl
@@ -170,6 +178,13 @@ def _gather(
         fetcher = Fetcher(context.settings.allow_private_fetch)
         crawled = crawl(wanted.url, fetcher, folder, progress.tick)
         return crawled.source, crawled.urls
+    if isinstance(wanted, wire.KeptApiSource):
+        with context.db.read() as tx:
+            token = store.find_secret(tx, context.sealer, run.id)
+        fetcher = Fetcher(context.settings.allow_private_fetch)
+        remote = Remote(wanted.url, token, fetcher, progress.wait, progress.tick)
+        space = remote.get(f"/spaces/{escaped(wanted.space)}")
+        return open_space(remote, space, folder, stack), None
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
     kind = None if wanted.kind is msgspec.UNSET else wanted.kind

@@ -9,15 +9,16 @@ from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.jobs import enqueue
+from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
 from .store import RunRow
-from .wire import FileSource, StartImport
+from .wire import ApiSource, FileSource, KeptApiSource, StartImport
 
 
 def check_source(settings: Settings, given: StartImport) -> None:
-    """Asks for the address of a website before any transaction begins. Raises BadRequest."""
+    """Asks for the address of a website or API before any transaction begins. Raises BadRequest."""
     if not isinstance(given.source, FileSource):
         try:
             Fetcher(settings.allow_private_fetch).check_url(given.source.url)
@@ -25,7 +26,7 @@ def check_source(settings: Settings, given: StartImport) -> None:
             raise BadRequest(f"source.url: {error.message}") from None
 
 
-def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
+def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -> RunRow:
     """A run that waits for its job. Raises NotFound and Forbidden for the target, NotFound for uploads of others."""
     space_id = given.target.space
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
@@ -41,10 +42,14 @@ def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
         change_id=change_id,
         page_id=page_id,
         user_id=org.user_id,
-        source=given.source,
+        source=KeptApiSource(given.source.url, given.source.space)
+        if isinstance(given.source, ApiSource)
+        else given.source,
         preview=given.preview,
         origin=origin,
     )
+    if isinstance(given.source, ApiSource):
+        store.put_secret(tx, sealer, run.id, given.source.token)
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
 

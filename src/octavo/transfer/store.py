@@ -18,6 +18,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.sealing import Sealer, sealed_column
 
 MAX_PROBLEMS = 1000
 NOBODY = ""
@@ -177,6 +178,21 @@ def list_runs(
     return slice_rows([_run(row) for row in rows], limit, count, lambda run: (run.id,))
 
 
+_SECRET = sealed_column("import_runs", "secret", "id")
+
+
+def put_secret(tx: Transaction, sealer: Sealer, run_id: str, token: str) -> None:
+    """Keeps the token that a run reads with until it is over."""
+    sealed = _SECRET.seal(sealer, token, run_id)
+    tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
+
+
+def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> str:
+    """The token of a run; empty for one that is over. Raises Unavailable without the key that sealed it."""
+    row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
+    return _SECRET.open(sealer, row[0], run_id) if row and row[0] else ""
+
+
 def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
     """Marks that an attempt begins; None when the run is over, or never was."""
     begun = tx.run(
@@ -227,7 +243,7 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes,
+                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes, secret = NULL,
                  done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
                  total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",
@@ -268,6 +284,26 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
            GROUP BY coalesce(origin, id) ORDER BY max(id) DESC LIMIT :limit""",
         space=space_id,
         limit=limit,
+    )
+
+
+def find_known(tx: Transaction, organization_id: str, identity: str) -> RunRow | None:
+    """The newest run of the command that brought a source, or began to."""
+    row = tx.one(
+        f"""SELECT {_RUN} FROM import_runs
+            WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')
+            ORDER BY id DESC LIMIT 1""",
+        org=organization_id,
+        identity=identity,
+    )
+    return _run(row) if row else None
+
+
+def drop_begun(tx: Transaction, space_id: str, identity: str) -> None:
+    tx.run(
+        "DELETE FROM import_runs WHERE space_id = :space AND identity = :identity AND status = 'pending'",
+        space=space_id,
+        identity=identity,
     )
 
 

@@ -33,7 +33,24 @@ class FileSource(Struct, tag="file"):
     kind: SourceKind | UnsetType = UNSET
 
 
-Source = WebsiteSource | FileSource
+class ApiSource(Struct, tag="api"):
+    """A space of the hosted original or of another Octavo. ``url``: of the API, with or without ``/v1``. ``token`` is
+    kept, sealed, for as long as the run goes on, and never shown."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    space: Annotated[str, Meta(min_length=1, max_length=100)]
+    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+
+
+class KeptApiSource(Struct, tag="api"):
+    """The same without its token."""
+
+    url: str
+    space: str
+
+
+Source = WebsiteSource | FileSource | ApiSource
+KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ImportTarget(Struct, rename="camel"):

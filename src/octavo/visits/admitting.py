@@ -48,7 +48,7 @@ _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 class Coming(Struct, frozen=True):
     """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https.
     ``bearer``: a visitor's token that came in a header; ``said``: claims that nobody signed. ``site``: of which our
-    cookies have the id in their names."""
+    cookies have the id in their names. ``agent``: what is asked for is a form that programs read."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -56,6 +56,7 @@ class Coming(Struct, frozen=True):
     bearer: str | None = None
     said: dict[str, Any] = {}
     site: str = ""
+    agent: bool = False
 
     def own(self, name: str) -> str:
         """What a cookie of ours is called."""
@@ -96,11 +97,13 @@ class Admission(Struct, frozen=True):
     @property
     def audience(self) -> str:
         """What tells apart those who see different things; part of the key of whatever is kept."""
-        return (
-            f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
-            if self.personal
-            else self.key
-        )
+        if self.personal:
+            return f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
+        return f"{self.key} agent" if self.claims.get("agent") else self.key
+
+    def as_agent(self) -> Admission:
+        """The same visitor, who asks for what programs read: conditions find ``visitor.agent`` true."""
+        return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
 
 
 def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:

@@ -200,6 +200,8 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         admission, base, rest = found.framed, found.base, found.rest
     else:
         admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
+    if coming.agent:
+        admission = admission.as_agent()
     sites_url = context.settings.sites_url
     elsewhere = own_url(sites_url, site) if found.framed is None else None
     start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"

@@ -178,6 +178,10 @@ SAMPLES = {
     ),
     "regenerateSitePublishingAuthById": Sample(),
     "getSitePublishingPreviewById": Sample(query={"claims": '{"paying": true}'}),
+    "listSitePreviewContent": Sample(
+        before=_with_schema,
+        query=lambda place: {"claims": '{"paying": true}', "siteSpace": place["siteSpaceId"]},
+    ),
     "getSiteAdaptiveSchema": Sample(before=_with_schema),
     "updateSiteAdaptiveSchema": Sample(body={"jsonSchema": _SCHEMA}),
     "listSiteAdaptiveTemplateConditions": Sample(before=_with_schema),

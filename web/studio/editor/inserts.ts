@@ -252,6 +252,22 @@ export const INSERTS: Insert[] = [
     make: () => nodes.if!.create({ data: { expression: "visitor.claims.beta" } }, paragraph()),
   },
   {
+    title: t("For programs"),
+    line: t("In the Markdown that programs read, not on the page"),
+    group: t("Blocks"),
+    also: "agents programs assistants condition markdown llms",
+    icon: "robot",
+    make: () => nodes.if!.create({ data: { expression: "visitor.agent" } }, paragraph()),
+  },
+  {
+    title: t("For people"),
+    line: t("On the page, not in the Markdown that programs read"),
+    group: t("Blocks"),
+    also: "people humans condition page",
+    icon: "user",
+    make: () => nodes.if!.create({ data: { expression: "!visitor.agent" } }, paragraph()),
+  },
+  {
     title: t("Updates"),
     line: t("Entries with a date"),
     group: t("Blocks"),

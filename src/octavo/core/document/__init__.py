@@ -26,6 +26,7 @@ from .description import (
     node_types,
 )
 from .evaluating import (
+    Decided,
     close_conditions,
     evaluate_document,
     replace_nodes,
@@ -109,6 +110,7 @@ __all__ = [
     "Block",
     "BlockEdits",
     "Conditions",
+    "Decided",
     "Document",
     "DocumentBlocks",
     "DocumentError",

@@ -51,17 +51,24 @@ def _left_open(node: Block) -> str | None:
     return match[1].strip() if match else None
 
 
-def show_document(document: Document, shown: Shown) -> Document:
+Decided = Callable[[Block | Inline, bool], None]
+"""Is told of each conditional part that is come to, as it is written, and whether it is shown."""
+
+
+def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
     """The document, changed in place, as a visitor sees it: evaluated, without comments and without definitions
     that only other, unseen text refers to. Blocks in which nothing had to change keep their source."""
-    return _settle(replace_nodes(document, lambda node: _seen(node, shown)))
+    return _settle(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
-def _seen(node: Block | Inline, shown: Shown) -> list[Any] | None:
+def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) -> list[Any] | None:
     if node.type == "expression":
         return [Text([Leaf(shown.text(node.data["expression"]))], node.key)]
     if node.type == "if":
-        return node.nodes if shown.holds(node.data["expression"]) else []
+        holds = shown.holds(node.data["expression"])
+        if decided is not None:
+            decided(node, holds)
+        return node.nodes if holds else []
     if node.type != "unknown":
         return None
     source = str(node.data.get("source", ""))

@@ -16,6 +16,7 @@ from ...orgs import get_organization
 from ..previewing import preview_url
 from ..published import published_url
 from ..publishing import may_open, require_opening
+from ..sight_presenting import list_entries
 from ..store import get_site
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
@@ -169,6 +170,27 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
         return wire.Preview(
             preview_url(tx, call.context, site, query.site_space, query.claims, query.change_request)
         )
+
+
+@operation(
+    "listSitePreviewContent",
+    "GET",
+    f"{_SITE}/publishing/preview/content",
+    needs=Can.VIEW,
+    returns=wire.PretendedListing,
+    yields=("content:read",),
+    errors=(400,),
+    extension=True,
+)
+def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
+    """What of the site a visitor with these claims sees, and which condition hides the rest: its sections and variants,
+    or with `siteSpace` the pages of one of them and the conditional parts of each, in reading order.
+
+    For who sees every space that the site shows. Conditions are asked as they are for the published site, of what is
+    merged.
+    """
+    with call.db.read() as tx:
+        return list_entries(tx, call.context, site, query)
 
 
 # --- the schema of visitors ---------------------------------------------------------------------------

@@ -312,6 +312,11 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
     return found
 
 
+def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
+    """By what ``docs.yaml`` calls it, the id of each part of a site."""
+    return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
+
+
 def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
     """By what ``docs.yaml`` calls it, each space of a site that is not in the trash."""
     structure = store.load_structure(tx, site_id)

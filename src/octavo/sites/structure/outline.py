@@ -3,7 +3,7 @@ there is no page."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...core.expressions import Shown
 from ...kit.operation import Drafted
@@ -17,6 +17,14 @@ class Located(NamedTuple):
     shown: SiteSpaceRow | None
     rest: str = ""
     begins_there: bool = False
+
+
+class Obstacle(NamedTuple):
+    """What keeps visitors from something: a section that is a draft or a condition that fails, of this row, or that
+    there is nothing in it."""
+
+    reason: Literal["draft", "condition", "empty"]
+    row: SectionRow | GroupRow | SiteSpaceRow
 
 
 class Outline:
@@ -36,13 +44,14 @@ class Outline:
         self.drafted = drafted
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
         """All that the structure is made of: the same rows, the same structure."""
-        self._holds = Shown({}, {}, claims).holds
+        self.shown = Shown({}, {}, claims)
         self._hold(frozenset() if preview else structure.empty)
         if not self.site_spaces():
             self._hold(frozenset())
 
     def _hold(self, without: frozenset[str]) -> None:
         """Sets what is seen, without what shows these spaces."""
+        self._without = without
         self._variants = {
             section_id: tuple(
                 shown
@@ -56,10 +65,30 @@ class Outline:
         ]
 
     def _meets(self, condition: str | None) -> bool:
-        return not condition or self._holds(condition)
+        return not condition or self.shown.holds(condition)
 
     def _sees(self, section: SectionRow) -> bool:
-        return not section.draft and self._meets(section.condition) and bool(self._variants[section.id])
+        return self._gate(section) is None and bool(self._variants[section.id])
+
+    def _gate(self, section: SectionRow) -> Obstacle | None:
+        """What stands before all that is in a section."""
+        if section.draft:
+            return Obstacle("draft", section)
+        return None if self._meets(section.condition) else Obstacle("condition", section)
+
+    def obstacle(self, row: SectionRow | GroupRow | SiteSpaceRow) -> Obstacle | None:
+        """What keeps this visitor from a part of the site; None where nothing does."""
+        if isinstance(row, GroupRow):
+            return None if self.children(row.id) else Obstacle("empty", row)
+        section = self.section(row.section_id) if isinstance(row, SiteSpaceRow) else row
+        gate = self._gate(section) if section is not None else None
+        if gate is not None:
+            return gate
+        if isinstance(row, SectionRow):
+            return None if self._variants[row.id] else Obstacle("empty", row)
+        if not self._meets(row.condition):
+            return Obstacle("condition", row)
+        return Obstacle("empty", row) if row.space_id in self._without else None
 
     def variants(self, section: SectionRow | None) -> tuple[SiteSpaceRow, ...]:
         """The site spaces of a section, or of a site without sections."""

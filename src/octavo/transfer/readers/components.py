@@ -355,6 +355,20 @@ def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line
     return [(head, number), *fenced(inside, "", number), ("{% endprompt %}", number)]
 
 
+def _for_readers(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """What people see on a page, or what programs read of it, and the others do not."""
+    reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or said(attributes, "for")
+    condition = _READERS.get(reader)
+    if condition is None:
+        writer.tell(number, "unknown_component", f"<{name}> is for “{reader}”; what is in it is kept", name)
+        return writer.blocks(inside)
+    return [(f"{{% if {condition} %}}", number), *writer.blocks(inside), ("{% endif %}", number)]
+
+
+_READERS = {"agents": "visitor.agent", "humans": "!visitor.agent", "web": "!visitor.agent"}
+
 _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("Tabs", "TabGroup", "Tabset"), _tabs),
     **dict.fromkeys(("CodeGroup", "CodeTabs", "RequestExample", "ResponseExample"), _code_group),
@@ -371,10 +385,10 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo"), _player),
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
     "Frame": _frame, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
-    "Prompt": _prompt,
+    "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
-    """Fragment Columns Column AccordionGroup FileTree BrowserWindow Panel View Tree Visibility TabItem Tab Step Grid
+    """Fragment Columns Column AccordionGroup FileTree BrowserWindow Panel View Tree TabItem Tab Step Grid
     Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest FileTree.Folder
     Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
 )

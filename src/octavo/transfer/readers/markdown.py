@@ -1265,7 +1265,7 @@ _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
 _KINDS = (*_HANDLERS, "component", "spanning")
-_ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside"])
+_ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 _BY_ENDING = {

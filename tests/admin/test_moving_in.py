@@ -1,0 +1,340 @@
+"""Moving in from another Octavo over its API, page by page what was there; limits, tokens that end, going on."""
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from msgspec.structs import replace
+
+from octavo.admin.moving_in import move_in
+from octavo.errors import BadRequest
+from octavo.kit.worker import Worker
+from serving import octavo_here
+
+
+class Elsewhere:
+    """The API of home over a socket. ``answers``: what a path, without ``/v1``, is answered instead: (status, headers),
+    each once."""
+
+    def __init__(self, world, address):
+        self.world, self.address = world, address
+        self.answers = {}
+        self.asked = []
+        self.without = ()
+
+    def answer(self, path, headers):
+        place = path.removeprefix("/v1").partition("?")[0]
+        self.asked.append(place)
+        if place.endswith(self.without):
+            return 404, {}, b"{}"
+        if waiting := self.answers.get(place):
+            status, said = waiting.pop(0)
+            return status, said, b"{}"
+        found = self.world.call(
+            "nobody",
+            "GET",
+            path.removeprefix("/v1"),
+            headers={"authorization": headers.get("authorization", "")},
+        )
+        return found.status_code, dict(found.headers), found.content
+
+
+@pytest.fixture
+def elsewhere(world):
+    with serve(world) as found:
+        yield found
+
+
+@contextmanager
+def serve(world):
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, headers, body = found.answer(self.path, self.headers)
+            self.send_response(status)
+            for name in ("content-type", "retry-after"):
+                if name in headers:
+                    self.send_header(name, headers[name])
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found = Elsewhere(world, f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    allowed = replace(world.context.settings, allow_private_fetch=f"127.0.0.1:{server.server_port}")
+    before, world.context.settings = world.context.settings, allowed
+    try:
+        yield found
+    finally:
+        world.context.settings = before
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def move(elsewhere, **options):
+    world = elsewhere.world
+    options.setdefault("source", world.home["organizationId"])
+    return move_in(
+        world.context,
+        elsewhere.address,
+        world.token("admin"),
+        organization_id=world.away["organizationId"],
+        wait=elsewhere.asked.append,
+        **options,
+    )
+
+
+def texts(world, who, at):
+    """Every page with its Markdown, by its path."""
+    found = {}
+    waiting = world.get(who, f"{at}/content/pages")["pages"]
+    while waiting:
+        page = waiting.pop()
+        waiting += page.get("pages", [])
+        if page["type"] == "document":
+            said = world.get(who, f"{at}/content/page/{page['id']}", params={"format": "markdown"})
+            found[page["path"]] = said["markdown"]
+    return found
+
+
+def of_home(world, moved):
+    return next(one for one in moved.spaces if one.source == world.home["spaceId"])
+
+
+def test_what_comes_is_what_was_there(elsewhere):
+    world = elsewhere.world
+    moved = move(elsewhere)
+    assert moved.stopped == ""
+    space = of_home(world, moved)
+    assert not [one for one in space.problems if one.code == "missing_page"]
+    there, here = f"/spaces/{world.home['spaceId']}", f"/spaces/{space.id}"
+    assert texts(world, "admin", there) == texts(world, "stranger", here)
+    names = [
+        sorted((one["name"], one["size"]) for one in world.get(who, f"{at}/content/files")["items"])
+        for who, at in (("admin", there), ("stranger", here))
+    ]
+    assert names[0] == names[1]
+    # Again, nothing is fetched that did not change, and nothing is there twice.
+    elsewhere.asked.clear()
+    again = move(elsewhere)
+    assert [one.id for one in again.spaces] == [one.id for one in moved.spaces]
+    assert [one.id for one in again.sites] == [one.id for one in moved.sites]
+    assert (
+        not any(one.outcome for one in again.spaces) and sum(one.change_requests for one in again.spaces) == 0
+    )
+    assert not any(str(path).endswith("/archive") for path in elsewhere.asked)
+
+
+def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
+    world = elsewhere.world
+    elsewhere.without = ("/archive",)
+    moved = move(elsewhere)
+    space = of_home(world, moved)
+    assert not [one for one in space.problems if one.code == "missing_page"], space.problems
+    there, here = f"/spaces/{world.home['spaceId']}", f"/spaces/{space.id}"
+    assert texts(world, "admin", there) == texts(world, "stranger", here)
+
+
+def test_open_change_requests_come_with_their_edits(elsewhere):
+    world = elsewhere.world
+    there = f"/spaces/{world.home['spaceId']}"
+    change = world.post("admin", f"{there}/change-requests", {"subject": "Better"})["id"]
+    pages = world.get("admin", f"{there}/content/pages")["pages"]
+    edits = [
+        {
+            "operation": "update_page",
+            "page": pages[0]["id"],
+            "document": {"markdown": "# Start\n\nBetter.\n"},
+        },
+        {
+            "operation": "insert_page",
+            "title": "New",
+            "document": {"markdown": "Text.\n"},
+            "into": pages[0]["id"],
+        },
+        {"operation": "delete_page", "page": pages[-1]["id"]},
+    ]
+    at = f"{there}/change-requests/{change}"
+    answer = world.call("admin", "POST", f"{at}/content", json={"changes": edits})
+    assert answer.status_code < 300, answer.text
+    world.call("admin", "PATCH", at, json={"status": "open"})
+    moved = move(elsewhere)
+    space = of_home(world, moved)
+    assert space.change_requests >= 1
+    listed = world.get("stranger", f"/spaces/{space.id}/change-requests", params={"status": "open"})["items"]
+    (made,) = [one for one in listed if one["subject"] == "Better"]
+    assert texts(world, "stranger", f"/spaces/{space.id}/change-requests/{made['id']}") == texts(
+        world, "admin", at
+    )
+    again = of_home(world, move(elsewhere))
+    assert again.change_requests == 0
+
+
+def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
+    world = elsewhere.world
+    at = f"/orgs/{world.home['organizationId']}/sites"
+    site = world.post("admin", at, {"title": "Handbook of all", "spaces": [world.home["spaceId"]]})["id"]
+    at = f"{at}/{site}"
+    section = world.post(
+        "admin", f"{at}/sections", {"spaceId": world.home["spaceId"], "title": "Second part"}
+    )
+    look = world.get("admin", f"{at}/customization")
+    look["title"] = "Our handbook"
+    assert world.call("admin", "PUT", f"{at}/customization", json=look).status_code == 200
+    shown = world.get("admin", f"{at}/site-spaces")["items"][0]["id"]
+    page = world.get("admin", f"/spaces/{world.home['spaceId']}/content/pages")["pages"][0]["id"]
+    for source, destination in (
+        ("/old", {"kind": "site-page", "siteSpaceId": shown, "pageId": page}),
+        ("/second", {"kind": "site-section", "siteSectionId": section["id"]}),
+    ):
+        world.post("admin", f"{at}/redirects", {"source": source, "destination": destination})
+    moved = move(elsewhere)
+    (one,) = [one for one in moved.sites if one.source == site]
+    assert (one.redirects, one.problems) == (2, [])
+    here = f"/orgs/{world.away['organizationId']}/sites/{one.id}"
+    titles = [
+        [section["title"] for section in world.get(who, f"{where}/sections")["items"]]
+        for who, where in (("admin", at), ("stranger", here))
+    ]
+    assert titles[0] == titles[1] and "Second part" in titles[1]
+    assert world.get("stranger", f"{here}/customization")["title"] == "Our handbook"
+    redirects = world.get("stranger", f"{here}/redirects")["items"]
+    assert sorted(redirect["source"] for redirect in redirects) == ["/old", "/second"]
+    # What people set here since stays.
+    look = world.get("stranger", f"{here}/customization")
+    look["title"] = "Ours"
+    world.call("stranger", "PUT", f"{here}/customization", json=look)
+    (again,) = [one for one in move(elsewhere).sites if one.source == site]
+    assert (again.id, again.redirects) == (one.id, 0)
+    assert world.get("stranger", f"{here}/customization")["title"] == "Ours"
+
+
+def test_limits_are_waited_for(elsewhere):
+    elsewhere.answers["/orgs"] = [(429, {"retry-after": "7"}), (503, {})]
+    moved = move(elsewhere)
+    assert moved.stopped == "" and moved.spaces
+    assert [one for one in elsewhere.asked if not isinstance(one, str)] == [7.0, 2.0]
+
+
+def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
+    world = elsewhere.world
+    archive = f"/spaces/{world.home['spaceId']}/archive"
+    elsewhere.answers[archive] = [(401, {})]
+    stopped = move(elsewhere)
+    assert "token" in stopped.stopped
+    whole = [one.id for one in stopped.spaces]
+    count = world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"]
+    elsewhere.asked.clear()
+    moved = move(elsewhere)
+    assert moved.stopped == "" and of_home(world, moved).outcome is not None
+    # No space is there twice, and what had come whole is not fetched again.
+    assert world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"] == count
+    brought = {one.id: one for one in moved.spaces}
+    assert not any(brought[id].outcome for id in whole)
+    fetched = [path for path in elsewhere.asked if str(path).endswith("/archive")]
+    assert len(fetched) == len(moved.spaces) - len(whole)
+
+
+def test_what_people_wrote_here_stays_when_it_comes_again(elsewhere):
+    world = elsewhere.world
+    space = of_home(world, move(elsewhere))
+    pages = world.get("stranger", f"/spaces/{space.id}/content/pages")["pages"]
+    edit = {"operation": "insert_page", "title": "Ours", "document": {"markdown": "Here.\n"}}
+    world.call("stranger", "POST", f"/spaces/{space.id}/content", json={"changes": [edit]})
+    there = f"/spaces/{world.home['spaceId']}"
+    added = {"operation": "insert_page", "title": "Theirs", "document": {"markdown": "There.\n"}}
+    assert world.call("admin", "POST", f"{there}/content", json={"changes": [added]}).status_code < 300
+    again = of_home(world, move(elsewhere))
+    assert again.outcome is not None and again.outcome.changes.created == 1
+    titles = [page["title"] for page in world.get("stranger", f"/spaces/{space.id}/content/pages")["pages"]]
+    assert {"Ours", "Theirs"} < set(titles) and len(titles) == len(pages) + 2
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_an_api_that_gives_nothing_is_named(elsewhere, status):
+    elsewhere.answers["/orgs"] = [(status, {})] * 6
+    with pytest.raises(BadRequest, match="--from"):
+        move(elsewhere)
+
+
+def test_private_addresses_are_refused(world):
+    with pytest.raises(BadRequest, match="--from"):
+        move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "https://docs.example.com"), "token"),
+        (("--from", "https://docs.example.com", "--token-file", "/nowhere/at/all"), "--token-file"),
+        (("--from", "https://docs.example.com", "--token", "x", "--space", "S"), "--space"),
+        ((), "SOURCE"),
+    ],
+)
+def test_the_command_says_what_is_missing(tmp_path, arguments, said):
+    ended = octavo_here("import", *arguments, "--data", str(tmp_path))
+    assert ended.returncode != 0 and said in ended.stderr
+
+
+def start(world, elsewhere, **source):
+    given = {
+        "type": "api",
+        "url": elsewhere.address,
+        "space": world.home["spaceId"],
+        "token": world.token("admin"),
+    }
+    space = world.post("stranger", f"/orgs/{world.away['organizationId']}/spaces", {"title": "Here"})["id"]
+    body = {"source": {**given, **source}, "target": {"space": space}}
+    runs = f"/org/{world.away['organizationId']}/imports"
+    answer = world.call("stranger", "POST", runs, json=body)
+    return space, answer
+
+
+def finish(world, answer):
+    assert answer.status_code == 201, answer.text
+    assert "token" not in answer.json()["source"]
+    Worker(world.context.db, world.context).run_pending()
+    run = world.get("stranger", f"/org/{world.away['organizationId']}/imports/{answer.json()['id']}")
+    with world.context.db.read() as tx:
+        (kept,) = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run["id"])
+    return run, kept
+
+
+def test_a_run_brings_a_space_over_an_api(elsewhere):
+    world = elsewhere.world
+    space, answer = start(world, elsewhere)
+    with world.context.db.read() as tx:
+        (kept,) = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=answer.json()["id"])
+    assert kept and world.token("admin") not in kept
+    run, kept = finish(world, answer)
+    assert (run["status"], kept) == ("completed", None)
+    there = f"/spaces/{world.home['spaceId']}"
+    assert texts(world, "admin", there) == texts(world, "stranger", f"/spaces/{space}")
+
+
+def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
+    world = elsewhere.world
+    _, answer = start(world, elsewhere, token="oct_none")
+    run, kept = finish(world, answer)
+    assert (run["status"], kept) == ("failed", None) and "token" in run["reason"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"url": "http://127.0.0.1:9"},
+        {"url": "file:///etc/passwd"},
+        {"token": ""},
+        {"token": "a\r\nb: c"},
+        {"space": ""},
+    ],
+)
+def test_a_run_that_cannot_be_is_refused(elsewhere, source):
+    _, answer = start(elsewhere.world, elsewhere, **source)
+    assert answer.status_code == 400 and next(iter(source)) in answer.text

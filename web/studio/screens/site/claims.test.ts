@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { fieldsOf, madeOf } from "./claims.ts";
+
+const description = "";
+const schema = {
+  type: "object" as const,
+  additionalProperties: false,
+  properties: {
+    plan: { type: "string" as const, description, enum: ["free", "pro"] },
+    seats: { type: "number" as const, description },
+    teams: { type: "array" as const, description, items: { type: "string" as const, description } },
+    unsigned: {
+      type: "object" as const,
+      description,
+      additionalProperties: false,
+      properties: { beta: { type: "boolean" as const, description } },
+    },
+  },
+};
+
+test("each claim that one field can hold has one", () => {
+  const fields = fieldsOf(schema);
+  expect(fields.map((field) => [field.name, field.type])).toEqual([
+    ["plan", "string"],
+    ["seats", "number"],
+    ["unsigned.beta", "boolean"],
+  ]);
+  expect(fields[0]!.words).toEqual(["free", "pro"]);
+});
+
+test("what is filled in has the type and the place of its claim, and what is not is left out", () => {
+  const fields = fieldsOf(schema);
+  expect(madeOf(fields, { plan: "pro", seats: "4", "unsigned.beta": "false" })).toEqual({
+    plan: "pro",
+    seats: 4,
+    unsigned: { beta: false },
+  });
+  expect(madeOf(fields, { plan: "", seats: "0" })).toEqual({ seats: 0 });
+  expect(madeOf(fields, {})).toEqual({});
+});

@@ -1,0 +1,41 @@
+/** Claims of visitors: the fields of a form for them, and what was filled in. */
+import type { Schemas } from "../../../shared/client.ts";
+
+type Claims = Schemas["VisitorSchema"]["properties"];
+
+export interface ClaimField {
+  /** Its name; of one in another, behind that and a point. */
+  name: string;
+  type: "boolean" | "number" | "string";
+  /** What it may be, where only some words are. */
+  words: readonly string[] | undefined;
+  description: string;
+}
+
+/** The claims that one field each can be filled in for; lists go by JSON. */
+export function fieldsOf(schema: Schemas["VisitorSchema"]): ClaimField[] {
+  const below = (claims: Claims, above: string): ClaimField[] =>
+    Object.entries(claims).flatMap(([key, claim]) => {
+      const name = above + key;
+      if (claim.type === "object") return below(claim.properties as Claims, `${name}.`);
+      if (claim.type === "array") return [];
+      const words = claim.type === "string" ? claim.enum : undefined;
+      return [{ name, type: claim.type, words, description: claim.description }];
+    });
+  return below(schema.properties, "");
+}
+
+/** The claims of a filled form; what was left empty is not known of the visitor. */
+export function madeOf(fields: readonly ClaimField[], values: Record<string, string>): object {
+  const made: Record<string, unknown> = {};
+  for (const { name, type } of fields) {
+    const value = values[name] ?? "";
+    if (!value) continue;
+    const way = name.split(".");
+    const last = way.pop()!;
+    let at = made;
+    for (const key of way) at = (at[key] ??= {}) as Record<string, unknown>;
+    at[last] = type === "string" ? value : type === "number" ? Number(value) : value === "true";
+  }
+  return made;
+}
