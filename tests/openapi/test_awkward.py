@@ -13,7 +13,7 @@ import yaml
 from octavo.core.document import Document
 from octavo.core.document.html import Context, render
 from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
-from octavo.openapi.using import list_uses
+from octavo.openapi.using import uses_of
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
@@ -145,7 +145,7 @@ def test_it_is_drawn_within_bounds(name: str) -> None:
         )
     found = list(OperationIndex(description).find("things"))
     assert found and found[0].operation is operation
-    list_uses(description)
+    uses_of(description)
     exported = {form: export(description, form).content for form in ("json", "yaml", "postman", "http")}
     assert json.loads(exported["json"]) == description.data
     assert yaml.safe_load(exported["yaml"]) == description.data
@@ -182,3 +182,20 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     assert (
         not list(index.find("zzzz")) and not list(index.find("")) and not list(index.find("/nowhere/at/all"))
     )
+
+
+def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However deep lists of lists are, what is drawn of each level costs the same."""
+
+    def count(levels: int) -> int:
+        schema: Any = {"type": "string"}
+        for _ in range(levels):
+            schema = {"type": "array", "items": {"anyOf": [schema, {"type": "null"}]}}
+        description = Description({"paths": {}, "components": {"schemas": {"A": schema}}})
+        drawer, asked = Drawer(description, folded=True, linked=["A"]), []
+        name_of = Description.name_of
+        monkeypatch.setattr(description, "name_of", lambda value: asked.append(value) or name_of(value))
+        drawer._links(schema)
+        return len(asked)
+
+    assert count(5) == count(40)

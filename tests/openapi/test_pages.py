@@ -440,7 +440,7 @@ def test_a_page_describes_each_way_to_authenticate_once() -> None:
 
 def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
     shop = site()
-    for count in (50, 51):
+    for count in (12, 13):
         schemas = {f"Thing{n}": {"type": "string", "description": f"Number {n}."} for n in range(count - 1)}
         schemas["Node"] = {"properties": {"next": {"$ref": "#/components/schemas/Node"}}}
         whole = {
@@ -450,16 +450,49 @@ def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
             "components": {"schemas": schemas},
         }
         processed(world, "pets", {"text": json.dumps(whole)})
-        apart, page = count > 50, shop.get("models").text
-        assert ("Number 7." in page) is not apart
-        links = re.findall(r"^\* \[\w+\]\(https?://[^/]+(/[^)]+)\)", shop.get("models.md").text, re.MULTILINE)
-        assert len(links) == (51 if apart else 0)
-        for link in links[7:8]:
+        apart, page = count > 12, shop.get("models").text
+        assert ("openapi-models" in page) is apart and "Number 7." in page
+        links = re.findall(r"^\| \[\w+\]\(https?://[^/]+(/[^)]+)\)", shop.get("models.md").text, re.MULTILINE)
+        assert len(links) == (13 if apart else 0)
+        for link in (each for each in links if each.endswith("thing7")):
             own = shop.get(link.removeprefix(shop.base)).text
             assert "Number 7." in own and own.count(">Thing7</h") == 1
     # On its own page it has no heading to link to.
     assert "The same as Node above." in shop.get("models/node").text
     assert 'href="#node"' not in shop.get("models/node").text
+
+
+def test_models_are_listed_by_letter(world: World, site) -> None:
+    """However many they are, no page has more rows than one looks through, and all are found from each."""
+    shop = site()
+    names = [f"{letter}thing{n:03}" for letter in "CAB" for n in range(90)] + [
+        f"v1.Z{n:03}" for n in range(151)
+    ]
+    schemas: dict[str, Any] = {name: {"type": "object", "properties": {"secret": {}}} for name in names}
+    schemas["Athing001"] |= {"description": "First [of](https://example.com) `all`. Second."}
+    schemas["Athing002"] = {"type": "string", "enum": ["a"], "description": "Which."}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Athing001"}}}}
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": {"/a": {"post": {"requestBody": body, "responses": {"200": {"description": "It"}}}}},
+        "components": {"schemas": schemas},
+    }
+    processed(world, "pets", {"text": json.dumps(whole)})
+    first = shop.get("models").text
+    addresses = dict.fromkeys(re.findall(r'href="([^"#]*/models/from-[^"#]+)#letter-\w+"', first))
+    pages = [first, *(shop.get(address.removeprefix(shop.base)).text for address in addresses)]
+    rows = [re.findall(r'<tr id="([^"]+)"', page) for page in pages]
+    assert rows[0][:2] == ["athing000", "athing001"] and max(map(len, rows)) <= 150
+    assert "First of all." in first and "Second" not in first and "<code>enum</code> Which." in first
+    assert len({*sum(rows, [])}) == len(names)
+    assert len(addresses) == 4 and all('href="#letter-' in page and "#letter-z2" in page for page in pages)
+    listed = shop.get(re.search(r'data-models="([^"]+)"', first)[1].removeprefix(shop.base)).json()
+    assert {row[0] for row in listed} == {*names}
+    assert [listed[1][2] or "object", "sent" if listed[1][5] == "s" else ""] == ["object", "sent"]
+    assert listed[0][6] == ["secret"] and listed[0][1].endswith("/models/athing000")
+    for page in ("nothing", ""):
+        assert shop.get(f"~models.json?page={page}").status_code == 404
 
 
 def test_a_page_of_changes(world: World, site) -> None:

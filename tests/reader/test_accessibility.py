@@ -1,9 +1,12 @@
 """No kind of page breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone."""
 
+import json
+import time
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from serving import Administrator, serving_new
+from serving import Administrator, import_site, serving_new
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +28,59 @@ FULL = {
     "trademark": {"enabled": True},
     "privacyPolicy": {"url": "https://example.com/privacy"},
 }
+THING = {"$ref": "#/components/schemas/Thing01"}
+ANSWERS = {
+    "200": {"description": "It", "content": {"application/json": {"schema": THING}}},
+    "429": {"description": "Too many requests", "headers": {"Retry-After": {"schema": {"type": "integer"}}}},
+}
+THINGS = {
+    "openapi": "3.1.0",
+    "info": {"title": "Things", "version": "1", "description": "All that there is."},
+    "servers": [{"url": "https://api.example.com"}],
+    "security": [{"oauth": ["read"]}, {"key": []}],
+    "tags": [{"name": "things", "description": "What there is."}],
+    "paths": {
+        f"/things/{kind}": {
+            method: {"tags": ["things"], "summary": f"{method.title()} {kind}", "responses": ANSWERS}
+            for method in ("get", "delete")
+        }
+        for kind in ("small", "large", "old", "new")
+    },
+    "components": {
+        "schemas": {
+            f"Thing{number:02}": {
+                "type": "object",
+                "description": "One of them.",
+                "properties": {
+                    "name": {"type": "string", "description": "What it is called."},
+                    "next": THING,
+                },
+            }
+            for number in range(14)
+        },
+        "securitySchemes": {
+            "oauth": {
+                "type": "oauth2",
+                "flows": {
+                    "authorizationCode": {
+                        "authorizationUrl": "https://example.com/authorize",
+                        "tokenUrl": "https://example.com/token",
+                        "scopes": {"read": "See all of it"},
+                    }
+                },
+            },
+            "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        },
+    },
+}
+"""The description of an API with every kind of page."""
+OF_THINGS = """* [Home](README.md)
+* ```yaml
+  type: builtin:openapi
+  props: {models: true, changes: true, grouping: by-operation}
+  dependencies: {spec: {ref: {kind: openapi, spec: things}}}
+  ```
+"""
 LOOKS = {
     "clean": {},
     "muted": {"theme": "muted", "tint": {"color": {"light": "#cc8855", "dark": "#ffddaa"}}},
@@ -42,6 +98,7 @@ class Manual(Administrator):
 
     def __init__(self, served):
         super().__init__(served)
+        self.served = served
         org = self.organization
         site = self.call("GET", f"/orgs/{org}/sites")["items"][0]
         self.path = f"/orgs/{org}/sites/{site['id']}"
@@ -63,12 +120,36 @@ class Manual(Administrator):
         self.merge_page(space, "Words.\n")
         return space
 
+    def describe(self, description):
+        """Gives the specification of things, and waits until it was read."""
+        path = f"/orgs/{self.organization}/openapi/things"
+        self.call("PUT", path, {"source": {"text": json.dumps(description)}})
+        for _ in range(400):
+            spec = self.call("GET", path)
+            if spec["processingState"] == "complete":
+                assert "lastProcessErrorCode" not in spec, spec
+                return
+            time.sleep(0.05)
+        raise AssertionError("The specification was not read.")
+
 
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory):
     data = tmp_path_factory.mktemp("axe") / "data"
     with serving_new(data) as served:
         yield Manual(served)
+
+
+@pytest.fixture(scope="module")
+def things(manual, tmp_path_factory):
+    """The address of a site with every kind of page of an API, the second version of which changes something."""
+    folder = tmp_path_factory.mktemp("things")
+    (folder / "README.md").write_text("# Home\n")
+    (folder / "SUMMARY.md").write_text(OF_THINGS)
+    paths = {name: item for name, item in THINGS["paths"].items() if name != "/things/old"}
+    manual.describe(THINGS)
+    manual.describe({**THINGS, "info": {**THINGS["info"], "version": "2"}, "paths": paths})
+    return import_site(manual.served, folder, "--title", "Things")
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +203,9 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
     page.keyboard.press("Enter")
     page.wait_for_url("**/docs/fonts/createCustomFont")
     assert page.get_by_role("heading", name="Create custom font").is_visible()
-    schema = page.locator('a[href="/docs/schemas#createfont"]').first
+    schema = page.locator('a[href="/docs/schemas/CreateFont"]').first
     schema.click()
-    page.wait_for_url("**/docs/schemas#createfont")
+    page.wait_for_url("**/docs/schemas/CreateFont")
     page.close()
 
 
@@ -160,3 +241,34 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
     else:
         for name in ("sections", "actions"):
             assert look_at(manual.base, scheme, width, open_picker(name)) == [], name
+
+
+def find_model(page):
+    page.locator(".row-tools input").fill("name")
+    page.locator(".row-results mark").first.wait_for()
+
+
+def enter_access(page):
+    page.get_by_role("button", name="Try it").first.click()
+    form = page.locator(".try")
+    form.locator("input[type=password]:visible").first.fill("sesame")
+    page.keyboard.press("Tab")
+    form.locator(".try-access > summary").click()
+    form.locator(".try-access li").first.wait_for()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_kind_of_page_of_an_api(look_at, things, scheme, width):
+    for path, act in (
+        ("overview", None),
+        ("models", None),
+        ("models", find_model),
+        ("models/thing01", None),
+        ("errors-and-limits", None),
+        ("authentication", None),
+        ("changes", None),
+        ("things", None),
+        ("things/get-small", enter_access),
+    ):
+        assert look_at(things + path, scheme, width, act) == [], (path, act)

@@ -47,7 +47,8 @@ def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:
         "nothing",
         "spaces/nothing",
         "nothing/getSpaceById",
-        "schemas/Space",
+        "schemas/Nothing",
+        "schemas/page-1",
         "comments/getSpaceById",
     ):
         assert world.call("nobody", "GET", f"{URL}/docs/{name}").status_code == 404, name
@@ -61,7 +62,7 @@ def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:
         ("getSpaceById", "/docs/spaces/getSpaceById"),
         ("/spaces/{spaceId}/comments", "/docs/comments/listCommentsInSpace"),
         ("POST /spaces/{spaceId}/comments", "/docs/comments/postCommentInSpace"),
-        ("ChangeRequest", "/docs/schemas#changerequest"),
+        ("ChangeRequest", "/docs/schemas/ChangeRequest"),
         ("merge", "/docs/changes/mergeChangeRequest"),
     ],
 )
@@ -86,11 +87,24 @@ def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
 
 
 def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
-    """What is in an object is said once, on the page of schemas."""
+    """What is in an object is said once, on the page of its schema."""
     world = sqlite_world
-    schemas = world.call("nobody", "GET", f"{URL}/docs/schemas").text
     page = world.call("nobody", "GET", f"{URL}/docs/spaces/createSpace").text
-    anchors = set(re.findall(r'href="/docs/schemas#([^"]+)"', page))
-    assert {"space", "spaceurls", "createfilledspace", "error"} <= anchors
-    assert all(f'id="{anchor}"' in schemas for anchor in anchors)
+    names = set(re.findall(r'href="/docs/schemas/([^"]+)"', page))
+    assert {"Space", "SpaceUrls", "CreateFilledSpace", "Error"} <= names
+    schema = world.call("nobody", "GET", f"{URL}/docs/schemas/SpaceUrls").text
+    assert 'href="/docs/schemas/Space"' in schema and 'id="spaceurls.app"' in schema
     assert not re.search("What is in urls", page)
+
+
+def test_schemas_are_listed_by_letter(sqlite_world: World) -> None:
+    """Each schema has a row on one of the pages, and a page of its own."""
+    world = sqlite_world
+    first = world.call("nobody", "GET", f"{URL}/docs/schemas").text
+    further = dict.fromkeys(re.findall(r'href="(/docs/schemas/page-\d+)#', first))
+    pages = [first, *(world.call("nobody", "GET", URL + address).text for address in further)]
+    rows = [
+        name for page in pages for name in re.findall(r'<tr[^>]*><td><a href="/docs/schemas/([^"]+)"', page)
+    ]
+    listed = world.call("nobody", "GET", f"{URL}/docs/~models.json").json()
+    assert sorted(rows) == sorted(row[0] for row in listed) and len({*rows}) == len(rows) > 300

@@ -13,7 +13,7 @@ from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -97,6 +97,8 @@ _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
 """Of a request on it, where all are below each other or in tabs."""
+_LINKED_WITHIN = 3
+"""Levels of lists and variants within which a type is said in links."""
 _FEW_KINDS = 4
 """Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
@@ -195,12 +197,17 @@ def subheading(words: str) -> Block:
     return Block("heading-2", {}, [_text(words)])
 
 
+def fold(words: str, blocks: list[Block]) -> Block:
+    """Something that unfolds, with a title in plain words."""
+    return _expandable([_text(words)], blocks)
+
+
 def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
     """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
-    return _lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
+    return lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 
-def _lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
+def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
     """As ``lead_on``, of places of any kind by their references."""
     items = []
     for ref, title, beside in places:
@@ -214,9 +221,8 @@ def _lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are shown under headings of their own, on the same page or on the one at ``schemas_at``; what is in them is
-    said there. ``spec``: what the page calls the specification, for
-    whoever tries an operation from it."""
+    that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
+    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it."""
 
     def __init__(
         self,
@@ -244,6 +250,7 @@ class Drawer:
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
         """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        self._fold_ids: set[str] = set()
         self._at: list[str] = []
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
@@ -292,21 +299,22 @@ class Drawer:
             return linked
         return [_text(self._description.name_of(value) or self._words(self._description.follow(value)))]
 
-    def _links(self, value: Any) -> Nodes | None:
-        """What a schema is in words that link to all that is in it; None where something in it has no link."""
+    def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
+        """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
+        at each level, so it looks so many levels ahead and no further."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
             return [Inline("link", {"ref": ref}, [_text(name)])] if ref is not None else None
-        schema = value if isinstance(value, dict) else {}
+        schema = value if isinstance(value, dict) and within else {}
         if isinstance(schema.get("items"), dict) and "properties" not in schema:
-            inner = self._links(schema["items"])
+            inner = self._links(schema["items"], within - 1)
             return [_text("array of "), *inner] if inner is not None else None
         variants = list_of(schema.get("anyOf")) or list_of(schema.get("oneOf"))
         found: Nodes = []
         linked = False
         for variant in variants:
-            nodes = self._links(variant)
+            nodes = self._links(variant, within - 1)
             linked = linked or nodes is not None
             if nodes is None and object_of(variant).get("type") in _SCALARS:
                 nodes = [_text(self._words(variant))]
@@ -319,7 +327,7 @@ class Drawer:
         """Where the page, or that of schemas, shows what is in a schema that has a name."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
-            return {"kind": "url", "url": f"{self._schemas_at}#{anchor}"}
+            return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
         anchor = anchor or self._folded_at.get((value["$ref"], self._left_out))
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
@@ -330,9 +338,9 @@ class Drawer:
         folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
         if name and whole and self._find_link(value) is None:
-            taken = {*self._folded_at.values()}
-            folded.data["id"] = free_name(slug(f"in {self._spec} {name}"), taken.__contains__)
-            self._folded_at[value["$ref"], self._left_out] = folded.data["id"]
+            id = free_name(slug(f"in {self._spec} {name}"), self._fold_ids.__contains__)
+            folded.data["id"] = self._folded_at[value["$ref"], self._left_out] = id
+            self._fold_ids.add(id)
         return folded
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
@@ -1110,7 +1118,7 @@ class _Users:
         count = _text(said if title else said[:1].upper() + said[1:])
         if not shown and not inside:
             return [_paragraph(*title, count)]
-        blocks = [*inside, *_lead_to((self._place_of(each), each.title, each.name) for each in shown)]
+        blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
         if len(shown) < len(operations):
             blocks.append(_paragraph(_text(_filled(self._words.and_more, len(operations) - len(shown)))))
         return [_expandable([*title, count], blocks)]

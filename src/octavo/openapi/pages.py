@@ -37,9 +37,9 @@ from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .conventions import Conventions, find_conventions
 from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
-from .drawing import MANY, Drawer, complain, heading, lead_on, prose, subheading
+from .drawing import MANY, Drawer, complain, fold, lead_on, prose
+from .models import draw_models, draw_used_by, letter_id, list_models, split_models
 from .trying import can_try
-from .using import Uses, list_uses
 from .words import ENGLISH, Words, catalogue, locale_of
 
 TYPE = "builtin:openapi"
@@ -49,13 +49,18 @@ BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
 _TOGETHER = 50
-"""Operations on the page of a tag, and schemas on that of models; where there are more, each has a page of its own."""
+"""Operations on the page of a tag; where there are more, each has a page of its own. So has each schema where they are
+more than ``MANY``."""
+_ROWS_OPEN = 180
+"""Operations that the page of a tag lists without unfolding them."""
 _PAGES = 4_000
 """Pages of one specification beyond which its schemas share one page all the same."""
 _RELEASES = 20
 _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
+_ROWS = Layout(width="wide", outline=False)
+"""Of a page of rows, whose letters are above them."""
 
 _descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
@@ -156,8 +161,7 @@ class _Pages:
             slug=name,
             title=title,
             computed=computed,
-            layout=_WIDE,
-            **fields,
+            **{"layout": _WIDE, **fields},
         )
         self.pages.append(page)
         return page.id
@@ -182,11 +186,27 @@ class _Pages:
     def add_models(self, grouping: str) -> None:
         """``grouping``: of the operations, which the page of a model leads to."""
         names = list(self._description.schemas)
-        apart = len(names) > _TOGETHER and len(self.pages) + len(names) < _PAGES
-        above = self.add_ours("models", props={"doc": "models"} | (self._leading_on() if apart else {}))
-        for name in names if apart else ():
-            props = {"doc": "models", "schema": name, "operations": grouping} | self._leading_on()
+        if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
+            self.add_ours("models", props={"doc": "models"})
+            return
+        listing = {"doc": "models"} | self._leading_on()
+        above = self.add_ours("models", props=listing, layout=_ROWS)
+        for name in names:
+            props = {"schema": name, "operations": grouping} | listing
             self.add(f"model {name}", name, above, props=props)
+        # Behind all models, so that none has another address because of these.
+        for number, piece in enumerate(split_models(list_models(self._description))[1:], 1):
+            title = f"{self._words.models}: {piece.title}"
+            named = f"from {next(iter(piece.letters))}"
+            self.add(
+                _piece_key(number),
+                title,
+                above,
+                slug=named,
+                props=listing | {"piece": number},
+                layout=_ROWS,
+                hidden=True,
+            )
 
     def add_webhooks(self) -> None:
         webhooks = self._description.webhooks
@@ -286,7 +306,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
         if leads_on and "schema" not in props:
-            return _of(*lead_on((there.id(f"model {name}"), name, name) for name in description.schemas))
+            words = catalogue()[locale_of(tx, asked.space_id)]
+            return _of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema.")
@@ -294,7 +315,15 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         used = []
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
-            used = _used_by(description, names[0], words, there, str(props.get("operations") or ""))
+            grouping = str(props.get("operations") or "")
+
+            def shown_at(operation: Operation) -> Data:
+                return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+
+            def model_at(name: str) -> Data:
+                return {"kind": "page", "page": there.id(f"model {name}")}
+
+            used = draw_used_by(description, names[0], shown_at, model_at, words)
         return _of(shown, *used)
     if doc == "webhooks":
         webhooks = description.webhooks
@@ -340,15 +369,43 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     operations = description.with_tag(tag.name)
     if leads_on:
         listed = ((there.id(each.key), each.title, each.name) for each in operations)
-        return _of(*above, *lead_on(listed))
+        first = lead_on(islice(listed, _ROWS_OPEN))
+        more = lead_on(listed)
+        if more:
+            words = catalogue()[locale_of(tx, asked.space_id)]
+            more = [fold(words.and_more.replace("{name}", str(len(operations) - _ROWS_OPEN)), more)]
+        return _of(*above, *first, *more)
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
 def _page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
-    """The id of the page that shows an operation."""
+    """The id of the page that shows an operation or webhook."""
+    if operation.webhook:
+        return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)
     apart = grouping == "by-operation" or description.count(tag) > _TOGETHER
     return there.id(operation.key if apart else f"tag {tag}")
+
+
+def _piece_key(number: int) -> str:
+    return f"models {number}" if number else "models"
+
+
+def _models(description: Description, number: object, words: Words, there: Asked) -> list[Block]:
+    """One of the pages that list all schemas, each with a page of its own."""
+    pieces = split_models(list_models(description))
+    if not isinstance(number, int) or not 0 <= number < len(pieces):
+        raise BadRequest("source.props.piece: the API specification has no such page of models.")
+    letters: dict[str, Data] = {}
+    for at, piece in enumerate(pieces):
+        page = {} if at == number else {"page": there.id(_piece_key(at))}
+        for letter in piece.letters:
+            letters.setdefault(letter, {"kind": "anchor", "anchor": letter_id(letter), **page})
+
+    def place_of(name: str) -> Data:
+        return {"kind": "page", "page": there.id(f"model {name}")}
+
+    return draw_models(pieces[number], letters, place_of, words)
 
 
 _conventions: WeakKeyDictionary[Description, Conventions] = WeakKeyDictionary()
@@ -360,39 +417,6 @@ def conventions_of(description: Description) -> Conventions:
     if found is None:
         found = _conventions[description] = find_conventions(description)
     return found
-
-
-_uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
-_USERS = 200
-"""Of one schema and one kind that are listed."""
-
-
-def _used_by(description: Description, name: str, words: Words, there: Asked, grouping: str) -> list[Block]:
-    """What uses a schema, with links to the pages that show it."""
-    if description not in _uses:
-        _uses[description] = list_uses(description)
-    uses = _uses[description].get(name)
-    if uses is None:
-        return []
-
-    def link(operation: Operation) -> tuple[str, str, str]:
-        return _page_of(description, operation, there, grouping), operation.title, operation.name
-
-    blocks = [heading(words.used_by)]
-    for said, operations in ((words.in_answers, uses.answers), (words.in_requests, uses.requests)):
-        if operations:
-            blocks += [subheading(said), *lead_on(link(each) for each in islice(operations.values(), _USERS))]
-    if uses.events:
-        apart = len(description.webhooks) > _TOGETHER
-        listed = (
-            (there.id(f"webhook {key}" if apart else "webhooks"), each.title, each.path)
-            for key, each in islice(uses.events.items(), _USERS)
-        )
-        blocks += [subheading(words.in_events), *lead_on(listed)]
-    if uses.schemas:
-        models = ((there.id(f"model {each}"), each, each) for each in islice(uses.schemas, _USERS))
-        blocks += [subheading(words.in_models), *lead_on(models)]
-    return blocks
 
 
 def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping: str) -> Iterator[Release]:
@@ -479,10 +503,17 @@ def may_export(page: Page) -> bool:
 
 
 def model_of(page: Page) -> str | None:
-    """The schema that a computed page shows; empty for the page that shows or lists all of them."""
+    """The schema that a computed page shows; empty for a page that shows or lists all of them."""
     source = page.computed
     props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
+
+
+def lists_models(page: Page) -> bool:
+    """Whether a computed page lists schemas that have pages of their own."""
+    return (
+        model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
+    )
 
 
 def authentication_of(page: Page) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -21,8 +22,18 @@ class Uses(Struct):
     schemas: dict[str, None] = {}
 
 
-def list_uses(description: Description) -> dict[str, Uses]:
-    """By the names of schemas; those that nothing uses are left out."""
+_uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
+
+
+def uses_of(description: Description) -> dict[str, Uses]:
+    """By the names of schemas; those that nothing uses are left out. Worked out once."""
+    found = _uses.get(description)
+    if found is None:
+        found = _uses[description] = _list_uses(description)
+    return found
+
+
+def _list_uses(description: Description) -> dict[str, Uses]:
     found: dict[str, Uses] = {}
     for operation in description.operations.values():
         body = {

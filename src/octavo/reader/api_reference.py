@@ -19,7 +19,21 @@ from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
-from ..openapi import Description, Drawer, Operation, can_try, conventions_of, make_form, tags_of
+from ..openapi import (
+    Description,
+    Drawer,
+    Operation,
+    can_try,
+    conventions_of,
+    draw_models,
+    draw_used_by,
+    index_models,
+    letter_id,
+    list_models,
+    make_form,
+    split_models,
+    tags_of,
+)
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
@@ -56,6 +70,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
         Route(PATH, {"GET": Action("reference", answer)}),
         Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
         Route(f"{PATH}/~operations.json", {"GET": Action("reference", pages.list_operations)}),
+        Route(f"{PATH}/~models.json", {"GET": Action("reference", pages.list_models)}),
         Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
         Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
         Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
@@ -93,15 +108,24 @@ class _Pages:
             if name not in ("", _AUTHENTICATION, _ERRORS, _SCHEMAS)
         }
 
+    @cached_property
+    def _models(self) -> dict[str, int | None]:
+        """What is below the page of schemas, by the last part of its address: each schema, and the further pages that
+        list them, by their numbers."""
+        further = enumerate(split_models(list_models(self._description)))
+        pages = {f"page-{number + 1}": number for number, _ in further if number}
+        return {**pages, **dict.fromkeys(self._description.schemas)}
+
     def answer(self, name: str, operation: str = "") -> Answer:
         """A page by the last parts of its address: that of an area, or of an operation in it; empty for the overview.
         Raises NotFound."""
         with self._lock:
-            if name not in self._names or (operation and operation not in self._areas.get(name, {})):
+            inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
+            if name not in self._names or (operation and operation not in inside):
                 raise NotFound("There is nothing at this address.")
             key = f"{name}/{operation}"
             if key not in self._made:
-                self._made[key] = self._make(name, self._areas[name][operation] if operation else None)
+                self._made[key] = self._make(name, operation)
             return self._made[key]
 
     def read_form(self, request: Request) -> Answer:
@@ -124,6 +148,17 @@ class _Pages:
             ]
         body = msgspec.json.encode(listed)
         return Answer(200, body, "application/json", _ASK_AGAIN, etag_of(body), again=True)
+
+    def list_models(self, request: Request) -> Answer:
+        """All schemas, as `~models.json` of a site lists them."""
+        with self._lock:
+            listed = index_models(list_models(self._description), self._model_at)
+        body = msgspec.json.encode(listed)
+        return Answer(200, body, "application/json", _ASK_AGAIN, etag_of(body), again=True)
+
+    @staticmethod
+    def _model_at(name: str) -> str:
+        return f"{PATH}/{_SCHEMAS}/{quote(name)}"
 
     def find(self, request: Request) -> Answer:
         """What is found in the reference, as `~search.json` of a site answers it."""
@@ -148,7 +183,10 @@ class _Pages:
     def _frame(self) -> SiteView:
         return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
-    def _make(self, name: str, operation: Operation | None) -> Answer:
+    def _make(self, name: str, below: str) -> Answer:
+        """``below``: the last part of the address of a page in an area; empty for that of the area."""
+        operation = self._areas[name][below] if below and name != _SCHEMAS else None
+        listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
         origins: dict[str, None] = {}
 
@@ -161,20 +199,26 @@ class _Pages:
             try_it=try_it,
             authentication=lambda _: f"{PATH}/{_AUTHENTICATION}",
         )
-        blocks = self._blocks(name) if operation is None else self._operation_blocks(operation)
+        title = self._title(name) if operation is None else operation.title
+        if name == _SCHEMAS:
+            title = title if listing else below
+            blocks = self._model_rows(below) if listing else self._model_blocks(below)
+        else:
+            blocks = self._blocks(name) if operation is None else self._operation_blocks(operation)
         drawn = render(Document(nodes=blocks), context)
         above = (Crumb(title=self._description.title, href=PATH),) if name else ()
-        if operation is not None:
+        if below:
             above = (*above, Crumb(title=self._title(name), href=f"{PATH}/{quote(name)}"))
         page = PageView(
-            title=self._title(name) if operation is None else operation.title,
+            title=title,
             body=drawn.body,
-            outline=drawn.outline,
+            outline=() if listing else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False),
+            layout=Layout(width="wide", pagination=False, updated=False, outline=not listing),
             operations=drawn.operations,
             filter=f"{PATH}/~operations.json",
+            models=f"{PATH}/~models.json" if listing else None,
             connect=tuple(origins),
         )
         body = draw_page(site, page).encode()
@@ -191,18 +235,12 @@ class _Pages:
 
     def _blocks(self, name: str) -> list[Block]:
         description = self._description
-        if name == _SCHEMAS:
-            names = sorted(description.schemas)
-            return Drawer(description, folded=True, many=True, linked=names).schemas(names)
         if not name:
             return Drawer(description, folded=True).information()
         if name == _AUTHENTICATION:
             return Drawer(description, folded=True).authentication(self._place_of)
         if name == _ERRORS:
-            drawer = Drawer(
-                description, folded=True, linked=description.schemas, schemas_at=f"{PATH}/{_SCHEMAS}"
-            )
-            return drawer.conventions(conventions_of(description), self._place_of)
+            return self._drawer().conventions(conventions_of(description), self._place_of)
         rows = [
             {
                 "method": each.method,
@@ -221,13 +259,31 @@ class _Pages:
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
 
     def _operation_blocks(self, operation: Operation) -> list[Block]:
-        drawer = Drawer(
-            self._description,
-            folded=True,
-            linked=self._description.schemas,
-            schemas_at=f"{PATH}/{_SCHEMAS}",
-        )
-        return drawer.operation(operation, operation.title)
+        return self._drawer().operation(operation, operation.title)
+
+    def _drawer(self) -> Drawer:
+        """Schemas are on pages of their own, and operations lead there."""
+        schemas = self._description.schemas
+        return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
+
+    def _model_rows(self, below: str) -> list[Block]:
+        """One of the pages that list all schemas."""
+        pieces = split_models(list_models(self._description))
+        addresses = {number: name for name, number in self._models.items() if number is not None}
+        letters: dict[str, dict[str, Any]] = {}
+        for number, piece in enumerate(pieces):
+            at = f"{PATH}/{_SCHEMAS}" + (f"/{addresses[number]}" if number else "")
+            for letter in piece.letters:
+                letters.setdefault(letter, {"kind": "url", "url": f"{at}#{letter_id(letter)}"})
+        shown = pieces[self._models[below] or 0] if below else pieces[0]
+        return draw_models(shown, letters, self._model_place)
+
+    def _model_blocks(self, name: str) -> list[Block]:
+        drawn = self._drawer().schemas([name], name)
+        return [*drawn, *draw_used_by(self._description, name, self._place_of, self._model_place)]
+
+    def _model_place(self, name: str) -> dict[str, Any]:
+        return {"kind": "url", "url": self._model_at(name)}
 
     def _nav(self, current: str | None, operation: Operation | None = None) -> tuple[NavItem, ...]:
         """The areas, with the operations of the one that is shown."""

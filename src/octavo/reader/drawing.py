@@ -37,7 +37,7 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css", "octavo.js", "reference.css", "reference.js", "samples.js", "try.css", "access.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
+    "octavo.css", "octavo.js", "reference.css", "reference.js", "rows.css", "rows.js", "samples.js", "try.css", "access.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
     "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
@@ -205,6 +205,16 @@ def _form_words(labels: Labels) -> str:
             "all_kinds",
             "changes_from",
             "changes_to",
+            "find_model",
+            "models_sent",
+            "models_answered",
+            "models_events",
+            "found_inside",
+            "found_field",
+            "find_operation",
+            "by_resource",
+            "by_path",
+            "as_written",
         )
     }
     return msgspec.json.encode(words).decode()

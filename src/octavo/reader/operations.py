@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,10 @@ from ..openapi import (
     OperationIndex,
     authentication_of,
     find_reference,
+    index_models,
+    list_models,
     list_operations,
+    lists_models,
     model_of,
 )
 from ..visits import SpaceVisit
@@ -91,6 +95,23 @@ def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
         (each.method.upper(), each.path, each.title, _address(visit, page, each.anchor))
         for page, each in islice(found, _LISTED)
     ]
+
+
+def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
+    """The models that a page lists, each with its page, for the filter above them; None for any other page."""
+    page = visit.view.tree.page(page_id)
+    found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page) if page else None
+    if page is None or found is None or not lists_models(page):
+        return None
+    shown = next((one for one in _references(visit.view.tree) if _of_same(one.first, page)), None)
+    pages = shown.models if shown is not None else {}
+    listed = [model for model in list_models(found[0]) if model.name in pages]
+    return index_models(listed, lambda name: _address(visit, pages[name], ""))
+
+
+def _of_same(one: Page, other: Page) -> bool:
+    """Whether two computed pages are made of the same specification."""
+    return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 
 
 def find_in_references(

@@ -28,6 +28,7 @@ from ..openapi import (
     Operation,
     find_operation,
     list_operations,
+    lists_models,
     may_export,
     method_of,
 )
@@ -439,6 +440,7 @@ class PageBuilder:
             operations=text.html.operations,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
+            models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,
             markdown=self.markdown_href(page),
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,

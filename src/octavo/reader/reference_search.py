@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from ..core.document import slug
 from ..core.pages import slugify
 from ..openapi import Description, tags_of
 from .views import Part, SearchHit
@@ -33,7 +32,7 @@ class ReferenceIndex:
         self, description: Description, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
         """``title`` says what the page of a tag is called, ``base`` is the address that the pages of tags are below,
-        ``schemas`` the address of the page of schemas."""
+        ``schemas`` the address that those of schemas are below."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )
@@ -79,7 +78,7 @@ def _schemas(description: Description, title: Callable[[str], str], page: str) -
         said = _plain(schema.get("description", ""))
         hit = SearchHit(
             title=name,
-            href=f"{page}#{slug(name)}",
+            href=f"{page}/{quote(name)}",
             crumbs=(title("schemas"),),
             excerpt=(Part(text=said),),
         )

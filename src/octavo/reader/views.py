@@ -167,6 +167,16 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     fold_all: str = "Fold all"
     find_field: str = "Find a field"
     filter_operations: str = "Filter operations"
+    find_model: str = "Find a model or field"
+    models_sent: str = "Sent"
+    models_answered: str = "Answered"
+    models_events: str = "Events"
+    found_inside: str = "In the name, further back"
+    found_field: str = "With a field of this name"
+    find_operation: str = "Filter by name, path or method"
+    by_resource: str = "By resource"
+    by_path: str = "By path"
+    as_written: str = "As written"
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -344,7 +354,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
     server, ``printed`` offers to print the page. ``operations``: it shows operations of an API, to
     which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
-    that the pages beside it show, ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
+    that the pages beside it show, ``models`` that of a list of all models of which the page shows some, ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
     script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
     the site has no picture for that."""
 
@@ -377,6 +387,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     feedback: Feedback | None = None
     operations: bool = False
     filter: str | None = None
+    models: str | None = None
     exports: tuple[Link, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ from .parts import (
     size_text,
     text_of,
 )
-from .places import mark_places
+from .places import mark_places, slug
 from .urls import player, safe_url
 
 
@@ -329,6 +329,8 @@ _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "dan
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
+_MODELS = ["model", "about", "fields", "users"]
+"""The columns of a list of models."""
 _FEW_VALUES = 8
 _FEW_LANGUAGES = 4
 """Possible values of a field that are shown at once."""
@@ -1264,6 +1266,10 @@ class _Renderer:
         if view.get("type") == "cards":
             return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
         widths = object_of(view, "columnWidths")
+        # A list of the models of an API has these columns; who looks for one by its anchor finds its row.
+        is_models = [name for name, _ in shown] == _MODELS
+        self.operations = self.operations or is_models
+        ids: set[str] = set()
         out: list[Piece] = []
         if widths:
             out.append(_tag("colgroup"))
@@ -1276,7 +1282,11 @@ class _Renderer:
         out.append(_tag("tbody"))
         for record in records:
             values = object_of(record, "values")
-            out.append(_tag("tr"))
+            id = (
+                slug(plain_text(cells[values["model"]])) if is_models and values.get("model") in cells else ""
+            )
+            out.append(_tag("tr", id=id if id not in ids and id else None))
+            ids.add(id)
             for name, column in shown:
                 value = values.get(name)
                 said = cells.get(value) if isinstance(value, str) else None
@@ -1298,7 +1308,7 @@ class _Renderer:
 
         return _wrap(
             "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
-            class_=_classes("table", len(shown) <= 2 and "pair", wide),
+            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models", wide),
             role="region", tabindex="0", aria_label=self.labels.table,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from ...kit.asgi import Answer, etag_of
 from ...openapi import export, find_reference, may_export
 from ...visits import SpaceVisit
 from ..answers import same
-from ..operations import operations_of
+from ..operations import models_of, operations_of
 from ..table import Later, View, route
 
 
@@ -20,6 +20,16 @@ from ..table import Later, View, route
 def read_operations(view: View, visit: SpaceVisit) -> Answer:
     """The operations that pages of a space show, for the filter above the navigation."""
     return same(msgspec.json.encode(operations_of(visit)), "application/json")
+
+
+@route("readModels", "~models.json")
+def read_models(view: View, visit: SpaceVisit) -> Answer:
+    """The models that a page lists, for the filter above them. Raises NotFound."""
+    page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
+    listed = models_of(view.tx, visit, page_id)
+    if listed is None:
+        raise NotFound("This page lists no models.")
+    return same(msgspec.json.encode(listed), "application/json")
 
 
 @route("readSpecification", "~specification", pool="calls")

@@ -488,6 +488,12 @@
   };
   changes();
 
+  // Rows of models and of operations are looked through by a script of their own
+  if (own.models || all(".openapi-rows > li").length >= 8) {
+    if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
+    load(own.rows);
+  }
+
   // Keys: try, copy, expand, next and previous operation
   doc.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable], dialog, .try")) return;
@@ -504,7 +510,7 @@
     act();
   });
 
-  globalThis.octavoReference = { words, make, sign, show, withValues, values, leave, callOf, copied: (button, text) => navigator.clipboard.writeText(text).then(() => {
+  globalThis.octavoReference = { words, models: own.models, make, sign, show, withValues, values, leave, callOf, copied: (button, text) => navigator.clipboard.writeText(text).then(() => {
     button.classList.add("done");
     setTimeout(() => button.classList.remove("done"), 1600);
   }) };
