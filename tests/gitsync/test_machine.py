@@ -17,7 +17,7 @@ import pytest
 from gitsync.developers import Developer, Synced, local_remotes
 from octavo.gitsync import store
 from octavo.gitsync.remotes import Connection
-from octavo.gitsync.syncing import _Sync, run_sync
+from octavo.gitsync.syncing import Sync, run_sync
 from world import World
 
 ODD = {
@@ -74,8 +74,8 @@ class Machine:
             monkeypatch.setattr(owner, name, wrapped)
 
         for owner, name in (
-            (Connection, "fetch"), (Connection, "push"), (_Sync, "_arrived"), (_Sync, "_merge"),
-            (_Sync, "_entries"), (store, "put_ahead"), (store, "set_fields"), (store, "end_run"),
+            (Connection, "fetch"), (Connection, "push"), (Sync, "_arrived"), (Sync, "_merge"),
+            (Sync, "entries"), (store, "put_ahead"), (store, "set_fields"), (store, "end_run"),
         ):  # fmt: skip
             around(owner, name)
 

@@ -68,6 +68,17 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
     return Result(made.revision_id, False)
 
 
+def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
+    """Says of a change request that main has all that it holds since a revision, which did not come from it. Raises
+    BranchMoved where it was edited meanwhile."""
+    require_still(tx, access, Can.MERGE)
+    change = held(tx, seen)
+    require_editable(change)
+    store.set_fields(tx, change, status="merged", revision_merged=revision)
+    store.forget_settled(tx, change.id)
+    tell(tx, "change_request_merged", access, change.id, revision=revision)
+
+
 def _differing(change: Versions, state: Versions) -> Changes:
     """What a change request that is based on the head of main changes there."""
     return Changes(
