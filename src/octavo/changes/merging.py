@@ -8,6 +8,7 @@ from ..access import Can
 from ..content import BranchMoved, Changes, new_revision, same_version
 from ..core.merge import Versions
 from ..kit.context import Context
+from ..kit.db import Transaction
 from . import store
 from .comparing import Merged, into_change, into_main, sides_of
 from .entering import ChangeAccess, require_still

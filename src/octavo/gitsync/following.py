@@ -90,7 +90,7 @@ def known_to_changes(sync: Sync) -> Mapping[tuple[str, str], str]:
 def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
     held = list_held(tx, change.state.layers[0])
     pages, items = find_pages(tx, change.state, held.pages), find_items(tx, change.state, held.items)
-    return {name_of(thing): thing.id for thing in [*pages.values(), *items.values()]}
+    return {name_of(page): id for id, page in pages.items()} | {name_of(item): id for id, item in items.items()}
 
 
 class _Wanted(Struct, frozen=True):
@@ -203,7 +203,7 @@ class _Following:
             found[ref] = _Wanted(ref, pull.title, pull.branch, pull.number, pull.url or None)
         for ref in sorted(refs):
             name = ref.removeprefix(_HEADS)
-            if ref in found or ref == name or name == self.row.branch or "\\" in name:
+            if ref in found or name in (ref, self.row.branch) or "\\" in name:
                 continue
             link = links.get(ref)
             if (
@@ -515,8 +515,8 @@ class _Following:
 
     def _push(self, link: BranchRow) -> None:
         """The edits of a change request as a commit on top of its branch."""
-        change = self._change(link)
-        if change is None or change.status not in _OPEN or link.branch is None or self.row.commit_id is None:
+        change, branch = self._change(link), link.branch
+        if change is None or change.status not in _OPEN or branch is None or self.row.commit_id is None:
             return
         if self.row.direction == "import":
             raise Stopped(Reason.CONTENT, "the repository is never written: the sync only imports")
@@ -556,7 +556,7 @@ class _Following:
             return
         link = replace(link, pushing=commit)
         self._put(link)
-        self.sync.connection.push(self.copy, link.branch, commit, link.commit_id, above=parent)
+        self.sync.connection.push(self.copy, branch, commit, link.commit_id, above=parent)
         self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
         self.sync.outcome.followed += 1
         self._told(change, commit)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ..access import find_user_by_email, has_verified_email, list_users_by_id, role_of_member
+from ..access import UserRow, find_user_by_email, has_verified_email, list_users_by_id, role_of_member
 from ..changes import ChangeRow, find_change, list_contributors
 from ..content import RevisionRow, State, list_revisions
 from ..kit.db import Transaction
@@ -89,7 +89,7 @@ def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
     )
 
 
-def _said(message: str, body: str, people: Sequence[User]) -> Said:
+def _said(message: str, body: str, people: Sequence[UserRow]) -> Said:
     trailers = "\n".join(
         f"Co-authored-by: {Person(user.display_name, user.email).line().decode()}" for user in people[1:]
     )
