@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.changes import get_change
 from octavo.gitsync import store
 from octavo.gitsync.remotes import Connection
 from octavo.gitsync.syncing import Sync, run_sync
+from octavo.transfer import export_files
 from world import World
 
 ODD = {
@@ -103,18 +105,19 @@ class Machine:
         )
 
     def in_changes(self) -> set[str]:
-        """In what change requests hold of conflicts."""
+        """In what change requests hold, and in their conflicts."""
         found: set[str] = set()
-        listed = self.world.get("admin", self.synced.at("/change-requests?limit=1000&status=open"))["items"]
-        for change in listed:
-            if change["status"] in ("draft", "open"):
+        for status in ("draft", "open", "archived"):
+            at = self.synced.at(f"/change-requests?limit=1000&status={status}")
+            for change in self.world.get("admin", at)["items"]:
                 path = self.synced.at(f"/change-requests/{change['id']}")
                 found |= set(
                     MARK.findall(json.dumps(self.world.get("admin", f"{path}/conflicts?limit=1000")))
                 )
-                found |= set(
-                    MARK.findall(json.dumps(self.world.get("admin", f"{path}/content?format=markdown")))
-                )
+                with self.world.context.db.read() as tx:
+                    files = export_files(tx, self.world.context.files, get_change(tx, change["id"]).state)
+                    texts = [b"".join(file.pieces).decode("utf-8", "replace") for file in files]
+                found |= set(MARK.findall(" ".join(texts)))
         return found
 
     def edited(self, text: str) -> str:

@@ -90,7 +90,9 @@ def known_to_changes(sync: Sync) -> Mapping[tuple[str, str], str]:
 def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
     held = list_held(tx, change.state.layers[0])
     pages, items = find_pages(tx, change.state, held.pages), find_items(tx, change.state, held.items)
-    return {name_of(page): id for id, page in pages.items()} | {name_of(item): id for id, item in items.items()}
+    return {name_of(page): id for id, page in pages.items()} | {
+        name_of(item): id for id, item in items.items()
+    }
 
 
 class _Wanted(Struct, frozen=True):
