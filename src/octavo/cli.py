@@ -283,6 +283,7 @@ def _import(options: argparse.Namespace) -> int:
         "collection_id": options.collection,
         "title": options.title,
         "publish": options.publish,
+        "whole": options.replace,
     }
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
@@ -975,6 +976,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--kind", help="what the source is, such as docusaurus or notion; without it, it is found out"
+    )
+    made.add_argument(
+        "--replace",
+        action="store_true",
+        help="make the space what the source is and nothing else, whatever people wrote there",
     )
     made.add_argument("--preview", action="store_true", help="say what would come, and bring nothing in")
     made.add_argument("--quiet", action="store_true", help="no progress bar")

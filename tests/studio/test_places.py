@@ -132,3 +132,9 @@ def test_each_kind_of_program_calls_something() -> None:
         assert any(re.fullmatch(pattern, id) for id in TABLE), who
         placed = {id for id in called() if re.fullmatch(pattern, id)}
         assert placed == set(), f"{who}: screens call these as well"
+
+
+def test_edits_of_content_go_out_at_one_place() -> None:
+    """Who calls these operations elsewhere forgets what `changeContent` asks for: what became of each change."""
+    edits = ("updateSpaceContent", "updateChangeRequestContent")
+    assert {place for id in edits for place in called()[id]} == {"changing.ts"}

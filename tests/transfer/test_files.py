@@ -8,7 +8,7 @@ import pytest
 from octavo.access import upsert_member
 from octavo.kit.jobs import list_jobs
 from octavo.kit.worker import Worker
-from octavo.transfer import runs, store
+from octavo.transfer import runs, store, updating
 from octavo.uploads import receiving
 from transfer.bringing_in import PNG, archive, word
 
@@ -308,7 +308,7 @@ def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(import
 def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monkeypatch, losing):
     world, column = imports.world, "user_id" if losing == "members" else "id"
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
-    adopt = runs.adopt
+    adopt = updating.adopt
 
     def lose_then_adopt(*arguments):
         # The check before has passed by now.
@@ -316,7 +316,7 @@ def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monke
             tx.run(f"UPDATE {losing} SET disabled = 1 WHERE {column} = :id", id=world.users["editor"])
         return adopt(*arguments)
 
-    monkeypatch.setattr(runs, "adopt", lose_then_adopt)
+    monkeypatch.setattr(updating, "adopt", lose_then_adopt)
     imports.work()
     with world.context.db.read() as tx:
         assert store.get_run(tx, run).status == "failed"
@@ -338,7 +338,7 @@ def test_a_cancelled_run_leaves_nothing(imports):
 def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
-    adopt = runs.adopt
+    adopt = updating.adopt
 
     def late(*given):
         # The answer of a cancelling request that comes between reading and writing.
@@ -346,7 +346,7 @@ def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
             assert store.end_run(tx, run, "cancelled")
         return adopt(*given)
 
-    monkeypatch.setattr(runs, "adopt", late)
+    monkeypatch.setattr(updating, "adopt", late)
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
     with world.context.db.read() as tx:

@@ -48,6 +48,11 @@ def say(imports, title, markdown):
     assert answer.status_code < 300, answer.text
 
 
+def conflicts(imports, change):
+    world = imports.world
+    return world.get("editor", f"/spaces/{imports.space}/change-requests/{change}/conflicts")["items"]
+
+
 def revisions(imports):
     return imports.world.get("editor", f"/spaces/{imports.space}/revisions")["items"]
 
@@ -60,7 +65,10 @@ def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
     say(imports, "Lost", "# Lost\n\nWe need this.\n")
     second = bring(imports, SECOND, first["id"])
     assert (second["status"], second["updates"]) == ("completed", first["id"]), second
-    assert second["changes"] == {"created": 1, "updated": 3, "deleted": 1, "kept": 1}
+    waiting = second["changes"].pop("changeRequest")
+    assert second["changes"] == {"created": 1, "updated": 3, "merged": 1, "deleted": 1, "kept": 1}
+    (conflict,) = conflicts(imports, waiting)
+    assert (conflict["kind"], conflict["origin"], conflict["theirs"]) == ("deleted", "import", None)
     assert [(one["path"], one["code"]) for one in second["problems"]] == [("lost.md", "kept_by_people")]
     assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree of the source.\n"
     assert "From the source." in imports.text("B") and "We need this." in imports.text("Lost")
@@ -74,10 +82,10 @@ def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
     written = len(revisions(imports))
     third = bring(imports, SECOND, second["id"])
     assert third["status"] == "completed" and third["updates"] == first["id"]
-    assert third["changes"] == {"created": 0, "updated": 0, "deleted": 0, "kept": 0}
+    assert third["changes"] == {"created": 0, "updated": 0, "merged": 0, "deleted": 0, "kept": 0}
     assert len(revisions(imports)) == written
     assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree of the source.\n"
-    # What both changed stays as people wrote it, and is told.
+    # What both changed stays as people wrote it, is told, and waits in a change request.
     fourth = bring(
         imports,
         {**SECOND, "p/docs/a.md": "# A\n\nOne of theirs.\n\nTwo.\n\nThree of the source.\n"},
@@ -87,6 +95,12 @@ def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
     (problem,) = [one for one in fourth["problems"] if one["code"] == "kept_by_people"]
     assert problem["path"] == "docs/a.md" and "One of theirs." in problem["message"]
     assert "One of ours." in imports.text("A")
+    (conflict,) = conflicts(imports, fourth["changes"]["changeRequest"])
+    assert [conflict[side] for side in ("base", "ours", "theirs")] == [
+        "One.",
+        "One of ours.",
+        "One of theirs.",
+    ]
 
 
 def test_pages_beside_it_stay_where_they_are(imports):
@@ -94,10 +108,10 @@ def test_pages_beside_it_stay_where_they_are(imports):
     first = bring(imports, FIRST)
     before = imports.tree()
     second = bring(imports, FIRST, first["id"])
-    assert second["changes"] == {"created": 0, "updated": 0, "deleted": 0, "kept": 0}
+    assert second["changes"] == {"created": 0, "updated": 0, "merged": 0, "deleted": 0, "kept": 0}
     assert imports.tree() == before
     third = bring(imports, SECOND, first["id"])
-    assert third["changes"] == {"created": 1, "updated": 3, "deleted": 2, "kept": 0}
+    assert third["changes"] == {"created": 1, "updated": 3, "merged": 0, "deleted": 2, "kept": 0}
     assert list(imports.tree())[:2] == list(before)[:2]
 
 
@@ -109,8 +123,8 @@ def test_conflicts_of_a_change_request_are_decided_there(imports):
     newer = {**FIRST, "p/docs/a.md": "# A\n\nOne of theirs.\n\nTwo.\n\nThree.\n"}
     second = bring(imports, newer, first["id"], change)
     assert second["status"] == "completed" and second["changes"]["kept"] == 1
-    conflicts = world.get("editor", f"/spaces/{imports.space}/change-requests/{change}/conflicts")["items"]
-    assert [conflict["kind"] for conflict in conflicts] == ["block"]
+    assert [conflict["kind"] for conflict in conflicts(imports, change)] == ["block"]
+    assert "changeRequest" not in second["changes"]
     assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n"
     # The change request was never merged: the next run parts from what is in main.
     third = bring(imports, newer, second["id"])

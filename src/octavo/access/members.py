@@ -63,6 +63,17 @@ def upsert_member(
     )
 
 
+def first_administrator(tx: Transaction, organization_id: str) -> str | None:
+    """Of the people who administer an organization, the one who has been a member longest."""
+    row = tx.one(
+        """SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0 AND u.disabled = 0
+             AND u.kind = 'person' ORDER BY m.joined_at, m.user_id LIMIT 1""",
+        org=organization_id,
+    )
+    return row[0] if row else None
+
+
 def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
     """The member says that they want to be one."""
     tx.run(

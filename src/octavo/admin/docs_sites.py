@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Any
 from msgspec import Struct
 
 from ..content import main_state
-from ..core.addresses import read_address
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
 from ..core.problems import Problem
@@ -42,6 +39,7 @@ from .import_export import (
     Progress,
     bring_into,
     check_known,
+    identity_of,
     is_space_of,
     make_space,
     name_of,
@@ -77,11 +75,13 @@ def bring_source(
     known: Mapping[str, str] = MappingProxyType({}),
     progress: Progress = lambda done, total: None,
     kind: str | None = None,
+    whole: bool = False,
 ) -> Brought | BroughtSite:
     """Imports a source: where it has a ``docs.yaml`` as the site that this describes, else as one new space.
 
     The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
-    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files.
+    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``: each space
+    becomes what its directory is, and nothing else.
 
     Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, for a ``title`` where ``docs.yaml`` has its
     own, and where another site has this title, unless ``new_site``; NotFound for an organization, collection or site
@@ -94,25 +94,27 @@ def bring_source(
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
-            return bring_into(context, source, space_id, known, title, publish, None, progress)
+            return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
         if title is not None:
             raise BadRequest(f"title: {DOCS_PATH} says the titles of its spaces")
         config = _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = _parts(source, config)
-        site_id = _find_site(context, organization_id, config.title, _identity(where), site, new_site)
+        site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
         bringing = _Bringing(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
             spaces = bringing.provide_spaces(tx, site_id, parts)
             if site_id is None:
                 site_id = create_site(tx, organization_id=organization_id, title=config.title)
-            config.problems += arrange_site(tx, site_id, config, spaces, _identity(where))
+            config.problems += arrange_site(tx, site_id, config, spaces, identity_of(where))
         names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
         made: dict[str, Brought] = {}
         for key, part in parts.items():
             done = next((one for one in made.values() if one.outcome.space == spaces[key]), None)
-            made[key] = done or bring_into(context, part, spaces[key], names, None, False, None, progress)
+            made[key] = done or bring_into(
+                context, part, where, spaces[key], names, None, False, None, progress, whole
+            )
     with context.db.write() as tx:
         if publish:
             set_published(tx, site_id, True)
@@ -147,18 +149,6 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
     if not parts:
         raise BadRequest(f"{DOCS_PATH}: names no folder that is there")
     return parts
-
-
-def _identity(where: str) -> str:
-    """What a source is known by: a hash of where it is, whichever branch, and whoever's credentials fetch it."""
-    if "://" in where:
-        address = read_address(where.partition("#")[0])
-        if address is None:
-            raise BadRequest("not a readable URL")
-        where = f"{address.scheme}://{address.authority.rpartition('@')[2]}{address.path}".rstrip("/")
-    else:
-        where = os.path.realpath(where)
-    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _find_site(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..content import State, main_state, revision_state
+from ..core.addresses import read_address
 from ..core.docs_config import read_map
 from ..core.links import app_hosts
 from ..core.problems import Problem
@@ -35,7 +37,7 @@ from ..transfer import (
     SourceError,
     convert_file,
     export_files,
-    import_files,
+    import_source,
     open_source,
     plan_source,
     read_files,
@@ -74,10 +76,11 @@ def bring(
     known: Mapping[str, str] = MappingProxyType({}),
     progress: Progress = lambda done, total: None,
     kind: str | None = None,
+    whole: bool = False,
 ) -> Brought:
     """Imports a folder, a .zip or a git URL into a space, a new one unless ``space_id`` names it. A new one needs
     ``organization_id``. ``known``: what links call spaces, and their ids here. ``kind``: what the source is, where
-    that is not to be found out.
+    that is not to be found out. ``whole``: the space becomes what the source is, and nothing else.
 
     Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
     """
@@ -86,7 +89,7 @@ def bring(
     with opened(context, where, kind) as source:
         if space_id is None:
             space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
-        return bring_into(context, source, space_id, known, title, publish, author, progress)
+        return bring_into(context, source, where, space_id, known, title, publish, author, progress, whole)
 
 
 class Previewed(Struct, rename="camel"):
@@ -179,19 +182,44 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
                 )
 
 
+def identity_of(where: str) -> str:
+    """What a source is known by: a hash of where it is, whichever branch, and whoever's credentials fetch it. Raises
+    BadRequest."""
+    if "://" in where:
+        address = read_address(where.partition("#")[0])
+        if address is None:
+            raise BadRequest("not a readable URL")
+        where = f"{address.scheme}://{address.authority.rpartition('@')[2]}{address.path}".rstrip("/")
+    else:
+        where = os.path.realpath(where)
+    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()
+
+
 def bring_into(
     context: Context,
     source: Source,
+    where: str,
     space_id: str,
     known: Mapping[str, str],
     title: str | None,
     publish: bool,
     author: str | None,
     progress: Progress,
+    whole: bool,
 ) -> Brought:
+    """Imports a source that is open into a space; ``where`` it is is what it is known by."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
-    outcome = import_files(context, source, space_id, author=author, git=git, progress=progress)
+    outcome = import_source(
+        context,
+        source,
+        space_id,
+        identity=identity_of(where),
+        whole=whole,
+        author=author,
+        git=git,
+        progress=progress,
+    )
     if not publish:
         return Brought(outcome, None)
     with context.db.write() as tx:

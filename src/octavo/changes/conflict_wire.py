@@ -38,7 +38,8 @@ class ConflictsQuery(PageQuery):
 
 class OpenConflict(Struct, rename="camel"):
     """What two sides both changed. ``ours`` is the change request. ``theirs`` is main, or with the ``origin`` ``edit``
-    an edit that was made on an older revision, with ``repository`` the repository that the space is synced with. ``base`` is how it was; a value null is "not there". ``kept`` is
+    an edit that was made on an older revision, with ``repository`` the repository that the space is synced with, with
+    ``import`` a source that was imported again. ``base`` is how it was; a value null is "not there". ``kept`` is
     in the change request until the conflict is settled.
 
     ``field`` is the name the page or file has it by (``noIndex``, ``layout.width``), ``place`` for where a page is
@@ -56,7 +57,7 @@ class OpenConflict(Struct, rename="camel"):
     ours: Any
     theirs: Any
     kept: Literal["ours", "theirs"]
-    origin: Literal["main", "edit", "repository"]
+    origin: Literal["main", "edit", "repository", "import"]
     object: Literal["change-request-conflict"] = "change-request-conflict"
     field: str | UnsetType = UNSET
     title: str | UnsetType = UNSET

@@ -60,7 +60,8 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     A value None is "not there". ``kept`` names the side whose version is in the merged state until the
     conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge. ``origin`` says what
-    theirs is: main, an edit that was made on an older revision, or the repository that the space is synced with.
+    theirs is: main, an edit that was made on an older revision, the repository that the space is synced with, or a source that
+    was imported again.
     """
 
     key: str
@@ -75,7 +76,7 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     kept: Side = "ours"
     at: int | None = None
     index: int | None = None
-    origin: Literal["main", "edit", "repository"] = "main"
+    origin: Literal["main", "edit", "repository", "import"] = "main"
 
 
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..content import (
     ITEM_KINDS,
@@ -48,13 +48,14 @@ from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.context import Context
-from ..kit.db import Database
+from ..kit.db import Database, Transaction
 from ..kit.files import detect_type
 from ..kit.icons import icon, is_free
 from ..spaces import get_space, name_language
 from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
 from .sources import Source
+from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
@@ -64,7 +65,8 @@ Progress = Callable[[int, int], None]
 
 
 class ImportOutcome(Struct, rename="camel"):
-    """``pages`` and ``files`` count what the source has; ``changed`` what this revision writes."""
+    """``pages`` and ``files`` count what the source has; ``changed`` what this revision writes. ``changes``: what
+    became of what was there, where the source was merged with it."""
 
     space: str
     revision: str
@@ -72,6 +74,7 @@ class ImportOutcome(Struct, rename="camel"):
     files: int
     changed: int
     problems: list[Problem]
+    changes: ImportChanges | UnsetType = UNSET
 
 
 class StagedFiles(Struct, frozen=True):
@@ -96,10 +99,10 @@ class StagedFiles(Struct, frozen=True):
             found.append(page)
         return found
 
-    def original(self, page: Page) -> str | None:
-        """The file of the source that a page was made of."""
+    def original(self, path: str | None) -> str | None:
+        """The file of the source that the page of a file was made of."""
         origins = self.source.origins if self.source is not None else {}
-        return origins.get(page.file_path or "", page.file_path or "") or None
+        return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
         """Blocks that our own code failed to read, known once a revision was made of the texts."""
@@ -150,22 +153,8 @@ def import_files(
     When nothing differs from what is there, no revision is made.
     """
 
-    def is_neighbour(other: str) -> bool:
-        with context.db.read() as tx:
-            try:
-                return get_space(tx, other).organization_id == get_space(tx, space_id).organization_id
-            except NotFound:
-                return False
-
-    staged = stage_files(context, source, progress=progress, is_space=is_neighbour)
-    for _ in range(3):
-        try:
-            state, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
-            break
-        except BranchMoved:
-            continue
-    else:
-        raise BranchMoved
+    staged = stage_for(context, source, space_id, progress)
+    state, changed = replace_all(context, space_id, staged, author=author, message=message, git=git)
     if changed and staged.language is not None:
         with context.db.write() as tx:
             name_language(tx, space_id, staged.language)
@@ -178,6 +167,19 @@ def import_files(
         changed,
         staged.problems + staged.failures(),
     )
+
+
+def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
+    """The same as ``stage_files`` for a space, whose organization's other spaces links may lead to."""
+
+    def is_neighbour(other: str) -> bool:
+        with context.db.read() as tx:
+            try:
+                return get_space(tx, other).organization_id == get_space(tx, space_id).organization_id
+            except NotFound:
+                return False
+
+    return stage_files(context, source, progress=progress, is_space=is_neighbour)
 
 
 def stage_files(
@@ -305,14 +307,38 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 # --- against what is there ----------------------------------------------------------------------------
 
 
-def _commit(
+Also = Callable[[Transaction, State, list[str]], None]
+"""What is written together with a revision; with the ids of its pages, in the source's order."""
+
+
+def replace_all(
     context: Context,
     space_id: str,
     staged: StagedFiles,
     *,
     author: str | None,
+    message: str | None = None,
+    git: dict[str, Any] | None = None,
+    also: Also | None = None,
+) -> tuple[State, int]:
+    """Makes main what the source is, and nothing else. Answers with how many pages and items differ. Raises
+    BranchMoved."""
+    for _ in range(3):
+        try:
+            return _commit(context, space_id, staged, author, message, git, also)
+        except BranchMoved:
+            continue
+    raise BranchMoved
+
+
+def _commit(
+    context: Context,
+    space_id: str,
+    staged: StagedFiles,
+    author: str | None,
     message: str | None,
     git: dict[str, Any] | None,
+    also: Also | None,
 ) -> tuple[State, int]:
     reads, items = staged.reads, staged.items
     with context.db.read() as tx:
@@ -326,22 +352,22 @@ def _commit(
         for item_id, item in ({**old_items, **changes.items}).items()
         if item is not None and item.kind == "file"
     }
-    kept = set()
     for page in staged.pages(page_ids, by_path):
         old = old_pages.get(page.id)
-        kept.add(page.id)
         if old is None:
             changes.pages[page.id] = page
             continue
         page = msgspec.structs.replace(page, created_at=old.created_at, updated_at=old.updated_at)
         if not _same_page(page, old):
             changes.pages[page.id] = page
-    changes.pages |= {page_id: None for page_id in old_pages if page_id not in kept}
+    changes.pages |= {page_id: None for page_id in old_pages.keys() - set(page_ids)}
     _keep_order(changes, old_pages, reads, page_ids)
-    if not changes:
+    if also is None and not changes:
         return state, 0
-    with new_revision(context, state, changes) as revision:
+    with new_revision(context, state, changes, if_any=True) as revision:
         made = revision.write(author=author, message=message, git=git)
+        if also is not None:
+            also(revision.tx, made, page_ids)
     return made, len(changes.pages) + len(changes.items)
 
 

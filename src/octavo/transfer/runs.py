@@ -7,19 +7,17 @@ anew. Whoever cancels a run wins up to the very transaction that makes the revis
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from ..access import Actor, Can, act_for, space_access
+from ..access import Actor, Can, SpaceAccess, act_for, space_access
 from ..changes import (
     Edited,
-    Material,
-    adopt,
     change_access,
     edit_live,
     find_change,
@@ -27,12 +25,12 @@ from ..changes import (
     require_live,
     revise_change,
 )
-from ..content import State, get_body, get_page, list_items, list_pages, main_state
+from ..content import State, get_page, list_pages, main_state
 from ..core.links import app_hosts
-from ..core.pages import Page, slugify
+from ..core.pages import slugify
 from ..core.problems import Problem
 from ..errors import NotFound, OctavoError, Unavailable
-from ..kit import deadlines, ids
+from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
@@ -42,12 +40,13 @@ from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
 from ..spaces import name_language
 from ..uploads import get_uploads
-from . import store, updating, wire
+from . import store, wire
 from .converting import Folder, gather_uploads
 from .importing import StagedFiles, stage_files
 from .previewing import plan_source
 from .sources import Source, SourceError
-from .store import PartRow, RunRow
+from .store import ImportChanges, RunRow
+from .updating import Update, add, find_base, update
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -200,71 +199,37 @@ def _place(
     problems: list[Problem],
 ) -> None:
     """Makes the revision, with what its owner may do now, and ends the run with it."""
-    plan_ids = [ids.new_id() for _ in staged.reads]
-    item_ids = [ids.new_id() for _ in staged.items]
-    items = [replace(item, id=item_id) for item, item_id in zip(staged.items, item_ids, strict=True)]
-    by_path = {item.path or "": item.id for item in items if item.kind == "file"}
-    pages = staged.pages(plan_ids, by_path)
-    made: list[Page] = []
-    parts: list[PartRow] = []
-    updated: updating.Update | None = None
+    brought: Update
     was_empty = False
     is_over = False
 
-    def material(tx: Transaction, state: State) -> Material:
-        nonlocal was_empty
-        was_empty = run.page_id is None and not list_pages(tx, state)
-        # How an empty space's tree was written is kept with it; elsewhere it would say too little.
-        whole = urls is None and run.page_id is None and not list_pages(tx, state)
-        whole = whole and not list_items(tx, state, "source")
-        kept = [item for item in items if whole or item.kind != "source"]
-        return Material(pages, kept, get_body, True, _folder_name(run), verbatim=True, into=run.page_id)
-
     def make(tx: Transaction, state: State, _: State | None) -> Edited:
-        nonlocal updated
+        nonlocal brought, was_empty
         if run.origin is not None:
-            updated = updating.update(tx, run, state, staged)
-            made[:], parts[:] = updated.pages, updated.parts
-            return updated.edited
-        edited = adopt(tx, state, material(tx, state), {})
-        made[:] = [page for page in edited.changes.pages.values() if page is not None]
-        new_items = [item for item in edited.changes.items.values() if item is not None]
-        parts[:] = updating.parts_of(made, [page.slug for page in pages], new_items)
-        return edited
+            base = find_base(tx, run.space_id, run.origin, run.change_id)
+            if base is None:
+                raise SourceError(
+                    "What the earlier run brought is not where this one goes: its change request is not merged, or it "
+                    "ran before Octavo kept what imports bring."
+                )
+            brought = update(tx, base, state, staged, in_change=run.change_id is not None)
+            return brought.edited
+        was_empty = run.page_id is None and not list_pages(tx, state)
+        brought = add(
+            tx, state, staged, folder=_folder_name(run), into=run.page_id, with_sources=urls is None
+        )
+        return brought.edited
 
     actor = act_for(run.user_id, run.organization_id)
 
     def end(tx: Transaction, state: State, wrote: bool = True) -> None:
         nonlocal is_over
         # Their right counts in the moment of the revision: making it may have taken a while.
-        space_access(tx, actor, Can.EDIT, run.space_id)
-        told = [
-            wire.ImportedPage(
-                new.id,
-                (urls or {}).get(old.file_path or "", msgspec.UNSET),
-                staged.original(old) or msgspec.UNSET,
-            )
-            for old, new in zip(pages, made, strict=True)
-            if new.kind == "document"
-        ]
-        ended = store.end_run(
-            tx,
-            run.id,
-            "completed",
-            problems=[*(updated.problems if updated else ()), *problems, *staged.failures()],
-            pages=told,
-            revision=state.revision_id if wrote else None,
-            folder=updated.base.folder if updated else _folder(pages, made),
-            changes=updated.changes if updated else None,
-        )
-        if not ended:
-            raise Cancelled
+        space = space_access(tx, actor, Can.EDIT, run.space_id)
+        revision = state.revision_id if wrote else None
+        said = [*problems, *staged.failures()]
+        record(tx, run.id, brought, staged, space, revision, said, urls or {})
         is_over = True
-        store.put_parts(tx, run.id, parts)
-        if updated is not None and run.origin is not None:
-            # The run before this one is where both part if this one's change request is never merged.
-            earlier = [one.id for one in store.completed_of(tx, run.origin) if one.id < updated.base.run.id]
-            store.forget_parts(tx, earlier)
         if was_empty and run.change_id is None and staged.language is not None:
             name_language(tx, run.space_id, staged.language)
         finish(tx)
@@ -272,21 +237,59 @@ def _place(
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         change = change_access(tx, space, run.change_id) if run.change_id else None
-    done = (
-        edit_live(context, space, make, end) if change is None else revise_change(context, change, make, end)
+    while not is_over:
+        deadlines.check()
+        done = (
+            edit_live(context, space, make, end)
+            if change is None
+            else revise_change(context, change, make, end)
+        )
+        if not is_over:
+            # Nothing differs, so there is no revision to end with.
+            with context.db.write() as tx:
+                if change is None and main_state(tx, run.space_id).revision_id != done.state.revision_id:
+                    continue
+                end(tx, done.state, wrote=False)
+
+
+def record(
+    tx: Transaction,
+    run_id: str,
+    brought: Update,
+    staged: StagedFiles,
+    space: SpaceAccess | None,
+    revision: str | None,
+    problems: Sequence[Problem],
+    urls: Mapping[str, str] = MappingProxyType({}),
+) -> ImportChanges | None:
+    """Ends a run with what it brought, in the transaction that writes it; answers with what changed. Raises Cancelled for one that is over. ``space``: whoever
+    makes the change request of what conflicts; nobody is needed where nothing does. ``urls``: where pages of a website
+    were."""
+    told = [
+        wire.ImportedPage(
+            page.id,
+            urls.get(read.planned.file_path or "", msgspec.UNSET),
+            staged.original(read.planned.file_path) or msgspec.UNSET,
+        )
+        for (read, _, _), page in zip(staged.reads, brought.pages, strict=True)
+        if page.kind == "document"
+    ]
+    changes = brought.changes if space is None else brought.settle(tx, space)
+    ended = store.end_run(
+        tx,
+        run_id,
+        "completed",
+        problems=[*brought.problems, *problems],
+        pages=told,
+        revision=revision,
+        folder=brought.folder,
+        changes=changes,
     )
-    if not is_over:
-        # Nothing differs, so there is no revision to end with.
-        with context.db.write() as tx:
-            end(tx, done.state, wrote=False)
-
-
-def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
-    """Where the files of a source came to be."""
-    for before, page in zip(planned, made, strict=True):
-        if before.file_path and page.file_path:
-            return page.file_path.removesuffix(before.file_path)
-    return ""
+    if not ended:
+        raise Cancelled
+    store.put_parts(tx, run_id, brought.parts)
+    brought.forget_earlier(tx)
+    return changes
 
 
 def _folder_name(run: RunRow) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from ..access import SPACE, Can, OrgAccess, height, seen_spaces
@@ -20,12 +20,14 @@ from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 
 MAX_PROBLEMS = 1000
+NOBODY = ""
+"""Who started what the command imported."""
 
 
 class RunRow(Struct, frozen=True):
     """An import run. ``source``, ``pages``, ``problems``, ``plan`` and ``changes`` are JSON. ``kind``: what the source
     is. ``origin``: the first run of the same source, where this one brings a newer state. ``folder``: where its files
-    are, once it is completed."""
+    are, once it is completed. ``identity``: what the source of an import of the command is known by."""
 
     id: str
     organization_id: str
@@ -51,6 +53,20 @@ class RunRow(Struct, frozen=True):
     origin: str | None
     folder: str | None
     changes: str | None
+    identity: str | None
+
+
+class ImportChanges(Struct, rename="camel"):
+    """How many pages and files a newer state of a source created, updated and deleted; of the updated ones,
+    ``merged`` hold what people wrote as well. ``kept``: how many places are as people made them though the source changed
+    them too, which ``problems`` names; ``changeRequest`` is the one in which both versions wait to be settled."""
+
+    created: int = 0
+    updated: int = 0
+    merged: int = 0
+    deleted: int = 0
+    kept: int = 0
+    change_request: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
@@ -90,12 +106,13 @@ def insert_run(
     source: Any,
     preview: bool = False,
     origin: str | None = None,
+    identity: str | None = None,
 ) -> RunRow:
     run_id = ids.new_id()
     tx.run(
         """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    preview, origin, created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :at)""",
+                                    preview, origin, identity, created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity, :at)""",
         id=run_id,
         org=organization_id,
         space=space_id,
@@ -105,6 +122,7 @@ def insert_run(
         source=msgspec.json.encode(source).decode(),
         preview=int(preview),
         origin=origin,
+        identity=identity,
         at=now(),
     )
     return get_run(tx, run_id)
@@ -239,6 +257,18 @@ def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
         origin=origin,
     )
     return [_run(row) for row in rows]
+
+
+def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
+    """The sources that came into a space last, newest first: the first run of each, and what it is known by where the
+    command imported it."""
+    return tx.all(
+        """SELECT coalesce(origin, id), max(identity) FROM import_runs
+           WHERE space_id = :space AND status = 'completed' AND preview = 0
+           GROUP BY coalesce(origin, id) ORDER BY max(id) DESC LIMIT :limit""",
+        space=space_id,
+        limit=limit,
+    )
 
 
 def put_parts(tx: Transaction, run_id: str, parts: Iterable[PartRow]) -> None:

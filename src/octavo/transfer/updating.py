@@ -1,7 +1,7 @@
 """A newer state of a source, merged into what an earlier run of it brought.
 
 Where both parted is what that run made of the source, so what differs from it in the space was changed by people. Where
-they and the source changed the same, what people wrote stays and is told.
+they and the source changed the same, what people wrote stays, and both versions are in a change request.
 """
 
 from __future__ import annotations
@@ -11,8 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..changes import Edited, Sides, find_change, into_main
-from ..content import Item, State, find_items, find_pages, get_body, list_items, same_version
+from ..access import SpaceAccess
+from ..changes import Edited, Material, Sides, adopt, create_conflicted, find_change, into_main
+from ..content import (
+    ITEM_KINDS,
+    Item,
+    State,
+    find_items,
+    find_pages,
+    get_body,
+    list_items,
+    list_pages,
+    same_version,
+)
 from ..core.merge import Conflict, Versions
 from ..core.pages import Page
 from ..core.problems import Problem
@@ -23,44 +34,60 @@ from . import store
 from .importing import StagedFiles
 from .matching import longest_in_order, match_pages, ranks_of
 from .sources import SourceError
-from .store import ImportedContent, PartRow, RunRow
+from .store import ImportChanges, ImportedContent, PartRow, RunRow
 
 SHOWN = 120
 """Characters of a text that a problem shows."""
 
 
-class ImportChanges(Struct):
-    """How many pages and files a newer state of a source created, updated and deleted, and how many places it left
-    as people had made them, which ``problems`` names."""
-
-    created: int = 0
-    updated: int = 0
-    deleted: int = 0
-    kept: int = 0
-
-
 class Base(Struct, frozen=True):
-    """What an earlier run made of the source, whoever changed it since. ``slugs``: what the source called its pages."""
+    """What an earlier run made of the source, whoever changed it since. ``run``: None for one that was made
+    before runs of the command were kept. ``slugs``: what the source called its pages."""
 
-    run: RunRow
+    run: RunRow | None
     pages: dict[str, Page]
     items: dict[str, Item]
     slugs: dict[str, str]
 
     @property
     def folder(self) -> str:
-        return self.run.folder or ""
+        return (self.run.folder if self.run is not None else None) or ""
+
+    @property
+    def above(self) -> str | None:
+        """The page that everything is below."""
+        return self.run.page_id if self.run is not None else None
 
 
 class Update(Struct, frozen=True):
-    """What a revision has to write for a newer state. ``parts``: that state, for the run after it."""
+    """What a revision has to write for a state of a source. ``pages``: as the source has them, in its order. ``parts``:
+    that state, for the run after it. ``conflicts``: what main has as people made it. ``changes``: None where everything
+    was added."""
 
     edited: Edited
     pages: list[Page]
     parts: list[PartRow]
-    problems: list[Problem]
-    changes: ImportChanges
-    base: Base
+    folder: str
+    base: Base | None = None
+    changes: ImportChanges | None = None
+    problems: Sequence[Problem] = ()
+    conflicts: Sequence[Conflict] = ()
+
+    def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
+        """What changed, with the change request that is made here of what conflicts with main."""
+        if not self.conflicts or self.changes is None:
+            return self.changes
+        change = create_conflicted(
+            tx, space, self.conflicts, subject="What people and an import both changed"
+        )
+        return replace(self.changes, change_request=change.id)
+
+    def forget_earlier(self, tx: Transaction) -> None:
+        """Forgets what runs before the base made. The base itself is where both part if the change request that this
+        goes into is never merged."""
+        if self.base is not None and (run := self.base.run) is not None:
+            earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
+            store.forget_parts(tx, earlier)
 
 
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
@@ -78,12 +105,11 @@ def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item])
     return made
 
 
-def find_base(tx: Transaction, run: RunRow) -> Base:
-    """What the newest run of the source made that is where ``run`` goes. Raises SourceError."""
-    assert run.origin is not None
-    for earlier in store.completed_of(tx, run.origin):
-        if earlier.change_id is not None and earlier.change_id != run.change_id:
-            change = find_change(tx, run.space_id, earlier.change_id)
+def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None = None) -> Base | None:
+    """What the newest run of the source made that is where the next one goes."""
+    for earlier in store.completed_of(tx, origin):
+        if earlier.change_id is not None and earlier.change_id != change_id:
+            change = find_change(tx, space_id, earlier.change_id)
             if change is None or change.status != "merged":
                 continue
         if parts := store.list_parts(tx, earlier.id):
@@ -98,15 +124,50 @@ def find_base(tx: Transaction, run: RunRow) -> Base:
                 },
                 {id: part.written.slug for id, part in written.items() if part.written.page},
             )  # fmt: skip
-    raise SourceError(
-        "What the earlier run brought is not where this one goes: its change request is not merged, or it ran before "
-        "Octavo kept what imports bring."
+    return None
+
+
+def base_of_state(tx: Transaction, state: State) -> Base:
+    """What an import made of which nothing is known but the state of the space that it left."""
+    pages = {page.id: page for page in list_pages(tx, state)}
+    items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
+    return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
+
+
+def add(
+    tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
+) -> Update:
+    """A source beside what is there, below the page ``into``. ``folder``: where its files go when their places are taken.
+    ``with_sources``: how its tree was written is kept where the space is empty."""
+    items = [replace(item, id=ids.new_id()) for item in staged.items]
+    planned = staged.pages(
+        [ids.new_id() for _ in staged.reads],
+        {item.path or "": item.id for item in items if item.kind == "file"},
+    )
+    # Elsewhere how the tree was written would say too little.
+    whole = (
+        with_sources and into is None and not list_pages(tx, state) and not list_items(tx, state, "source")
+    )
+    kept = [item for item in items if whole or item.kind != "source"]
+    edited = adopt(tx, state, Material(planned, kept, get_body, True, folder, verbatim=True, into=into), {})
+    pages = [page for page in edited.changes.pages.values() if page is not None]
+    made = [item for item in edited.changes.items.values() if item is not None]
+    return Update(
+        edited, pages, parts_of(pages, [page.slug for page in planned], made), _folder(planned, pages)
     )
 
 
-def update(tx: Transaction, run: RunRow, state: State, staged: StagedFiles) -> Update:
-    """What becomes of a state of the space. Raises SourceError where nothing of the earlier run is left in it."""
-    base = find_base(tx, run)
+def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
+    """Where the files of a source came to be."""
+    for before, page in zip(planned, made, strict=True):
+        if before.file_path and page.file_path:
+            return page.file_path.removesuffix(before.file_path)
+    return ""
+
+
+def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
+    """What becomes of a state of the space. ``in_change``: it is a change request's, in which conflicts are open. Raises
+    SourceError where nothing of the earlier run is left in it."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
@@ -135,23 +196,24 @@ def update(tx: Transaction, run: RunRow, state: State, staged: StagedFiles) -> U
         Versions({id: here[0].get(id) for id in page_ids}, {id: here[1].get(id) for id in item_ids}),
     )
     merged = into_main(tx, sides, state)
-    open_conflicts = [replace(conflict, origin="edit") for conflict in merged.conflicts]
+    conflicts = [replace(conflict, origin="import") for conflict in merged.conflicts]
     edited = Edited(
         merged.changes,
         merged.bodies,
         merged.keys,
         [],
         [],
-        # In a change request people decide; main has what they wrote, and the report says where.
-        conflicts=open_conflicts if run.change_id is not None else [],
+        conflicts=conflicts if in_change else [],
     )
     return Update(
         edited,
         pages,
         parts_of(pages, slugs, items),
-        [_problem(conflict, sides, base, staged) for conflict in merged.conflicts],
-        _counted(edited, here, len(merged.conflicts)),
+        base.folder,
         base,
+        _counted(edited, here, sides.change, len(conflicts)),
+        [_problem(conflict, sides, base, staged) for conflict in conflicts],
+        [] if in_change else conflicts,
     )
 
 
@@ -181,7 +243,7 @@ def _newer(
         pages.append(
             replace(
                 page,
-                parent=page.parent or base.run.page_id,
+                parent=page.parent or base.above,
                 rank=ranks[page.id],
                 slug=before.slug if kept and before is not None else page.slug,
                 file_path=folder + page.file_path if page.file_path else None,
@@ -226,9 +288,12 @@ def _ranks(pages: Sequence[Page], old: dict[str, Page]) -> dict[str, str]:
     return ranks
 
 
-def _counted(edited: Edited, here: tuple[dict[str, Page], dict[str, Item]], kept: int) -> ImportChanges:
+def _counted(
+    edited: Edited, here: tuple[dict[str, Page], dict[str, Item]], source: Versions, kept: int
+) -> ImportChanges:
     counted = ImportChanges(kept=kept)
-    for written, known in ((edited.changes.pages, here[0]), (edited.changes.items, here[1])):
+    sides = ((edited.changes.pages, here[0], source.pages), (edited.changes.items, here[1], source.items))
+    for written, known, wanted in sides:
         for id, now_there in written.items():
             if getattr(now_there or known.get(id), "kind", "") == "source":
                 continue  # How the tree is written, which says what the pages say.
@@ -236,6 +301,7 @@ def _counted(edited: Edited, here: tuple[dict[str, Page], dict[str, Item]], kept
                 counted.deleted += 1
             elif id in known:
                 counted.updated += 1
+                counted.merged += not same_version(now_there, wanted.get(id))
             else:
                 counted.created += 1
     return counted

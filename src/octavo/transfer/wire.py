@@ -11,8 +11,7 @@ from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from .previewing import ImportPlan
-from .store import RunRow
-from .updating import ImportChanges
+from .store import ImportChanges, RunRow
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
@@ -80,7 +79,7 @@ class ImportRunUrls(Struct):
 class ImportRun(Struct, rename="camel"):
     """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
     ``kind``: what the source is. ``plan``: what a preview found. ``updates``: the first run of a source that this one
-    brings a newer state of, and ``changes`` what that changed."""
+    brings a newer state of, and ``changes`` what that changed. ``createdBy`` is not there for an import of the command."""
 
     id: str
     status: Status
@@ -89,10 +88,10 @@ class ImportRun(Struct, rename="camel"):
     target: ImportTarget
     progress: Progress
     problems: Raw
-    created_by: str
     created_at: str
     urls: ImportRunUrls
     object: Literal["import-run"] = "import-run"
+    created_by: str | UnsetType = UNSET
     started_at: str | UnsetType = UNSET
     completed_at: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
@@ -125,7 +124,7 @@ def present_run(to: Recipient, run: RunRow) -> ImportRun:
         target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
         progress=Progress(run.done, run.total),
         problems=Raw(run.problems.encode()),
-        created_by=run.user_id,
+        created_by=run.user_id or UNSET,
         created_at=iso(run.created_at),
         urls=ImportRunUrls(run_location(to, run)),
         started_at=iso(run.started_at) if run.started_at else UNSET,

@@ -1,7 +1,7 @@
 /** Find and replace in all pages of a space: what is found is shown first, and what is replaced is an edit of blocks. */
 import { EditorState } from "prosemirror-state";
-import { api, ask, type Schemas } from "../../shared/client.ts";
 import { readDocument } from "../document/convert.ts";
+import { changeContent, type Changes } from "../state/changing.ts";
 import { readMarkdown } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import type { Base } from "./base.ts";
@@ -89,14 +89,14 @@ export async function replaceInSpace(
   wanted: Wanted,
   other: string,
 ): Promise<{ count: number; before: string | undefined }> {
-  const params = { path: { spaceId: space, changeRequestId: String(change) }, query: { compat: false } };
+  const base: Base = { kind: "change", number: change };
   let count = 0;
   let before: string | undefined;
   for (let start = 0; start < pages.length; start += PAGES_A_SAVE) {
     const changes: unknown[] = [];
     let revision: string | undefined;
     for (const page of pages.slice(start, start + PAGES_A_SAVE)) {
-      const loaded = await loadPage(space, { kind: "change", number: change }, page);
+      const loaded = await loadPage(space, base, page);
       revision ??= loaded.revision;
       const made = replaced(loaded.document, wanted, other);
       if (!made) continue;
@@ -105,10 +105,7 @@ export async function replaceInSpace(
     }
     if (!changes.length) continue;
     before ??= revision;
-    await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-      params,
-      body: { changes: changes as Schemas["ChangeContent"]["changes"], baseRevision: revision! },
-    }));
+    await changeContent(space, base, { changes: changes as Changes, baseRevision: revision! });
   }
   return { count, before };
 }
@@ -137,8 +134,7 @@ export async function putBack(
   pages: string[],
   revision: string,
 ): Promise<void> {
-  await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-    params: { path: { spaceId: space, changeRequestId: String(change) } },
-    body: { changes: pages.map((page) => ({ operation: "revert_page" as const, page, revision })) },
-  }));
+  await changeContent(space, { kind: "change", number: change }, {
+    changes: pages.map((page) => ({ operation: "revert_page" as const, page, revision })),
+  });
 }

@@ -1,5 +1,6 @@
 /** A page as Markdown, being written: saved whole on top of the revision it was read at, which the server merges. */
-import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { api, ApiError, ask } from "../../shared/client.ts";
+import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { SaveState } from "./base.ts";
@@ -188,20 +189,16 @@ export class SourceWriter {
     this.#since = undefined;
     onstate({ kind: "saving" });
     try {
-      const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-        params: { path: { spaceId: space, changeRequestId: String(change) }, query: { compat: false } },
-        body: {
-          changes: [{
-            operation: "update_page",
-            page,
-            document: { markdown: sent },
-          }] as Schemas["ChangeContent"][
-            "changes"
-          ],
-          baseRevision: this.#revision,
-        },
-        signal: AbortSignal.timeout(ANSWER),
-      })) as Schemas["ChangeContentAnswer"];
+      const body = {
+        changes: [{ operation: "update_page", page, document: { markdown: sent } }] as Changes,
+        baseRevision: this.#revision,
+      };
+      const answer = await changeContent(
+        space,
+        { kind: "change", number: change },
+        body,
+        AbortSignal.timeout(ANSWER),
+      );
       this.#failures = 0;
       const before = this.#revision;
       this.#revision = answer.revision ?? before;

@@ -7,7 +7,7 @@ import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
-import type { Changes } from "../state/changing.ts";
+import { changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
@@ -123,6 +123,7 @@ function newKey(): string {
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject } = options;
+  const base: Base = { kind: "change", number: change };
   const path = { spaceId: space, changeRequestId: String(change) };
   const onproblem = (problem: Error): void => {
     if (problem instanceof ApiError && problem.status === 401) sessionEnded();
@@ -207,11 +208,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       sentSteps = unsent.length;
       sentDoc = view!.state.doc;
     }
-    const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-      params: { path, query: { compat: false } },
-      body: { changes, baseRevision: save.revision },
-      signal: AbortSignal.timeout(ANSWER),
-    })) as Schemas["ChangeContentAnswer"];
+    const body = { changes, baseRevision: save.revision };
+    const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
     const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
     live.made(revision);
     const merged = answer.previousRevision !== undefined && answer.previousRevision !== save.revision;
@@ -391,16 +389,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   const upload: Upload = async (file) => {
     const name = file.name || `picture.${file.type.split("/")[1]?.replace("+xml", "") ?? "bin"}`;
-    const answer = await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-      params: { path, query: { compat: false } },
-      body: {
-        baseRevision: null,
-        changes: [{
-          operation: "insert_files",
-          files: [await readBytes(space, file, name)],
-        }] as Schemas["ChangeContent"]["changes"],
-      },
-    })) as Schemas["ChangeContentAnswer"];
+    const answer = await changeContent(space, base, {
+      baseRevision: null,
+      changes: [{ operation: "insert_files", files: [await readBytes(space, file, name)] }],
+    });
     const made = answer.insertedFiles?.[0];
     if (made === undefined) throw new ApiError(502, "The server did not say where the file is.");
     return { file: made.id };

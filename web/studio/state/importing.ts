@@ -22,6 +22,8 @@ export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as
 export interface Source {
   type: string;
   url?: string;
+  /** Of what the command imported. */
+  name?: string;
   files?: string[];
   kind?: Kind;
 }

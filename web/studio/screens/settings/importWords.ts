@@ -6,9 +6,10 @@ export const sayProblems = (run: ImportRun): string => {
   return count ? n("{count} note", "{count} notes", count) : t("No notes");
 };
 
-/** Where a run reads from: the host of a website, or how many files. */
+/** Where a run reads from: the host of a website, what the command imported, or how many files. */
 export function saySource(run: ImportRun): string {
   const source = sourceOf(run);
+  if (source.name) return source.name;
   if (source.type !== "website") {
     return n("{count} file", "{count} files", source.files?.length ?? 1);
   }

@@ -1,0 +1,2 @@
+-- Which source an import of the command came from, so that the next one of it is known: a hash of its place.
+ALTER TABLE import_runs ADD COLUMN identity TEXT;
