@@ -76,7 +76,7 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
         statuses=int(given.commit_statuses),
         pulls=int(given.pull_requests),
-        pattern=_pattern(given.branch_pattern) if given.branch_pattern is not UNSET else None,
+        pattern=_branches(given.branch_pattern) if given.branch_pattern is not UNSET else None,
         **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
@@ -128,7 +128,7 @@ def _credential(
     return Credential(given.type, given.secret, given.username or ""), None
 
 
-def _pattern(text: str | None) -> str | None:
+def _branches(text: str | None) -> str | None:
     """Raises BadRequest."""
     if not text:
         return None
@@ -207,7 +207,7 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
     if given.pull_requests is not UNSET:
         fields["pulls"] = int(given.pull_requests)
     if given.branch_pattern is not UNSET:
-        fields["pattern"] = _pattern(given.branch_pattern)
+        fields["pattern"] = _branches(given.branch_pattern)
     for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
         if fields.get(name, getattr(row, name)):
             provider = fields.get("provider", row.provider)

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..access import SpaceAccess
 from ..changes import (
     ChangeAccess,
     ChangeRow,
     Edited,
+    change_access,
     create_with,
     find_change,
     into_main,
@@ -46,36 +48,56 @@ from ..core.problems import Problem
 from ..errors import OctavoError
 from ..kit import deadlines
 from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher
 from . import store
 from .addresses import Remote, fits, read_remote
 from .agreed import Agreed, sides_beside
 from .credentials import Credential, unseal
-from .people import describe_change
+from .people import Said, describe_change
 from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
 from .reasons import Reason, Stopped
-from .repository import Repository
-from .store import BranchRow
+from .remotes import Connection
+from .repository import CommitText, Entry, Repository
+from .store import BranchRow, SyncOutcome, SyncRow
 from .telling import tell_hoster
-from .writing import differing_from, write_files
-
-if TYPE_CHECKING:
-    from .syncing import Sync
+from .writing import FileText, differing_from, write_files
 
 _HEADS = "refs/heads/"
 _ROUNDS = 6
 _OPEN = ("draft", "open")
 
 
-def follow(sync: Sync, copy: Repository) -> None:
+class Run(Protocol):
+    """What is needed of a sync that runs."""
+
+    context: Context
+    space_id: str
+    row: SyncRow
+    space: SpaceAccess
+    connection: Connection
+    outcome: SyncOutcome
+
+    def is_space(self, other: str) -> bool: ...
+
+    def entries(
+        self, copy: Repository, tree: bytes | None, files: Mapping[str, FileText | None]
+    ) -> tuple[dict[str, Entry | None], dict[str, str]]: ...
+
+    def text_of(self, said: Said) -> CommitText: ...
+
+    def signer(self) -> Callable[[bytes], bytes] | None: ...
+
+
+def follow(sync: Run, copy: Repository) -> None:
     """Brings the followed branches of a space that was just synced into step with their change requests. What is wrong
     with one is said of it and holds up no other."""
     _Following(sync, copy).run()
 
 
-def known_to_changes(sync: Sync) -> Mapping[tuple[str, str], str]:
+def known_to_changes(sync: Run) -> Mapping[tuple[str, str], str]:
     """What pages and items are called that change requests brought from their branches, or to them: main knows them by
     the same ids once their commits arrive."""
     found: dict[tuple[str, str], str] = {}
@@ -106,7 +128,7 @@ class _Wanted(Struct, frozen=True):
 
 
 class _Following:
-    def __init__(self, sync: Sync, copy: Repository) -> None:
+    def __init__(self, sync: Run, copy: Repository) -> None:
         self.sync, self.copy, self.context, self.space_id = sync, copy, sync.context, sync.space_id
         self.row = sync.row
         self.remote = read_remote(self.row.remote, local=True)
@@ -245,7 +267,8 @@ class _Following:
             return find_change(tx, self.space_id, link.change_id)
 
     def _access(self, change: ChangeRow) -> ChangeAccess:
-        return ChangeAccess(self.sync.space, change.id)
+        with self.context.db.read() as tx:
+            return change_access(tx, self.sync.space, change.id)
 
     def _look(self, want: _Wanted, head: str, link: BranchRow) -> None:
         """Brings one branch and its change request into step."""
@@ -260,8 +283,9 @@ class _Following:
             return
         if change.status not in _OPEN:
             if change.status == "archived" and link.status == "closed":
+                access = self._access(change)
                 with self.context.db.write() as tx:
-                    set_status(tx, self._access(change), change, "open")
+                    set_status(tx, access, change, "open")
                     store.put_branch(tx, replace(link, status="open"))
                 self.sync.outcome.followed += 1
             elif change.status == "merged" and link.status == "open":
@@ -448,8 +472,9 @@ class _Following:
         elif link.pushes and link.pull is None:
             self._finish(link)  # it was begun here, and stays
         else:
+            access = self._access(change)
             with self.context.db.write() as tx:
-                set_status(tx, self._access(change), change, "archived")
+                set_status(tx, access, change, "archived")
                 store.put_branch(tx, replace(link, status="closed"))
             self.sync.outcome.followed += 1
 
@@ -497,9 +522,10 @@ class _Following:
         return not found.pages and not found.items
 
     def _merged(self, link: BranchRow, change: ChangeRow) -> None:
+        access = self._access(change)
         with self.context.db.write() as tx:
             main = main_state(tx, self.space_id)
-            mark_merged(tx, self._access(change), change, main.revision_id)
+            mark_merged(tx, access, change, main.revision_id)
             store.put_branch(tx, replace(link, status="merged"))
         self.sync.outcome.followed += 1
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..content import Item
 from ..core.pages import Page
@@ -94,6 +94,24 @@ class RunRow(Struct, frozen=True):
     problems: str
     reason: str | None
     error: str | None
+
+
+class SyncOutcome(Struct):
+    """What a run did."""
+
+    commit: str | None = None
+    pushed: str | None = None
+    revision: str | None = None
+    change_id: str | None = None
+    imported: int = 0
+    exported: int = 0
+    conflicts: int = 0
+    followed: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def did_nothing(self) -> bool:
+        return not (self.pushed or self.imported or self.exported or self.conflicts or self.followed)
 
 
 class BranchRow(Struct, frozen=True):

@@ -16,7 +16,6 @@ import stat
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ..access import Can, SpaceAccess, act_for, space_access
@@ -70,7 +69,7 @@ from .repository import (
     open_copy,
 )
 from .signing import SIGNING, sign
-from .store import SyncRow
+from .store import SyncOutcome, SyncRow
 from .telling import tell_of_commit
 from .writing import Differing, FileText, Writing, differing_from, write_all, write_files
 
@@ -80,24 +79,6 @@ _OF_THE_COMMIT = frozenset(
 """Reasons that are about what was pushed."""
 _ROUNDS = 6
 """How often a sync begins anew within a run because one side was changed meanwhile."""
-
-
-class SyncOutcome(Struct):
-    """What a run did."""
-
-    commit: str | None = None
-    pushed: str | None = None
-    revision: str | None = None
-    change_id: str | None = None
-    imported: int = 0
-    exported: int = 0
-    conflicts: int = 0
-    followed: int = 0
-    problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def did_nothing(self) -> bool:
-        return not (self.pushed or self.imported or self.exported or self.conflicts or self.followed)
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
