@@ -75,8 +75,7 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
         statuses=int(given.commit_statuses),
-        pulls=int(given.pull_requests),
-        pattern=_branches(given.branch_pattern) if given.branch_pattern is not UNSET else None,
+        **_followed(given),
         **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
@@ -126,6 +125,11 @@ def _credential(
     if any(ord(sign) < 32 for sign in given.secret + (given.username or "")):
         raise BadRequest("credential: expected no line breaks")
     return Credential(given.type, given.secret, given.username or ""), None
+
+
+def _followed(given: ConnectGit) -> dict[str, Any]:
+    fits = given.branch_pattern
+    return {"pulls": int(given.pull_requests), "pattern": None if fits is UNSET else _branches(fits)}
 
 
 def _branches(text: str | None) -> str | None:
