@@ -151,6 +151,10 @@ class Synced:
     def last(self) -> Any:
         return self.world.get("admin", self.at("/git/sync/runs"))["items"][0]
 
+    def branches(self) -> list[Any]:
+        """Those that change requests are kept in step with."""
+        return list(self.world.get("admin", self.at("/git/sync/branches?limit=1000"))["items"])
+
     # --- the space --------------------------------------------------------------------------------------
 
     def pages(self) -> dict[str, Any]:

@@ -90,3 +90,32 @@ def test_a_body_that_says_nothing_of_branches_only_asks_to_look(synced: Synced, 
     sign = hmac.digest(synced.connected["hookSecret"].encode(), body, "sha256").hex()
     assert send(synced, {"X-Hub-Signature-256": f"sha256={sign}"}, body) == 204
     assert waiting(synced.world) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "closed", "number": 3, "pull_request": {"number": 3, "state": "closed", "merged": True}},
+        {"object_kind": "merge_request", "object_attributes": {"iid": 3, "state": "merged"}},
+        {"pullrequest": {"id": 3, "state": "MERGED"}},
+    ],
+)
+def test_a_hook_of_a_pull_request_only_asks_to_look(synced: Synced, body: Any) -> None:
+    """What it says is believed by nobody: a replayed one that says "merged" merges nothing."""
+    headers = {"X-Hub-Signature-256": f"sha256={signed(synced, body)}"}
+    assert send(synced, headers, body) == 204 and waiting(synced.world) == 0, "pull requests are not followed"
+    with synced.world.context.db.write() as tx:
+        tx.run("UPDATE git_syncs SET pulls = 1")
+    for _ in range(3):
+        assert send(synced, headers, body) == 204
+    assert waiting(synced.world) == 1
+    assert send(synced, {"X-Hub-Signature-256": "sha256=" + "0" * 64}, body) == 404
+
+
+def test_a_push_to_a_branch_that_fits_the_pattern_asks_to_look(synced: Synced) -> None:
+    path = synced.at("/git/sync")
+    assert synced.world.call("admin", "PATCH", path, json={"branchPattern": "topic/*"}).status_code == 200
+    for branch, expected in (("other", 0), ("topic/words", 1)):
+        body = {"ref": f"refs/heads/{branch}"}
+        assert send(synced, {"X-Hub-Signature-256": f"sha256={signed(synced, body)}"}, body) == 204
+        assert waiting(synced.world) == expected

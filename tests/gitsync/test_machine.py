@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.changes import get_change
 from octavo.gitsync import store
 from octavo.gitsync.remotes import Connection
-from octavo.gitsync.syncing import _Sync, run_sync
+from octavo.gitsync.syncing import Sync, run_sync
+from octavo.transfer import export_files
 from world import World
 
 ODD = {
@@ -53,7 +55,7 @@ class Machine:
         odd = "".join(f"* [{name}]({name})\n" for name in ODD if name.startswith("odd/"))
         developer.commit({**ODD, **pages, "SUMMARY.md": f"# Summary\n\n{lines}\n## Odd\n\n{odd}"})
         self.world, self.developer = world, developer
-        self.synced = Synced(world, developer)
+        self.synced = Synced(world, developer, branchPattern="topic/*")
         assert run_sync(world.context, self.synced.space, "asked", "job") == "synced", self.synced.state()
         self._wire(monkeypatch)
 
@@ -74,8 +76,8 @@ class Machine:
             monkeypatch.setattr(owner, name, wrapped)
 
         for owner, name in (
-            (Connection, "fetch"), (Connection, "push"), (_Sync, "_arrived"), (_Sync, "_merge"),
-            (_Sync, "_entries"), (store, "put_ahead"), (store, "set_fields"), (store, "end_run"),
+            (Connection, "fetch"), (Connection, "push"), (Sync, "_arrived"), (Sync, "_merge"),
+            (Sync, "entries"), (store, "put_branch"), (store, "put_ahead"), (store, "set_fields"), (store, "end_run"),
         ):  # fmt: skip
             around(owner, name)
 
@@ -103,18 +105,19 @@ class Machine:
         )
 
     def in_changes(self) -> set[str]:
-        """In what change requests hold of conflicts."""
+        """In what change requests hold, and in their conflicts."""
         found: set[str] = set()
-        listed = self.world.get("admin", self.synced.at("/change-requests?limit=1000&status=open"))["items"]
-        for change in listed:
-            if change["status"] in ("draft", "open"):
+        for status in ("draft", "open", "archived"):
+            at = self.synced.at(f"/change-requests?limit=1000&status={status}")
+            for change in self.world.get("admin", at)["items"]:
                 path = self.synced.at(f"/change-requests/{change['id']}")
                 found |= set(
                     MARK.findall(json.dumps(self.world.get("admin", f"{path}/conflicts?limit=1000")))
                 )
-                found |= set(
-                    MARK.findall(json.dumps(self.world.get("admin", f"{path}/content?format=markdown")))
-                )
+                with self.world.context.db.read() as tx:
+                    files = export_files(tx, self.world.context.files, get_change(tx, change["id"]).state)
+                    texts = [b"".join(file.pieces).decode("utf-8", "replace") for file in files]
+                found |= set(MARK.findall(" ".join(texts)))
         return found
 
     def edited(self, text: str) -> str:
@@ -129,6 +132,111 @@ class Machine:
             self.removed |= set(MARK.findall(blocks[place]))
             blocks[place : place + 1] = [f"{self.mark()} changed."] if what == "change" else []
         return "\n\n".join(blocks) + "\n"
+
+    # --- branches ---------------------------------------------------------------------------------------
+
+    def topics(self) -> list[Developer]:
+        names = [
+            name for name in self.developer.repo.refs.as_dict() if b"/topic/" in name or b"/octavo/" in name
+        ]
+        return [
+            Developer(self.developer.where, name.decode().removeprefix("refs/heads/"))
+            for name in sorted(names)
+        ]
+
+    def in_topics(self) -> set[str]:
+        return {mark for topic in self.topics() for mark in MARK.findall(" ".join(topic.files.values()))}
+
+    def topic_begin(self) -> None:
+        if self.developer.head and len(self.topics()) < 3:
+            topic = Developer(self.developer.where, f"topic/{self.marks}")
+            topic.repo.refs[topic.ref] = self.developer.head.encode()
+            self.topic_edit(topic)
+
+    def topic_edit(self, topic: Developer | None = None) -> None:
+        if topic is None:
+            topics = self.topics()
+            if not topics:
+                return
+            topic = self.random.choice(topics)
+        pages = {
+            p: t for p, t in topic.files.items() if p.endswith(".md") and p not in ODD and MARK.search(t)
+        }
+        name = topic.ref.decode().rpartition("/")[2]
+        self.log.append(f"{name} is pushed to")
+        if pages and self.random.random() < 0.7:
+            path = self.random.choice(sorted(pages))
+            head, _, body = pages[path].partition("\n\n")
+            topic.commit({path: f"{head}\n\n{self.edited(body)}"})
+        else:
+            topic.commit({f"t{self.marks}.md": f"# T{self.marks}\n\n{self.mark()} t.\n"})
+
+    def topic_end(self) -> None:
+        """It is merged, where it only adds to the synced branch, or deleted by somebody who saw it."""
+        topics = [topic for topic in self.topics() if b"/topic/" in topic.ref]
+        if not topics or not self.developer.head:
+            return
+        topic = self.random.choice(topics)
+        before = self.developer.files
+        fork = self.fork(topic)
+        if fork is not None and self.random.random() < 0.6:
+            old, new, ours = self.developer.entries(fork), topic.entries(), self.developer.entries()
+            paths = {p for p in {*old, *new} if old.get(p) != new.get(p)}
+            if all(ours.get(path) == old.get(path) for path in paths):
+                self.log.append(f"{topic.ref.decode()} is merged")
+                self.developer.commit(
+                    {path: new.get(path) for path in paths}, parents=[self.developer.head, topic.head or ""]
+                )
+                self.removed |= set(MARK.findall(" ".join(before.values()))) - self.in_repository()
+                if self.random.random() < 0.5:
+                    return
+        self.log.append(f"{topic.ref.decode()} is deleted")
+        self.removed |= self.in_topics()
+        del topic.repo.refs[topic.ref]
+        self.removed -= self.in_topics() | self.in_repository()
+
+    def fork(self, topic: Developer) -> str | None:
+        seen, waiting = set(), [self.developer.head or ""]
+        while waiting:
+            commit = waiting.pop()
+            if commit not in seen:
+                seen.add(commit)
+                waiting += self.developer.parents(commit)
+        waiting = [topic.head or ""]
+        while waiting:
+            commit = waiting.pop(0)
+            if commit in seen:
+                return commit
+            waiting += self.developer.parents(commit)
+        return None
+
+    def change_edit(self) -> None:
+        """Somebody edits a change request that has a branch; now and then one gets a branch."""
+        found = [one for one in self.synced.branches() if one["status"] == "open"]
+        world = self.world
+        if not found or self.random.random() < 0.2:
+            made = world.post("admin", self.synced.at("/change-requests"), {"subject": f"C{self.marks}"})
+            path = self.synced.at(f"/change-requests/{made['id']}")
+            text = f"{self.mark()} c.\n"
+            page = {"operation": "insert_page", "title": f"C {self.marks}", "document": {"markdown": text}}
+            world.post("admin", f"{path}/content?compat=false", {"changes": [page]})
+            world.post("admin", f"{path}/git/push", {})
+            self.log.append("a change request is pushed")
+            return
+        path = self.synced.at(f"/change-requests/{self.random.choice(found)['changeRequest']}")
+        if world.get("admin", path)["status"] not in ("open", "draft"):
+            return
+        pages = [
+            page for page in world.get("admin", f"{path}/content")["pages"]
+            if page["type"] == "document" and page["title"] not in ("Windows", "Tabs", "No newline")
+        ]  # fmt: skip
+        page = self.random.choice(pages)
+        text = world.get("admin", f"{path}/content/page/{page['id']}?format=markdown")["markdown"]
+        if MARK.search(text):
+            self.log.append(f"change request edits {page['title']}")
+            added = f"{text.rstrip()}\n\n{self.mark()} reviewed.\n"
+            change = {"operation": "update_page", "page": page["id"], "document": {"markdown": added}}
+            world.post("admin", f"{path}/content?compat=false", {"changes": [change]})
 
     # --- steps ------------------------------------------------------------------------------------------
 
@@ -310,6 +418,7 @@ class Machine:
             self.space_delete, self.repository_edit, self.repository_edit, self.repository_edit, self.repository_new,
             self.repository_move, self.repository_delete, self.repository_reorder, self.repository_merge,
             self.sync, self.sync, self.sync, self.sync_and_die, self.sync_and_die,
+            self.topic_begin, self.topic_edit, self.topic_edit, self.topic_end, self.change_edit, self.change_edit,
         ]  # fmt: skip
         if self.random.random() < 0.02:
             self.force()
@@ -331,7 +440,7 @@ class Machine:
         expected = {f"mark{n}x" for n in range(1, self.marks + 1)} - self.removed
         missing = expected - known
         if missing:
-            missing -= self.in_changes()
+            missing -= self.in_changes() | self.in_topics()
         assert not missing, f"lost: {sorted(missing)}"
 
     def run(self, steps: int, every: int) -> None:

@@ -106,7 +106,7 @@ BY_THE_API = {
     "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
     "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",
     # Content from elsewhere, and answers
-    "importGitRepository", "updateGitSync", "findTranslationMatches", "listConversations", "getConversationById",
+    "importGitRepository", "findTranslationMatches", "listConversations", "getConversationById",
     "askInOrganization", "getRecommendedQuestionsInOrganization",
 }  # fmt: skip
 """What people would do in the app and do by the API until it has a place there. Whatever gets one leaves this list."""

@@ -7,7 +7,7 @@ from .commands import ContentChange, DocumentInput
 from .comparing import Sides, into_main
 from .copying import Material, adopt, slots
 from .entering import ChangeAccess, VisitedChange, change_access, enter_change
-from .merging import Result, merge, update
+from .merging import Result, mark_merged, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import (
     EditedChange,
@@ -22,8 +22,18 @@ from .saving import (
     require_live,
     revise_change,
     set_change,
+    set_status,
 )
-from .store import Author, ChangeRow, add_contribution, find_change, forget_clusters, get_change, lock_change
+from .store import (
+    Author,
+    ChangeRow,
+    add_contribution,
+    find_change,
+    forget_clusters,
+    get_change,
+    list_contributors,
+    lock_change,
+)
 from .suggesting import (
     Accepted,
     Nodes,
@@ -43,6 +53,6 @@ __all__ = [
     "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput", "Edited", "EditedChange", "Material", "Result", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "again", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
-    "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "set_change", "slots",
+    "list_contributors", "lock_change", "mark_merged", "merge", "present_change", "require_editable", "require_live", "revise_change", "set_change", "set_status", "slots",
     "tables", "update",
 ]  # fmt: skip

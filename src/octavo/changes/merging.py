@@ -8,6 +8,7 @@ from ..access import Can
 from ..content import BranchMoved, Changes, new_revision, same_version
 from ..core.merge import Versions
 from ..kit.context import Context
+from ..kit.db import Transaction
 from . import store
 from .comparing import Merged, into_change, into_main, sides_of
 from .entering import ChangeAccess, require_still
@@ -66,6 +67,17 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         store.forget_settled(tx, change.id)
         tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
     return Result(made.revision_id, False)
+
+
+def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
+    """Says of a change request that main has all that it holds since a revision, which did not come from it. Raises
+    BranchMoved where it was edited meanwhile."""
+    require_still(tx, access, Can.MERGE)
+    change = held(tx, seen)
+    require_editable(change)
+    store.set_fields(tx, change, status="merged", revision_merged=revision)
+    store.forget_settled(tx, change.id)
+    tell(tx, "change_request_merged", access, change.id, revision=revision)
 
 
 def _differing(change: Versions, state: Versions) -> Changes:

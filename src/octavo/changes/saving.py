@@ -117,9 +117,10 @@ def create_with(
     subject: str,
     type: str = "edits",
     parents: Sequence[str] = (),
+    also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """A draft over ``main`` that holds these changes and their conflicts. Raises BranchMoved when that is no longer
-    the head of main."""
+    """A draft over ``main`` that holds these changes and their conflicts. ``also``: what is written in the same
+    transaction. Raises BranchMoved when that is no longer the head of main."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
         require_still(tx, space, Can.EDIT)
@@ -133,7 +134,17 @@ def create_with(
         )
         store.add_contribution(tx, change.id, space.user_id, "edit")
         tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
+        if also is not None:
+            also(tx, store.get_change(tx, change.id))
         return store.get_change(tx, change.id)
+
+
+def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
+    """Opens, archives or takes back to a draft one that is not merged."""
+    if change.status in (status, "merged"):
+        return
+    store.set_fields(tx, change, status=status)
+    tell(tx, "change_request_status_updated", access, change.id, status=status)
 
 
 def create_conflicted(

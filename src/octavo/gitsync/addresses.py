@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
@@ -97,6 +98,11 @@ def read_branch(text: str, field: str = "branch") -> str:
     except UnicodeEncodeError:
         raise BadRequest(f"{field}: expected the name of a branch") from None
     return name
+
+
+def fits(pattern: str | None, branch: str) -> bool:
+    """Whether the name of a branch fits a pattern, in which ``*`` stands for anything."""
+    return pattern is not None and fnmatchcase(branch, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
 def read_folder(text: str, field: str = "folder") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from ..changes import Sides
 from ..content import (
     ITEM_KINDS,
     Item,
@@ -84,3 +85,29 @@ def same_item(one: Item | None, two: Item | None) -> bool:
     if one is None or two is None:
         return one is two
     return replace(one, created_at=two.created_at) == two
+
+
+def sides_beside(
+    tx: Transaction, agreed: Agreed, theirs: Versions, main: State, page_ids: set[str], item_ids: set[str]
+) -> Sides:
+    """The repository's side as a change request's, beside main, over what they agreed on."""
+    base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
+    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
+
+    def page_of(now: Page | None, id: str) -> Page | None:
+        return base_pages.get(id) if same_page(now, base_pages.get(id)) else now
+
+    def item_of(now: Item | None, id: str) -> Item | None:
+        return base_items.get(id) if same_item(now, base_items.get(id)) else now
+
+    return Sides(
+        Versions(base_pages, base_items),
+        Versions(
+            {id: page_of(page, id) for id, page in theirs.pages.items()},
+            {id: item_of(item, id) for id, item in theirs.items.items()},
+        ),
+        Versions(
+            {id: page_of(pages.get(id), id) for id in page_ids},
+            {id: item_of(items.get(id), id) for id in item_ids},
+        ),
+    )

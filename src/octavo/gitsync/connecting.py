@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from ..access import SpaceAccess, audit
+from ..changes import ChangeAccess, get_change, require_editable
 from ..errors import BadRequest, Conflict, NotFound
 from ..kit.clock import now
 from ..kit.context import Context
@@ -15,7 +16,7 @@ from ..kit.db import Transaction
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
 from .credentials import HOOK_SECRET, Credential, make_key, seal
-from .hosters import require_reportable
+from .hosters import require_hoster
 from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
 from .signing import make_signing_key
@@ -59,8 +60,11 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
     _require_free(tx, space, remote, branch, folder)
     credential, public = _credential(context, remote, given.credential, space)
     provider = given.provider if given.provider is not UNSET else provider_of(remote)
+    kind = credential.kind if credential else None
     if given.commit_statuses:
-        require_reportable(remote, provider, credential.kind if credential else None)
+        require_hoster(remote, provider, kind, "commitStatuses")
+    if given.pull_requests:
+        require_hoster(remote, provider, kind, "pullRequests")
     row, hook = _new_row(context, space, remote, branch, folder, credential)
     row = structs.replace(
         row,
@@ -71,6 +75,7 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
         message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
         poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
         statuses=int(given.commit_statuses),
+        **_followed(given),
         **(_signing(context, space, True) if given.sign_commits else {}),
         status="waiting",
         # Should the job of the first sync be lost, somebody looks all the same.
@@ -122,6 +127,20 @@ def _credential(
     return Credential(given.type, given.secret, given.username or ""), None
 
 
+def _followed(given: ConnectGit) -> dict[str, Any]:
+    fits = given.branch_pattern
+    return {"pulls": int(given.pull_requests), "pattern": None if fits is UNSET else _branches(fits)}
+
+
+def _branches(text: str | None) -> str | None:
+    """Raises BadRequest."""
+    if not text:
+        return None
+    # What stands for other signs is in no name of a branch.
+    read_branch(text.replace("*", "-"), "branchPattern")
+    return text
+
+
 def _signing(context: Context, space: SpaceAccess, wanted: bool) -> dict[str, Any]:
     sealed, public = make_signing_key(context.sealer, space.space_id) if wanted else (None, None)
     return {"signing_secret": sealed, "signing_key": public}
@@ -150,6 +169,7 @@ def _new_row(
         "hook_secret": HOOK_SECRET.seal(context.sealer, hook, space.space_id),
         "message": DEFAULT_MESSAGE,
         "statuses": 0,
+        "pulls": 0,
         "poll": POLL,
         "user_id": space.user_id,
         "status": "waiting",
@@ -188,9 +208,15 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
         fields |= _signing(context, space, given.sign_commits)
     if given.commit_statuses is not UNSET:
         fields["statuses"] = int(given.commit_statuses)
-    if fields.get("statuses", row.statuses):
-        provider = fields.get("provider", row.provider)
-        require_reportable(_allowed(context, row.remote), provider, fields.get("credential", row.credential))
+    if given.pull_requests is not UNSET:
+        fields["pulls"] = int(given.pull_requests)
+    if given.branch_pattern is not UNSET:
+        fields["pattern"] = _branches(given.branch_pattern)
+    for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
+        if fields.get(name, getattr(row, name)):
+            provider = fields.get("provider", row.provider)
+            kind = fields.get("credential", row.credential)
+            require_hoster(_allowed(context, row.remote), provider, kind, field)
     if given.forget_host_key:
         fields["host_key"] = None
     if fields:
@@ -226,6 +252,41 @@ def ask_now(tx: Transaction, space: SpaceAccess, first: store.First | None) -> S
     store.set_fields(tx, space.space_id, status="waiting" if row.holder is None else row.status, failures=0)
     ask(tx, space.organization_id, space.space_id, "asked")
     return get_sync(tx, space)
+
+
+def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
+    """From now on the edits of a change request are commits of a branch, which the next sync makes where it has none.
+    Raises NotFound, BadRequest, Conflict."""
+    space = access.space
+    row = get_sync(tx, space)
+    if row.direction == "import":
+        raise Conflict("This sync only imports: the repository is never written.")
+    change = get_change(tx, access.change_id)
+    require_editable(change)
+    link = store.find_branch_of(tx, change.id)
+    if link is not None:
+        if link.branch is None:
+            raise Conflict("Its branch is in another repository: only its owners write there.")
+        if branch is not None and branch != link.branch:
+            raise Conflict(f"branch: this change request has the branch {link.branch} already.")
+        link = structs.replace(link, pushes=1)
+    else:
+        name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
+        ref = f"refs/heads/{name}"
+        taken = next((one for one in store.list_branches(tx, space.space_id) if one.ref == ref), None)
+        if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
+            raise Conflict("branch: another change request or the space itself is synced with this branch.")
+        moment = now()
+        link = store.BranchRow(
+            space.space_id, ref, name, None, change.subject or name, None, change.id, None, None, None, 1, "open",
+            None, moment, moment,
+        )  # fmt: skip
+    store.put_branch(tx, link)
+    target = ("space", space.space_id)
+    audit(tx, space.actor, "git.branch_pushed", space.organization_id, target, after={"branch": link.branch})
+    if row.status != "stopped":
+        ask(tx, space.organization_id, space.space_id, "asked")
+    return link
 
 
 def disconnect(tx: Transaction, space: SpaceAccess) -> bool:

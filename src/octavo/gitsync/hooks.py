@@ -1,10 +1,10 @@
-"""What hosters send when a branch was pushed to. A hook only says that there is something to look at: one that is sent
+"""What hosters send when a branch was pushed to, or a pull request is another one. A hook only says that there is something to look at: one that is sent
 again, or says something wrong, makes nobody write anything that is not in the repository."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from ..errors import BadRequest, NotFound, OctavoError
 from ..kit.clock import now
 from ..kit.context import Context
 from . import store
+from .addresses import fits
 from .credentials import HOOK_SECRET
 from .jobs import ask
 from .store import SyncRow
@@ -40,7 +41,9 @@ def receive(context: Context, space_id: str, headers: Mapping[bytes, bytes], bod
         organization = store.find_organization(tx, space_id)
     if row is None or organization is None or not _is_signed(context, row, headers, body):
         raise NotFound(_UNKNOWN)
-    if not _is_about(row, body):
+    with context.db.read() as tx:
+        followed = [link.branch for link in store.list_branches(tx, space_id) if link.branch]
+    if not _is_about(row, followed, body):
         return
     with context.db.write() as tx:
         store.set_fields(tx, space_id, hooked_at=now())
@@ -67,14 +70,20 @@ def _is_signed(context: Context, row: SyncRow, headers: Mapping[bytes, bytes], b
     return False
 
 
-def _is_about(row: SyncRow, body: bytes) -> bool:
-    """Whether a hook may be about the synced branch: one that says nothing of branches may."""
+_PULLS = ("pull_request", "merge_request", "pullrequest")
+
+
+def _is_about(row: SyncRow, followed: Sequence[str], body: bytes) -> bool:
+    """Whether a hook may be about the synced branch, a followed one or a pull request: one that says nothing of these
+    may be."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
     if not isinstance(said, dict):
         return True
+    if any(name in said for name in _PULLS) or said.get("object_kind") in _PULLS:
+        return bool(row.pulls)
     refs: list[Any] = [said["ref"]] if isinstance(said.get("ref"), str) else []
     push = said.get("push")
     changes = push.get("changes") if isinstance(push, dict) else None
@@ -86,4 +95,8 @@ def _is_about(row: SyncRow, body: bytes) -> bool:
                     refs.append(named["name"])
     if "zen" in said and "hook_id" in said:
         return False  # a hoster that tries the hook
-    return not refs or any(ref.removeprefix("refs/heads/") == row.branch for ref in refs)
+    return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
+
+
+def _is_followed(row: SyncRow, followed: Sequence[str], branch: str) -> bool:
+    return branch == row.branch or branch in followed or fits(row.pattern, branch)

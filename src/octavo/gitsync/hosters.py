@@ -1,4 +1,5 @@
-"""What hosters of repositories are told over their APIs: what became of a commit, as its status."""
+"""What hosters of repositories are told over their APIs: what became of a commit, as its status. How they are reached is
+the same for all that is asked of them."""
 
 from __future__ import annotations
 
@@ -43,51 +44,50 @@ class Request(Struct, frozen=True):
     body: bytes
 
 
-def require_reportable(remote: Remote, provider: str, credential: str | None) -> None:
-    """Raises BadRequest where a hoster cannot be told of commits."""
+def require_hoster(remote: Remote, provider: str, credential: str | None, field: str) -> None:
+    """Raises BadRequest, which names the field, where the API of a hoster cannot be asked."""
     if provider not in _STATES:
-        raise BadRequest(
-            "commitStatuses: expected a repository at GitHub, GitLab, Gitea, Forgejo or Bitbucket"
-        )
+        raise BadRequest(f"{field}: expected a repository at GitHub, GitLab, Gitea, Forgejo or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
-        raise BadRequest("commitStatuses: a hoster is told with the token of an https address")
+        raise BadRequest(f"{field}: a hoster is asked with the token of an https address")
     if len(_parts(remote)) < 2:
-        raise BadRequest("commitStatuses: the address names no owner and repository")
+        raise BadRequest(f"{field}: the address names no owner and repository")
     if provider == "bitbucket" and remote.host != "bitbucket.org":
-        raise BadRequest("commitStatuses: of Bitbucket only bitbucket.org is told")
+        raise BadRequest(f"{field}: of Bitbucket only bitbucket.org has this API")
 
 
-def status_request(remote: Remote, provider: str, credential: Credential, status: CommitStatus) -> Request:
-    """What a hoster is sent, as its public API has it. Raises BadRequest where there is no way."""
-    require_reportable(remote, provider, credential.kind)
+def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
+    """The address of a repository in its hoster's API, and the headers of every request there."""
     origin = remote.url.removesuffix(remote.path)
     parts = _parts(remote)
     owner, name = (quote(part, safe="") for part in parts[-2:])
     above = "".join(f"/{quote(part, safe='')}" for part in parts[:-2])
-    state = _STATES[provider][status.state]
-    description = status.description[:_MOST_DESCRIPTION]
     headers = {"accept": "application/json", "content-type": "application/json"}
-    body: dict[str, Any] = {"state": state, "target_url": status.url, "description": description}
     if provider == "github":
         base = "https://api.github.com" if remote.host == "github.com" else f"{origin}/api/v3"
-        url = f"{base}/repos/{owner}/{name}/statuses/{status.commit}"
         headers |= {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
         headers["authorization"] = _authorization(credential, "Bearer")
-        body["context"] = status.name
-    elif provider == "gitlab":
-        project = quote("/".join(parts), safe="")
-        url = f"{origin}/api/v4/projects/{project}/statuses/{status.commit}"
+        return f"{base}/repos/{owner}/{name}", headers
+    if provider == "gitlab":
         headers["private-token"] = credential.secret
-        body["name"] = status.name
-    elif provider == "gitea":
-        url = f"{origin}{above}/api/v1/repos/{owner}/{name}/statuses/{status.commit}"
+        return f"{origin}/api/v4/projects/{quote('/'.join(parts), safe='')}", headers
+    if provider == "gitea":
         headers["authorization"] = _authorization(credential, "token")
-        body["context"] = status.name
-    else:
-        url = (
-            f"https://api.bitbucket.org/2.0/repositories/{owner}/{name}/commit/{status.commit}/statuses/build"
-        )
-        headers["authorization"] = _authorization(credential, "Bearer")
+        return f"{origin}{above}/api/v1/repos/{owner}/{name}", headers
+    headers["authorization"] = _authorization(credential, "Bearer")
+    return f"https://api.bitbucket.org/2.0/repositories/{owner}/{name}", headers
+
+
+def status_request(remote: Remote, provider: str, credential: Credential, status: CommitStatus) -> Request:
+    """What a hoster is sent, as its public API has it. Raises BadRequest where there is no way."""
+    require_hoster(remote, provider, credential.kind, "commitStatuses")
+    base, headers = repository_api(remote, provider, credential)
+    state = _STATES[provider][status.state]
+    description = status.description[:_MOST_DESCRIPTION]
+    body: dict[str, Any] = {"state": state, "target_url": status.url, "description": description}
+    url = f"{base}/statuses/{status.commit}"
+    if provider == "bitbucket":
+        url = f"{base}/commit/{status.commit}/statuses/build"
         body = {
             "key": status.key,
             "state": state,
@@ -95,6 +95,8 @@ def status_request(remote: Remote, provider: str, credential: Credential, status
             "url": status.url,
             "description": description,
         }
+    else:
+        body["name" if provider == "gitlab" else "context"] = status.name
     return Request(url, headers, msgspec.json.encode(body))
 
 

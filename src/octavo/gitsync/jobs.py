@@ -84,8 +84,15 @@ schedule("git-copies", 86_400.0, "removeGitCopies")
 
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
-    """A revision of main is to be committed; one that came from a sync finds nothing to do."""
-    if event.type != "space_content_updated" or event.space_id is None or event.organization_id is None:
+    """A revision of main is to be committed, and one of a change request that has a branch; what came from a sync finds
+    nothing to do."""
+    if event.space_id is None or event.organization_id is None:
+        return
+    if event.type == "change_request_content_updated":
+        link = store.find_branch_of(tx, event.payload["change_request"])
+        if link is None or not link.pushes:
+            return
+    elif event.type != "space_content_updated":
         return
     found = store.find_sync(tx, event.space_id)
     if found is None or found.first is not None or found.status == "stopped":

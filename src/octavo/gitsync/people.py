@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ..access import find_user_by_email, has_verified_email, list_users_by_id, role_of_member
-from ..changes import find_change
+from ..access import UserRow, find_user_by_email, has_verified_email, list_users_by_id, role_of_member
+from ..changes import ChangeRow, find_change, list_contributors
 from ..content import RevisionRow, State, list_revisions
 from ..kit.db import Transaction
 
@@ -74,12 +74,27 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
         body = "\n".join(f"* {line}" for line in dict.fromkeys(rest))
     else:
         message, body = "Edited in Octavo", ""
+    return _said(message, body, ordered)
+
+
+def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
+    """What a commit says of what a change request holds."""
+    ids = dict.fromkeys(
+        [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
+    )
+    ids.setdefault(change.created_by)
+    people = list_users_by_id(tx, list(ids)[:_MOST_PEOPLE])
+    return _said(
+        filled(template, change.number, change.subject), "", [people[id] for id in ids if id in people]
+    )
+
+
+def _said(message: str, body: str, people: Sequence[UserRow]) -> Said:
     trailers = "\n".join(
-        f"Co-authored-by: {Person(user.display_name, user.email).line().decode()}" for user in ordered[1:]
+        f"Co-authored-by: {Person(user.display_name, user.email).line().decode()}" for user in people[1:]
     )
     whole = "\n\n".join(part for part in (message, body, trailers) if part)
-    author = Person(ordered[0].display_name, ordered[0].email) if ordered else None
-    return Said(whole, author)
+    return Said(whole, Person(people[0].display_name, people[0].email) if people else None)
 
 
 def filled(template: str, number: int, subject: str) -> str:

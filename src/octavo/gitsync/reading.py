@@ -42,7 +42,16 @@ from .repository import Change, Entry, Repository, is_safe
 _MOST_FAST = 500
 _BATCH = 100
 _LFS = b"version https://git-lfs.github.com/spec/v1"
+Adopted = Callable[[], Mapping[tuple[str, str], str]]
+"""Ids by kind and name (``name_of``)."""
 _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
+
+
+def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
+    """What tells a page or an item apart from others in the files of a space."""
+    if isinstance(thing, Item):
+        return thing.kind, thing.path or thing.name
+    return "page", thing.file_path or f"{thing.kind}:{thing.title}"
 
 
 class Read(Struct):
@@ -61,10 +70,12 @@ def read_changes(
     old_tree: bytes | None,
     new_tree: bytes | None,
     is_space: Callable[[str], bool],
+    adopted: Adopted | None = None,
 ) -> Read:
-    """What differs between two trees of the synced folder, over what both sides agree on."""
+    """What differs between two trees of the synced folder, over what both sides agree on. ``adopted``: how pages and
+    items are called that others know already, where these trees bring them."""
     changes = copy.changes(old_tree, new_tree)
-    reader = _Reader(context, copy, agreed, is_space)
+    reader = _Reader(context, copy, agreed, is_space, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
     if not usable:
         return Read(Versions(), reader.problems)
@@ -74,9 +85,15 @@ def read_changes(
 
 class _Reader:
     def __init__(
-        self, context: Context, copy: Repository, agreed: Agreed, is_space: Callable[[str], bool]
+        self,
+        context: Context,
+        copy: Repository,
+        agreed: Agreed,
+        is_space: Callable[[str], bool],
+        adopted: Adopted,
     ) -> None:
         self.context, self.copy, self.agreed, self.is_space = context, copy, agreed, is_space
+        self.adopted = adopted
         self.problems: list[Problem] = []
         self.oids: dict[str, str] = {}
         self._texts: list[str] = []
@@ -280,6 +297,13 @@ class _Structure:
         }
         self._texts: dict[str, tuple[str, str] | None] = {}
         self.kept_as_files: list[str] = []
+        self.adopted = {
+            name: id for name, id in reader.adopted().items() if id not in pages and id not in items
+        }
+
+    def _id(self, name: tuple[str, str]) -> str:
+        """Of a page or an item that comes: the one that others know it by, else a new one."""
+        return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | None:
         """The text and hash of a file of the new tree, which is a page or an include there."""
@@ -329,7 +353,12 @@ class _Structure:
             reads.append((PageText(planned=planned, place=place, title=planned.title), None, body))
         self.reader.flush()
         with self.reader.context.db.read() as tx:
-            return match_pages(reads, self.pages, lambda digest: get_body(tx, digest))
+            found = match_pages(reads, self.pages, lambda digest: get_body(tx, digest))
+        free = dict(self.adopted)
+        for place, planned in enumerate(side.plan.pages):
+            if found[place] not in self.pages and (known := free.pop(name_of(planned), None)):
+                found[place] = known
+        return found
 
     # --- pages ----------------------------------------------------------------------------------------
 
@@ -488,7 +517,7 @@ class _Structure:
 
     def _item(self, path: str, kind: str, before: Item | None) -> Item | None:
         name = path.rpartition("/")[2]
-        item = before or Item(id=ids.new_id(), kind=kind, name=name, path=path)  # type: ignore[arg-type]
+        item = before or Item(id=self._id((kind, path)), kind=kind, name=name, path=path)  # type: ignore[arg-type]
         if before is not None and before.path != path:
             item = replace(
                 item,
@@ -512,7 +541,9 @@ class _Structure:
         found: dict[str, Item | None] = {}
         for path in dict.fromkeys(self.kept_as_files):
             before = self.by_path.get(("file", path))
-            item = before or Item(id=ids.new_id(), kind="file", name=path.rpartition("/")[2], path=path)
+            item = before or Item(
+                id=self._id(("file", path)), kind="file", name=path.rpartition("/")[2], path=path
+            )
             found[item.id] = replace(item, **self.reader.file(path, self.new.entries[path]))
         return found
 
@@ -528,7 +559,7 @@ class _Structure:
                     found[before.id] = None
                 continue
             content = msgspec.json.encode(new.variables[name]).decode()
-            item = before or Item(id=ids.new_id(), kind="variable", name=name)
+            item = before or Item(id=self._id(("variable", name)), kind="variable", name=name)
             found[item.id] = replace(item, content=content)
         return found
 

@@ -5,7 +5,7 @@ Loaded only where it is used, for Git takes long to load.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -79,10 +79,10 @@ class Connection:
         symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
         return Heads(refs, symrefs)
 
-    def fetch(self, copy: Repository, branch: str, base: str | None) -> str | None:
+    def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
         """Brings what the branch has and the copy lacks, and gives its commit; None for a branch that is not there.
         ``base``: the commit that was synced last. Without it only the newest commit comes, without its history; so
-        does one that ``base`` may not lead to, with all of it."""
+        does one that ``base`` may not lead to, with all of it. ``whole``: all of its history, whatever is had."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -94,9 +94,9 @@ class Connection:
                 return []
             chosen.append(bytes(oid))
             self._meter.most = MOST_RECEIVED
-            return [] if copy.has(chosen[0].decode()) else [ObjectID(chosen[0])]
+            return [] if copy.has(chosen[0].decode()) and not whole else [ObjectID(chosen[0])]
 
-        depth = 1 if base is None else None
+        depth = 1 if base is None and not whole else None
         if base is not None and not copy.has(base):
             copy.forget()  # what is had of it does not lead to the base
         with self._client() as client:
@@ -112,23 +112,54 @@ class Connection:
         copy.keep(head)
         return head
 
+    def fetch_chosen(
+        self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
+    ) -> dict[str, str]:
+        """Brings the commits of the refs that ``choose`` names, of all that the remote has (commits by name), and gives
+        them; one that is no commit is left out."""
+        chosen: dict[str, str] = {}
+
+        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+            known = {
+                bytes(name).decode("utf-8", "backslashreplace"): bytes(oid).decode()
+                for name, oid in refs.items()
+                if oid
+            }
+            chosen.update((name, known[name]) for name in choose(known) if name in known)
+            if self._meter is not None:
+                self._meter.most = MOST_RECEIVED
+            return [ObjectID(oid.encode()) for oid in dict.fromkeys(chosen.values()) if not copy.has(oid)]
+
+        if self.remote.scheme == "file":
+            wants(self._read_refs(copy))
+        else:
+            with self._client() as client:
+                self._told(lambda: git_packs.fetch(client, self._path, copy.repo, wants, None, MOST_RECEIVED))
+        return {name: oid for name, oid in chosen.items() if copy.has(oid)}
+
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
         """The branch of a repository in a folder, whose files are read where they are."""
-
-        def look() -> str | None:
-            with Repo(self.remote.path) as there:
-                oid = there.refs.as_dict().get(name)  # type: ignore[call-overload]
-                copy.borrow(str(there.object_store.path))
-            return bytes(oid).decode() if oid else None
-
-        head = self._told(look)
-        if head is not None:
-            copy.commit(head)
+        oid = self._read_refs(copy).get(name)
+        if not oid:
+            return None
+        head = oid.decode()
+        copy.commit(head)
         return head
 
-    def push(self, copy: Repository, branch: str, commit: str, expected: str | None) -> None:
+    def _read_refs(self, copy: Repository) -> dict[bytes, bytes]:
+        def look() -> dict[bytes, bytes]:
+            with Repo(self.remote.path) as there:
+                copy.borrow(str(there.object_store.path))
+                return {bytes(name): bytes(oid) for name, oid in there.refs.as_dict().items()}
+
+        return self._told(look)
+
+    def push(
+        self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
+    ) -> None:
         """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
-        Raises Stopped with MOVED where it is not."""
+        ``above``: a commit that the remote has, for a branch that it has not. Raises Stopped with MOVED where the branch
+        is elsewhere."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
@@ -140,7 +171,7 @@ class Connection:
         with self._client() as client:
 
             def pack_data(have: Any, want: Any, **more: Any) -> Any:
-                return copy.pack(commit, expected)
+                return copy.pack(commit, expected or above)
 
             def send() -> Any:
                 return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
@@ -150,7 +181,8 @@ class Connection:
         if wrong:
             said = wrong if isinstance(wrong, str) else repr(wrong)
             raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
-        copy.keep(commit)
+        if expected is not None or above is None:
+            copy.keep(commit)
 
     # --- how ------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from dulwich.diff_tree import tree_changes
 from dulwich.errors import NotGitRepository
+from dulwich.graph import find_merge_base
 from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tree
 from dulwich.pack import pack_objects_to_data
 from dulwich.repo import Repo
@@ -163,6 +164,14 @@ class Repository:
                 waiting.extend(bytes(parent) for parent in commit.parents)
         found.sort(key=lambda commit: commit.commit_time, reverse=True)
         return found if met else None
+
+    def fork(self, one: str, other: str) -> str | None:
+        """Where the histories of two commits parted; None where they share nothing that is known here."""
+        try:
+            found = find_merge_base(self.repo, [ObjectID(one.encode()), ObjectID(other.encode())])
+        except KeyError:
+            return None
+        return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
         """What is known of the commits before ``base``, near ones only: a walk ends there early."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
+from ..changes import ChangeAccess
 from ..errors import BadRequest
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import connecting, hooks, store, wire
-from .wire import present_info, present_run, present_sync, present_with_secret
+from .wire import present_branch, present_info, present_run, present_sync, present_with_secret
 
 operation = Area("gitsync").operation
 
@@ -174,6 +175,43 @@ def list_sync_runs(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[
 
 
 @operation(
+    "listGitBranches",
+    "GET",
+    f"{_SYNC}/branches",
+    needs=Can.TRIGGER_GIT_SYNC,
+    returns=Listing[wire.GitBranch],
+    errors=(404,),
+    extension=True,
+)
+def list_branches(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[wire.GitBranch]:
+    """The branches and pull requests of the repository that change requests are kept in step with, by the names of their
+    branches."""
+    with call.db.read() as tx:
+        connecting.get_sync(tx, space)
+        found = store.list_branches_page(tx, space.space_id, query.limit, query.page)
+        return present_slice(found, present_branch)
+
+
+@operation(
+    "pushChangeRequestToGit",
+    "POST",
+    "/spaces/{spaceId}/change-requests/{changeRequestId}/git/push",
+    needs=Can.TRIGGER_GIT_SYNC,
+    returns=wire.GitBranch,
+    status=202,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
+    """Keeps a change request in step with a branch of the repository from now on, so that developers review it there: its
+    edits are commits of the branch, which is made where there is none, and pushes to it become edits. Nothing is ever
+    forced. It happens in a job."""
+    with call.db.write() as tx:
+        branch = body.branch if body.branch is not UNSET else None
+        return present_branch(connecting.push_change(tx, change, branch))
+
+
+@operation(
     "rotateGitSyncSecret",
     "POST",
     f"{_SYNC}/hook-secret",
@@ -201,6 +239,6 @@ def rotate_secret(call: Call, space: SpaceAccess) -> wire.GitSyncWithSecret:
     extension=True,
 )
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
-    """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed. It has to be signed with the secret of
+    """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed, or a pull request changed. It has to be signed with the secret of
     the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a wrong one."""
     hooks.receive(call.context, space_id, call.headers, body.data)

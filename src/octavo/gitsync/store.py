@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..content import Item
 from ..core.pages import Page
@@ -23,6 +23,7 @@ First = Literal["import", "export"]
 Status = Literal["waiting", "running", "synced", "failed", "stopped"]
 RunStatus = Literal["running", "done", "nothing", "failed", "stopped"]
 Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
+BranchStatus = Literal["open", "merged", "closed"]
 MOST_RUNS = 200
 """Runs that are kept of a space."""
 MOST_PROBLEMS = 500
@@ -52,6 +53,9 @@ class SyncRow(Struct, frozen=True):
     hooked_at: int | None
     message: str
     statuses: int
+    pulls: int
+    pattern: str | None
+    branches_error: str | None
     poll: int
     user_id: str
     commit_id: str | None
@@ -86,13 +90,53 @@ class RunRow(Struct, frozen=True):
     imported: int
     exported: int
     conflicts: int
+    followed: int
     problems: str
     reason: str | None
     error: str | None
 
 
+class SyncOutcome(Struct):
+    """What a run did."""
+
+    commit: str | None = None
+    pushed: str | None = None
+    revision: str | None = None
+    change_id: str | None = None
+    imported: int = 0
+    exported: int = 0
+    conflicts: int = 0
+    followed: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def did_nothing(self) -> bool:
+        return not (self.pushed or self.imported or self.exported or self.conflicts or self.followed)
+
+
+class BranchRow(Struct, frozen=True):
+    """A branch that a change request is kept in step with; see the table."""
+
+    space_id: str
+    ref: str
+    branch: str | None
+    pull: str | None
+    title: str
+    url: str | None
+    change_id: str | None
+    commit_id: str | None
+    checked: str | None
+    pushing: str | None
+    pushes: int
+    status: str
+    error: str | None
+    created_at: int
+    updated_at: int
+
+
 _SYNC = ", ".join(SyncRow.__struct_fields__)
 _RUN = ", ".join(RunRow.__struct_fields__)
+_BRANCH = ", ".join(BranchRow.__struct_fields__)
 
 
 def find_sync(tx: Transaction, space_id: str) -> SyncRow | None:
@@ -176,6 +220,57 @@ def require_held(tx: Transaction, space_id: str, holder: str) -> SyncRow:
     if found is None:
         raise LeaseLost(space_id)
     return found
+
+
+# --- branches that are followed -----------------------------------------------------------------------
+
+
+def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
+    """All of a space, by what is fetched."""
+    rows = tx.all(f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space ORDER BY ref", space=space_id)
+    return [BranchRow(*row) for row in rows]
+
+
+def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
+    """Those with a change request, by what is fetched."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT {_BRANCH} FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL AND ref > :after
+            ORDER BY ref LIMIT :limit""",
+        space=space_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(
+        "SELECT count(*) FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL", space=space_id
+    )
+    return slice_rows([BranchRow(*row) for row in rows], limit, count, lambda row: (row.ref,))
+
+
+def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
+    """The open one of a change request."""
+    row = tx.one(
+        f"SELECT {_BRANCH} FROM git_branches WHERE change_id = :change AND status = 'open' ORDER BY ref LIMIT 1",
+        change=change_id,
+    )
+    return BranchRow(*row) if row else None
+
+
+def put_branch(tx: Transaction, row: BranchRow) -> None:
+    """In place of one with the same ref."""
+    names = BranchRow.__struct_fields__
+    sets = ", ".join(
+        f"{name} = excluded.{name}" for name in names if name not in ("space_id", "ref", "created_at")
+    )
+    tx.run(
+        f"""INSERT INTO git_branches ({_BRANCH}) VALUES ({", ".join(f":{name}" for name in names)})
+            ON CONFLICT (space_id, ref) DO UPDATE SET {sets}""",
+        **(msgspec.structs.asdict(row) | {"updated_at": now()}),
+    )
+
+
+def delete_branch(tx: Transaction, row: BranchRow) -> None:
+    tx.run("DELETE FROM git_branches WHERE space_id = :space AND ref = :ref", space=row.space_id, ref=row.ref)
 
 
 # --- what the repository has otherwise ----------------------------------------------------------------

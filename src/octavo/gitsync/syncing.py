@@ -16,18 +16,15 @@ import stat
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ..access import Can, SpaceAccess, act_for, space_access
-from ..changes import Sides, create_conflicted, create_with, into_main
+from ..changes import create_conflicted, create_with, into_main
 from ..content import (
     BranchMoved,
     Changes,
     Item,
     State,
-    find_items,
-    find_pages,
     get_body,
     list_changed,
     list_items,
@@ -55,9 +52,9 @@ from ..spaces import get_space
 from ..transfer import SourceError, import_files, source_of_tree
 from . import store
 from .addresses import read_remote, web_address
-from .agreed import Agreed, same_item, same_page
+from .agreed import Agreed, sides_beside
 from .credentials import unseal
-from .hosters import CommitStatus, tell
+from .following import follow, known_to_changes
 from .people import Person, Said, describe, find_author
 from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
@@ -72,8 +69,9 @@ from .repository import (
     open_copy,
 )
 from .signing import SIGNING, sign
-from .store import SyncRow
-from .writing import Differing, FileText, Writing, differing, write_all, write_files
+from .store import SyncOutcome, SyncRow
+from .telling import tell_of_commit
+from .writing import Differing, FileText, Writing, differing_from, write_all, write_files
 
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
@@ -81,23 +79,6 @@ _OF_THE_COMMIT = frozenset(
 """Reasons that are about what was pushed."""
 _ROUNDS = 6
 """How often a sync begins anew within a run because one side was changed meanwhile."""
-
-
-class SyncOutcome(Struct):
-    """What a run did."""
-
-    commit: str | None = None
-    pushed: str | None = None
-    revision: str | None = None
-    change_id: str | None = None
-    imported: int = 0
-    exported: int = 0
-    conflicts: int = 0
-    problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def did_nothing(self) -> bool:
-        return not (self.pushed or self.imported or self.exported or self.conflicts)
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
@@ -110,7 +91,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         run_id = store.insert_run(tx, space_id, cause)
     seen: str | None = None
     try:
-        running = _Sync(context, row, holder)
+        running = Sync(context, row, holder)
         try:
             outcome = running.run()
         finally:
@@ -131,7 +112,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         _ended_badly(context, row, holder, run_id, Stopped(Reason.INTERNAL, said), seen)
         raise
     if outcome.commit is not None and not outcome.did_nothing:
-        outcome.problems += _tell_hoster(context, row, outcome.commit, None)
+        outcome.problems += tell_of_commit(context, row, outcome.commit, None)
     with context.db.write() as tx:
         after = store.require_held(tx, space_id, holder)
         if outcome.did_nothing and cause == "poll":
@@ -149,6 +130,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 imported=outcome.imported,
                 exported=outcome.exported,
                 conflicts=outcome.conflicts,
+                followed=outcome.followed,
             )
         store.set_fields(
             tx, space_id, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
@@ -166,7 +148,7 @@ def _ended_badly(
     status: Any = "stopped" if waits else "failed"
     problems: list[Problem] = []
     if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
-        problems = _tell_hoster(context, row, seen, stopped.message)
+        problems = tell_of_commit(context, row, seen, stopped.message)
     with context.db.write() as tx:
         after = store.require_held(tx, row.space_id, holder)
         store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
@@ -193,28 +175,6 @@ def _ended_badly(
     return str(status)
 
 
-def _tell_hoster(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
-    """What became of a commit, where the hoster is to be told."""
-    if not row.statuses:
-        return []
-    folder = row.folder.rstrip("/")
-    status = CommitStatus(
-        commit,
-        "failure" if wrong else "success",
-        wrong or f"{context.settings.name} has it",
-        context.app.space(row.space_id, "/~/settings/git" if wrong else ""),
-        f"octavo/{folder}" if folder else "octavo",
-        f"octavo-{row.space_id}",
-    )
-    return tell(
-        Fetcher(context.settings.allow_private_fetch),
-        read_remote(row.remote, local=True),
-        row.provider,
-        unseal(context.sealer, row.space_id, row.secret),
-        status,
-    )
-
-
 def _tell(
     tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: Any
 ) -> None:
@@ -230,7 +190,9 @@ def _tell(
     )
 
 
-class _Sync:
+class Sync:
+    """One that runs."""
+
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
         self.space_id = row.space_id
@@ -254,6 +216,7 @@ class _Sync:
             with open_copy(self.context.settings.data_folder, self.space_id, row.folder, row.remote) as copy:
                 try:
                     self._round(copy)
+                    follow(self, copy)
                     return self.outcome
                 except BranchMoved:
                     continue
@@ -277,7 +240,7 @@ class _Sync:
                 self._arrived(row.pushing, row.pushing_revision)
             with self.context.db.write() as tx:
                 store.set_fields(tx, self.space_id, pushing=None, pushing_revision=None)
-            self.row = row = self._fresh()
+            self.row = row = self.fresh()
         self.head = head
         if row.first == "export":
             if row.seen is not None and row.seen != (head or ""):
@@ -288,10 +251,10 @@ class _Sync:
             return
         if row.first == "import" and (row.commit_id is None or not copy.has(row.commit_id)):
             self._import_all(copy, head)
-            row = self._fresh()
+            row = self.fresh()
         self._step(copy, head, decided=row.first == "import")
 
-    def _fresh(self) -> SyncRow:
+    def fresh(self) -> SyncRow:
         with self.context.db.write() as tx:
             self.row = store.require_held(tx, self.space_id, self.holder)
         return self.row
@@ -350,7 +313,7 @@ class _Sync:
             deadlines.check()
             if now() - told[0] > store.HOLD // 4:
                 told[0] = now()
-                self._fresh()
+                self.fresh()
 
         return progress
 
@@ -400,7 +363,9 @@ class _Sync:
             agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
         read = Read(Versions(), [])
         if old_tree != new_tree:
-            read = read_changes(self.context, copy, agreed, old_tree, new_tree, self._is_space)
+            read = read_changes(
+                self.context, copy, agreed, old_tree, new_tree, self.is_space, lambda: known_to_changes(self)
+            )
             self.outcome.problems = list(read.problems)
         for _ in range(_ROUNDS):
             try:
@@ -410,7 +375,7 @@ class _Sync:
                 deadlines.check()
         raise BranchMoved
 
-    def _is_space(self, other: str) -> bool:
+    def is_space(self, other: str) -> bool:
         with self.context.db.read() as tx:
             try:
                 return get_space(tx, other).organization_id == self.organization_id
@@ -426,7 +391,7 @@ class _Sync:
             item_ids = {*touched.items, *agreed.ahead_items, *theirs.items}
             if not page_ids and not item_ids and head == self.row.commit_id:
                 return
-            sides = _sides(tx, agreed, theirs, main, page_ids, item_ids)
+            sides = sides_beside(tx, agreed, theirs, main, page_ids, item_ids)
             merged = into_main(tx, sides, main)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
@@ -437,7 +402,7 @@ class _Sync:
             page_ids |= merged.changes.pages.keys()
             item_ids |= merged.changes.items.keys()
             then = agreed.with_changes(theirs)
-            found = _differing(tx, then, main, merged.changes, page_ids, item_ids)
+            found = differing_from(tx, then, main, merged.changes, page_ids, item_ids)
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
@@ -486,9 +451,9 @@ class _Sync:
         the repository has otherwise than the space from then on."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
-        entries, oids = self._entries(copy, tree, writing.files)
+        entries, oids = self.entries(copy, tree, writing.files)
         oids |= read.oids if read is not None else {}
-        commit = copy.add_commit(head, entries, self._text(said), self._signer()) if entries else None
+        commit = copy.add_commit(head, entries, self.text_of(said), self.signer()) if entries else None
         about = self._about(copy, head) if head is not None and changes else None
         with self.context.db.read() as tx:
             people = [author_of(copy.commit(head))] if head else []
@@ -526,6 +491,7 @@ class _Sync:
                 _tell(tx, self.row, "space_gitsync_started", made.revision_id, commit or head)
         self.outcome.revision, self.outcome.commit = made.revision_id, head
         if commit is None:
+            self.fresh()
             return
         self.connection.push(copy, self.row.branch, commit, head)
         self.outcome.pushed, self.outcome.commit = commit, commit
@@ -540,7 +506,7 @@ class _Sync:
 
     # --- the commit -----------------------------------------------------------------------------------
 
-    def _entries(
+    def entries(
         self, copy: Repository, tree: bytes | None, files: Mapping[str, FileText | None]
     ) -> tuple[dict[str, Entry | None], dict[str, str]]:
         """The files that a commit really changes, and what Git calls the texts and bytes of all."""
@@ -578,12 +544,12 @@ class _Sync:
         with self.context.db.read() as tx:
             return get_body(tx, file.content).encode()
 
-    def _text(self, said: Said) -> CommitText:
+    def text_of(self, said: Said) -> CommitText:
         host = app_hosts(self.context.settings.url)[0]
         octavo = Person(self.context.settings.name, f"octavo@{host}")
         return CommitText(said.author or octavo, octavo, now() // 1000, said.message + "\n")
 
-    def _signer(self) -> Callable[[bytes], bytes] | None:
+    def signer(self) -> Callable[[bytes], bytes] | None:
         if self.row.signing_secret is None:
             return None
         private = SIGNING.open(self.context.sealer, self.row.signing_secret, self.space_id)
@@ -614,47 +580,6 @@ def connect(context: Context, row: SyncRow) -> Connection:
         Fetcher(context.settings.allow_private_fetch),
         local=context.settings.allow_file_remotes,
         host_key=row.host_key,
-    )
-
-
-# --- sides ----------------------------------------------------------------------------------------------
-
-
-def _sides(
-    tx: Transaction, agreed: Agreed, theirs: Versions, main: State, page_ids: set[str], item_ids: set[str]
-) -> Sides:
-    """The repository's side as a change request's, beside main, over what they agreed on."""
-    base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
-    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
-
-    def page_of(now: Page | None, id: str) -> Page | None:
-        return base_pages.get(id) if same_page(now, base_pages.get(id)) else now
-
-    def item_of(now: Item | None, id: str) -> Item | None:
-        return base_items.get(id) if same_item(now, base_items.get(id)) else now
-
-    return Sides(
-        Versions(base_pages, base_items),
-        Versions(
-            {id: page_of(page, id) for id, page in theirs.pages.items()},
-            {id: item_of(item, id) for id, item in theirs.items.items()},
-        ),
-        Versions(
-            {id: page_of(pages.get(id), id) for id in page_ids},
-            {id: item_of(items.get(id), id) for id in item_ids},
-        ),
-    )
-
-
-def _differing(
-    tx: Transaction, then: Agreed, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
-) -> Differing:
-    """What the space is to have otherwise than the repository has it."""
-    old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
-    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
-    return differing(
-        {id: (old_pages.get(id), changes.pages.get(id, pages.get(id))) for id in page_ids},
-        {id: (old_items.get(id), changes.items.get(id, items.get(id))) for id in item_ids},
     )
 
 

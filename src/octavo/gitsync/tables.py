@@ -10,7 +10,7 @@ from ..core.problems import Problem
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import on_purge, on_transfer
-from .store import Direction, First, Provider, RunStatus, Status, delete_sync
+from .store import BranchStatus, Direction, First, Provider, RunStatus, Status, delete_sync
 
 _STAYS = "a copy beside the space that is synced would write into the same repository"
 
@@ -35,7 +35,16 @@ declare(
             "host_key",
             "tree_url",
             "commit_url",
+            "branches_error",
         ),
+    ),
+    Table(
+        name="git_branches",
+        of_space="space_id IN {spaces}",
+        stays=_STAYS,
+        columns=(row("change_id", "change_requests"),),
+        values={"status": get_args(BranchStatus)},
+        long=("ref", "title", "url", "error"),
     ),
     Table(
         name="git_ahead",

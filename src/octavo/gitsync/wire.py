@@ -10,10 +10,11 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from .addresses import Remote, read_remote, web_address
-from .store import Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
+from .store import BranchRow, BranchStatus, Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
 Branch = Annotated[str, Meta(min_length=1, max_length=211)]
+Pattern = Annotated[str, Meta(max_length=200)]
 Folder = Annotated[str, Meta(max_length=1000)]
 Message = Annotated[str, Meta(min_length=1, max_length=500)]
 Seconds = Annotated[int, Meta(ge=0, le=86_400)]
@@ -42,7 +43,9 @@ class GitTarget(Struct, rename="camel"):
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
     """``first``: the side that the other one becomes equal to at the beginning. ``pollSeconds`` 0: only hooks and people
     say when to look. ``signCommits``: commits are signed with a key that is made here.
-    ``commitStatuses``: the hoster is told what became of each commit; needs a token."""
+    ``commitStatuses``: the hoster is told what became of each commit; needs a token. ``pullRequests``: open pull requests
+    to the branch become change requests; needs a token. ``branchPattern``: so do branches whose names fit it, where ``*``
+    stands for anything."""
 
     first: First
     direction: Direction = "both"
@@ -51,6 +54,8 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
     poll_seconds: Seconds | UnsetType = UNSET
     sign_commits: bool = False
     commit_statuses: bool = False
+    pull_requests: bool = False
+    branch_pattern: Pattern | None | UnsetType = UNSET
 
 
 class UpdateGitSync(Struct, rename="camel"):
@@ -64,6 +69,8 @@ class UpdateGitSync(Struct, rename="camel"):
     credential: GitCredential | None | UnsetType = UNSET
     sign_commits: bool | UnsetType = UNSET
     commit_statuses: bool | UnsetType = UNSET
+    pull_requests: bool | UnsetType = UNSET
+    branch_pattern: Pattern | None | UnsetType = UNSET
     forget_host_key: bool = False
 
 
@@ -86,7 +93,7 @@ class GitInfo(Struct, rename="camel"):
 class GitSync(Struct, rename="camel", kw_only=True):
     """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
     the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for. ``signingKey``: the public part of the key that
-    commits are signed with."""
+    commits are signed with. ``branchesMessage``: why not all branches could be followed that should be."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -99,6 +106,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     credential: Literal["token", "password", "ssh-key"] | None
     commit_message: str
     commit_statuses: bool
+    pull_requests: bool
     poll_seconds: int
     ahead: int
     hook_url: str
@@ -112,6 +120,8 @@ class GitSync(Struct, rename="camel", kw_only=True):
     public_key: str | UnsetType = UNSET
     signing_key: str | UnsetType = UNSET
     host_key: str | UnsetType = UNSET
+    branch_pattern: str | UnsetType = UNSET
+    branches_message: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
     synced_at: str | UnsetType = UNSET
@@ -128,7 +138,7 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 class GitRun(Struct, rename="camel", kw_only=True):
     """``imported``: pages and files of the space that it changed; ``exported``: files of the repository.
-    ``changeRequest`` holds what both sides had changed."""
+    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed."""
 
     object: Literal["git-sync-run"] = "git-sync-run"
     id: str
@@ -138,6 +148,7 @@ class GitRun(Struct, rename="camel", kw_only=True):
     imported: int
     exported: int
     conflicts: int
+    change_requests: int
     problems: Raw
     ended_at: str | UnsetType = UNSET
     commit: str | UnsetType = UNSET
@@ -146,6 +157,31 @@ class GitRun(Struct, rename="camel", kw_only=True):
     change_request: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
+
+
+class GitBranch(Struct, rename="camel", kw_only=True):
+    """A branch that a change request is kept in step with. ``branch`` is left out for one of another repository,
+    ``pullRequest`` where there is none. ``pushes``: edits of the change request are committed to it. ``message``: what
+    is in the way."""
+
+    object: Literal["git-branch"] = "git-branch"
+    change_request: str
+    title: str
+    status: BranchStatus
+    pushes: bool
+    created_at: str
+    updated_at: str
+    branch: str | UnsetType = UNSET
+    pull_request: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    commit: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class PushChangeRequest(Struct):
+    """``branch``: left out, it is named after the change request."""
+
+    branch: Branch | UnsetType = UNSET
 
 
 class GitPreview(Struct, rename="camel"):
@@ -227,6 +263,9 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "credential": row.credential,
         "commit_message": row.message,
         "commit_statuses": bool(row.statuses),
+        "pull_requests": bool(row.pulls),
+        "branch_pattern": row.pattern or UNSET,
+        "branches_message": row.branches_error or UNSET,
         "poll_seconds": row.poll,
         "ahead": ahead,
         "hook_url": to.url(f"/spaces/{row.space_id}/git/hook"),
@@ -266,6 +305,7 @@ def present_run(run: RunRow) -> GitRun:
         imported=run.imported,
         exported=run.exported,
         conflicts=run.conflicts,
+        change_requests=run.followed,
         problems=Raw(run.problems.encode()),
         ended_at=iso(run.ended_at) if run.ended_at else UNSET,
         commit=run.commit_id or UNSET,
@@ -274,4 +314,20 @@ def present_run(run: RunRow) -> GitRun:
         change_request=run.change_id or UNSET,
         reason=run.reason or UNSET,
         message=run.error or UNSET,
+    )
+
+
+def present_branch(row: BranchRow) -> GitBranch:
+    return GitBranch(
+        change_request=row.change_id or "",
+        title=row.title,
+        status=row.status,  # type: ignore[arg-type]
+        pushes=bool(row.pushes),
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        branch=row.branch or UNSET,
+        pull_request=row.pull or UNSET,
+        url=row.url or UNSET,
+        commit=row.commit_id or UNSET,
+        message=row.error or UNSET,
     )

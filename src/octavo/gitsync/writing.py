@@ -8,12 +8,22 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ..content import ITEM_KINDS, Changes, Item, State, body_hash, list_items, list_pages
+from ..content import (
+    ITEM_KINDS,
+    Changes,
+    Item,
+    State,
+    body_hash,
+    find_items,
+    find_pages,
+    list_items,
+    list_pages,
+)
 from ..core.pages import Page
 from ..kit import ids
 from ..kit.db import Transaction
 from ..transfer import lay_out
-from .agreed import same_item, same_page
+from .agreed import Agreed, same_item, same_page
 
 _STRUCTURE = (
     "parent", "rank", "kind", "title", "link_title", "target", "computed", "file_path",
@@ -50,6 +60,18 @@ def differing(
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},
+    )
+
+
+def differing_from(
+    tx: Transaction, then: Agreed, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
+) -> Differing:
+    """What the space is to have otherwise than the repository has it."""
+    old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
+    pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
+    return differing(
+        {id: (old_pages.get(id), changes.pages.get(id, pages.get(id))) for id in page_ids},
+        {id: (old_items.get(id), changes.items.get(id, items.get(id))) for id in item_ids},
     )
 
 

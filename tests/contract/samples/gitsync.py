@@ -41,6 +41,8 @@ SAMPLES = {
     "disconnectGitSync": Sample(before=_connect),
     "runGitSync": Sample(before=_connect, body={}),
     "listGitSyncRuns": Sample(before=_connect),
+    "listGitBranches": Sample(before=_connect),
+    "pushChangeRequestToGit": Sample(before=_connect, body={"branch": "octavo/words"}),
     "rotateGitSyncSecret": Sample(before=_connect),
     "receiveGitHook": Sample(),
 }

@@ -1,0 +1,41 @@
+"""What the hoster of a synced space is told of its commits, where it is to be told."""
+
+from __future__ import annotations
+
+from ..core.problems import Problem
+from ..kit.context import Context
+from ..kit.fetch import Fetcher
+from .addresses import read_remote
+from .credentials import unseal
+from .hosters import CommitStatus, tell
+from .store import SyncRow
+
+
+def tell_of_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
+    """What became of a commit, where the hoster is to be told."""
+    said = wrong or f"{context.settings.name} has it"
+    return tell_hoster(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
+
+
+def tell_hoster(
+    context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
+) -> list[Problem]:
+    """The same; ``view``: where below the space people read more."""
+    if not row.statuses:
+        return []
+    folder = row.folder.rstrip("/")
+    status = CommitStatus(
+        commit,
+        "failure" if failed else "success",
+        said,
+        context.app.space(row.space_id, view),
+        f"octavo/{folder}" if folder else "octavo",
+        f"octavo-{row.space_id}",
+    )
+    return tell(
+        Fetcher(context.settings.allow_private_fetch),
+        read_remote(row.remote, local=True),
+        row.provider,
+        unseal(context.sealer, row.space_id, row.secret),
+        status,
+    )
