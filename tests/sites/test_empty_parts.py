@@ -56,7 +56,7 @@ class Site:
 
     def fill(self, name: str, files: dict[str, str]) -> None:
         self.write(name, files)
-        bring(self.world.context, str(self.folder / name), space_id=self.spaces[name])
+        bring(self.world.context, str(self.folder / name), space_id=self.spaces[name], whole=True)
 
     def get(self, path: str = "", **headers: str) -> Any:
         return self.visitor.get(self.base + path, **headers)
