@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -143,7 +144,10 @@ def hoster() -> Iterator[Any]:
             if number.isdigit():
                 self.answer(server.pulls[int(number)])
             else:
-                self.answer([pull for pull in server.pulls.values() if pull["state"] == "open"])
+                # One on a page, however many are asked for.
+                page = int(parse_qs(urlsplit(self.path).query)["page"][0])
+                found = [pull for pull in server.pulls.values() if pull["state"] == "open"]
+                self.answer(found[page - 1 : page])
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))

@@ -74,7 +74,8 @@ def list_open(
             pull = read_pull(provider, value, branch)
             if pull is not None and pull.state == "open":
                 found[pull.number] = pull
-        if len(values) < _PAGE[provider]:
+        # Each Gitea may give fewer than are asked for, so that only an empty page is surely the last.
+        if not values or (provider != "gitea" and len(values) < _PAGE[provider]):
             return list(found.values())[:MOST], len(found) <= MOST
         if len(found) > MOST:
             break

@@ -146,7 +146,7 @@ def _seconds(said: str | None) -> float:
         return 0.0
     try:
         return max(0.0, float(int(said)))
-    except ValueError:
+    except (ValueError, OverflowError):
         try:
             return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
         except (ValueError, TypeError, OverflowError):
