@@ -722,6 +722,11 @@ def test_members_preview_a_change_request(site, visibility):
     assert "Drafted text" in site.get("plans/drafted.md", cookie=cookie).text
     assert "Guide words" in site.get(cookie=cookie).text
     assert site.get("plans/other", cookie=cookie).status_code == 404
+    # Search finds what the draft says, for whoever sees it alone.
+    for words in ("drafted text", "Drafted start", "draf"):
+        found = site.get(f"~search?q={quote(words)}", cookie=cookie).text
+        assert "plans/drafted" in found or "Drafted start" in found, words
+        assert "plans/drafted" not in site.get(f"~search?q={quote(words)}").text, words
     # Whoever sees the site as it is sees nothing of it.
     _, plain = preview()
     for other in (f"octavo-preview={plain}", "", f"octavo-preview={token}x"):

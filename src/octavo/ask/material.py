@@ -16,7 +16,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..references import documents_for, visitor_of_token
-from ..search import Found, Organization
+from ..search import Draft, Found, Organization
 from ..sites import Outline, load_structure, sight_of
 
 
@@ -34,6 +34,11 @@ class Material(Protocol):
 
     @property
     def spaces(self) -> Sequence[str] | Organization: ...
+
+    @property
+    def draft(self) -> Draft | None:
+        """What one of the spaces shows in place of main."""
+        ...
 
     def sees(self, found: Found) -> bool: ...
 
@@ -53,6 +58,8 @@ def _described(page: Page, document: Document) -> list[Section]:
 
 class OfMembers:
     """Spaces that a member sees. That they do is for the caller to have made sure."""
+
+    draft: Draft | None = None
 
     def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
         self.spaces = spaces
@@ -93,6 +100,7 @@ class OfVisitor:
     ) -> None:
         self._visitor = visitor
         self._sight = sight_of(tx, visitor)
+        self.draft = self._sight.draft
         self._url = context.settings.url
         outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=bool(visitor.preview))
         self._bases: Mapping[str, str] = {

@@ -93,7 +93,9 @@ def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
     """By the words as they were written, which search knows how to correct. The space behind them says that the last
     one is complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
-    found = search_pages(tx, material.spaces, " ".join(words) + " ", _PAGES, sees=material.sees)
+    found = search_pages(
+        tx, material.spaces, " ".join(words) + " ", _PAGES, sees=material.sees, draft=material.draft
+    )
     return list(found.hits[:_PAGES])
 
 

@@ -157,10 +157,10 @@ def page_text(
 ) -> PageText:
     """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
     else."""
-    return store.prepare_page(tx, space_id, page.id, _titles(tx, page), _cut(page, document), draws)
+    return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 
-def _titles(tx: Transaction, page: Page) -> str:
+def titles_of(tx: Transaction, page: Page) -> str:
     """What navigation calls it and, where that differs, what it calls itself: its title, and the heading that its file
     begins with; a line each."""
     heading = leading_title(get_body(tx, page.body)) if page.body else None
@@ -168,7 +168,7 @@ def _titles(tx: Transaction, page: Page) -> str:
     return "\n".join(dict.fromkeys(title[:_MAX_TITLE] for title in titles if title))
 
 
-def _cut(page: Page, document: Document) -> list[SectionText]:
+def cut_page(page: Page, document: Document) -> list[SectionText]:
     """A page's text by sections, with its description in front."""
     found = [
         SectionText(part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions))

@@ -14,6 +14,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Next, Slice, decode_token, slice_rows
 from ..spaces import get_titles, list_visible_space_ids
+from .drafts import Draft
 from .querying import PageHit, Results, Sees, everything, search_pages, with_snippets
 from .store import FEW, Organization
 from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
@@ -54,11 +55,12 @@ def search_spaces(
     query: SearchQuery,
     sees: Sees = everything,
     trace: Trace | None = None,
+    draft: Draft | None = None,
 ) -> SearchListing[SearchSpace]:
     """Those of these spaces that have pages that match, best first, each with its best pages. ``sees`` and ``trace``
-    for who does not see all that is written in them."""
+    for who does not see all that is written in them; ``draft``: what one of them shows in place of main."""
     start, end = _asked(query)
-    found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees)
+    found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
     if trace is not None and not found.is_exact:
         # What was estimated counts what they do not see.
         found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)

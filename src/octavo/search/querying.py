@@ -27,6 +27,7 @@ from ..core.wording import stem
 from ..errors import BadRequest
 from ..kit.db import Transaction
 from . import store
+from .drafts import Draft, match_draft
 from .function_words import function_words, split_question
 from .store import Found, Organization, Scope, Term
 from .tokens import Marked, WantedWords, fold, is_cjk, one_edit_away, parts_of, tokens, without_ending, words
@@ -409,14 +410,56 @@ def search_pages(
     *,
     by_space: bool = False,
     sees: Sees = everything,
+    draft: Draft | None = None,
 ) -> Results:
     """The pages of these spaces that match, best first: at least ``wanted`` of them (or of spaces with such pages,
     ``by_space``), where there are so many; without snippets (``with_snippets``).
 
     Whether the caller may see the spaces is for the caller to have checked. What ``sees`` denies is as if it were not
-    there, but for counts that are not exact.
+    there, but for counts that are not exact. ``draft``: what one of the spaces shows in place of main.
     """
     query = read_query(text)
+    if draft is None:
+        return _search_main(tx, spaces, query, wanted, by_space, sees)
+    pages = draft.pages
+    main = _search_main(
+        tx, spaces, query, wanted, by_space, lambda found: found.page_id not in pages and sees(found)
+    )
+    hits = sorted([*main.hits, *_search_draft(tx, draft, query, sees)], key=lambda hit: -hit.score)
+    more = {hit.space_id for hit in hits} if by_space else hits
+    seen = {hit.space_id for hit in main.hits} if by_space else main.hits
+    return Results(tuple(hits), main.count + len(more) - len(seen), main.is_exact)
+
+
+def _search_draft(tx: Transaction, draft: Draft, query: Query, sees: Sees) -> list[PageHit]:
+    """The pages that a draft has otherwise, as ``_search_main`` ranks those of main."""
+    matched = [one for one in match_draft(tx, draft, query.terms) if sees(one.found)]
+    if not matched:
+        return []
+    best = max(one.found.score for one in matched)
+    gathered = _Gathered(tx, query, query.terms, by_space=False)
+    gathered.bodies = {one.found.id: one.body for one in matched}
+    gathered.add(
+        {
+            one.found.id: (
+                (_ALL if one.covered == 1 else _ANY + _COVERED * one.covered)
+                + _ORDER * one.found.score / best,
+                one.found,
+            )
+            for one in matched
+        }
+    )
+    return gathered.hits
+
+
+def _search_main(
+    tx: Transaction,
+    spaces: Sequence[str] | Organization,
+    query: Query,
+    wanted: int,
+    by_space: bool,
+    sees: Sees,
+) -> Results:
     scope = store.open_scope(tx, spaces)
     if not query.terms or not scope.keys:
         return Results((), 0, True)
@@ -523,7 +566,7 @@ class _Gathered:
         self._likeness: dict[str, float] = {}
         self._pages: set[tuple[str, str]] = set()
         self._spaces: set[str] = set()
-        self._bodies: dict[int, str] = {}
+        self.bodies: dict[int, str] = {}
         self.hits: list[PageHit] = []
 
     @property
@@ -550,7 +593,7 @@ class _Gathered:
                 parts.setdefault(row.anchor, row)
             shown = list(parts.values())[:_SECTIONS]
             sections = tuple(
-                SectionHit(row.id, row.anchor, row.heading, self._bodies.get(row.id)) for row in shown
+                SectionHit(row.id, row.anchor, row.heading, self.bodies.get(row.id)) for row in shown
             )
             self.hits.append(PageHit(space_id, page_id, best[0][0], sections, self._shown))
             self._spaces.add(space_id)
@@ -574,7 +617,8 @@ class _Gathered:
         """The rows, with what it is worth that they have just what was typed."""
         if len(rows) < 2:
             return rows
-        bodies = self._bodies = store.read_bodies(self._tx, [row.id for _, row in rows])
+        bodies = self.bodies
+        bodies |= store.read_bodies(self._tx, [row.id for _, row in rows if row.id not in bodies])
         typed = [term.alternatives[0] for term in self._terms]
         whole = self._query.text
         verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0

@@ -54,7 +54,7 @@ def search_site(
         found = {page_id: tree.page(page_id) for page_id in page_ids}
         return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
 
-    return search_spaces(tx, to, spaces, asked, sight, trace)
+    return search_spaces(tx, to, spaces, asked, sight, trace, sight.draft)
 
 
 def _named(body: SearchSite) -> dict[str, str]:

@@ -6,16 +6,23 @@ from collections.abc import Mapping
 
 from ..content import shown_state
 from ..kit.db import Transaction
-from ..kit.operation import Visitor
+from ..kit.operation import Drafted, Visitor
 from ..references import SpaceView, load_view
-from ..search import Found
+from ..search import Draft, Found, draft_of
 
 
 class Sight:
-    """Which sections a visitor may find. ``views``: of the spaces that they see, by their ids."""
+    """Which sections a visitor may find. ``views``: of the spaces that they see, by their ids. ``draft``: what one of
+    them shows in place of main."""
 
-    def __init__(self, views: Mapping[str, SpaceView]) -> None:
+    def __init__(
+        self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None
+    ) -> None:
+        """``drafted``: the change request that a preview shows."""
         self.views = views
+        self.draft: Draft | None = None
+        if drafted is not None and drafted.space_id in views:
+            self.draft = draft_of(tx, views[drafted.space_id].state)
         self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
 
     def __call__(self, found: Found) -> bool:
@@ -36,8 +43,10 @@ class Sight:
 
 def sight_of(tx: Transaction, visitor: Visitor) -> Sight:
     return Sight(
+        tx,
         {
             space_id: load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
             for space_id in sorted(visitor.spaces)
-        }
+        },
+        visitor.drafted,
     )
