@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from octavo.kit.fetch import Fetched, FetchError, Streamed
+from octavo.transfer import hosted
 from octavo.transfer.converting import Folder
 from octavo.transfer.hosted import Remote, open_space
 from octavo.transfer.sources import SourceError
@@ -119,3 +120,21 @@ def test_an_api_that_never_answers_is_given_up(tmp_path):
     with pytest.raises(SourceError, match="no whole answer"):
         remote.get("/orgs")
     assert waited == [1, 2, 4, 8, 16]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
+    monkeypatch.setattr(hosted, "_PAGES", 5)
+    asked = []
+
+    class Endless:
+        def fetch(self, url, headers, limits):
+            asked.append(url)
+            place = "same" if again else str(len(asked))
+            answer = {"items": [{"id": place}], "next": {"page": place}}
+            return Fetched(url, 200, {}, msgspec.json.encode(answer))
+
+    remote = Remote("https://api.example.com/v1", "secret", Endless())
+    with pytest.raises(SourceError, match="page that was read already" if again else "more than 5 pages"):
+        list(remote.all("/orgs"))
+    assert len(asked) == (2 if again else 5)

@@ -273,7 +273,7 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     else:
         name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
         ref = f"refs/heads/{name}"
-        taken = next((one for one in store.list_branches(tx, space.space_id) if one.ref == ref), None)
+        taken = store.find_branch(tx, space.space_id, ref)
         if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
             raise Conflict("branch: another change request or the space itself is synced with this branch.")
         moment = now()

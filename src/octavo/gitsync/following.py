@@ -188,7 +188,7 @@ class _Following:
                 return
             said = error.message
         with self.context.db.write() as tx:
-            after = next((one for one in store.list_branches(tx, self.space_id) if one.ref == link.ref), None)
+            after = store.find_branch(tx, self.space_id, link.ref)
             if after is not None and after.change_id is not None:
                 if after.error != said:
                     store.put_branch(tx, replace(after, error=said))

@@ -247,6 +247,14 @@ def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | N
     return slice_rows([BranchRow(*row) for row in rows], limit, count, lambda row: (row.ref,))
 
 
+def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
+    """The one that is fetched by this name."""
+    row = tx.one(
+        f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space AND ref = :ref", space=space_id, ref=ref
+    )
+    return BranchRow(*row) if row else None
+
+
 def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
     """The open one of a change request."""
     row = tx.one(

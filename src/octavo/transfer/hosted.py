@@ -42,6 +42,8 @@ _LONGEST_WAIT = 300.0
 """Seconds that are waited at a time, whatever an answer asks for."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _PER_PAGE = 100
+_PAGES = 10_000
+"""Pages of one list: a million of anything is more than an organization has."""
 
 
 class Refused(SourceError):
@@ -54,7 +56,8 @@ class Absent(SourceError):
 
 class Remote:
     """An API at ``https://host``, or with ``/v1`` behind it. Every request goes through ``fetcher``, which lets none
-    come to private addresses. ``tick`` is called for each answer. Raises SourceError for an API that does not answer, however often it is asked."""
+    come to private addresses. ``tick`` is called for each answer. Raises SourceError for an API that does not answer,
+    however often it is asked."""
 
     def __init__(
         self,
@@ -81,16 +84,19 @@ class Remote:
             raise SourceError(f"{path}: the answer is no JSON object") from None
 
     def all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """What a list holds, page after page."""
+        """What a list holds, page after page. Raises SourceError for a list that does not end."""
         place: str | None = None
         seen: set[str] = set()
-        while True:
+        while len(seen) < _PAGES:
             answer = self.get(path, limit=_PER_PAGE, page=place, **query)
             yield from list_of(answer, "items")
             place = text_of(object_of(answer.get("next")), "page")
-            if not place or place in seen:
+            if not place:
                 return
+            if place in seen:
+                raise SourceError(f"{path}: the list goes back to a page that was read already")
             seen.add(place)
+        raise SourceError(f"{path}: the list has more than {_PAGES:,} pages")
 
     def archive(self, space: str, place: Path) -> None:
         """Writes a space as Octavo exports it. Raises Absent where the API has no such thing."""
