@@ -139,6 +139,7 @@ def test_over_ssh_with_a_key_that_is_made_here(sqlite_world: World, developer: D
         server.host_key = paramiko.ECDSAKey.generate()
         assert synced.sync() == "stopped" and synced.state()["reason"] == "host_key_changed"
         world.call("admin", "PATCH", synced.at("/git/sync"), json={"forgetHostKey": True})
+        assert synced.state()["status"] == "failed", "nothing is left to decide"
         assert synced.sync() == "synced", synced.state()
         assert "PRIVATE KEY" not in str(synced.state())
     finally:

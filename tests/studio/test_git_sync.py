@@ -33,6 +33,20 @@ def test_a_space_is_connected_and_disconnected(app, space):
     expect(page.get_by_role("list", name="Syncs").get_by_role("listitem").first).to_contain_text("failed")
     found = app.call("GET", f"/spaces/{space}/git/sync")
     assert (found["folder"], found["credential"]) == ("guide/", "ssh-key")
+    page.get_by_role("textbox", name="Message of commits").fill("Docs")
+    page.get_by_role("combobox", name="Hoster").select_option("gitea")
+    page.get_by_role("textbox", name="Branches that become change requests").fill("docs/*")
+    page.get_by_role("textbox", name="Seconds between two looks").fill("soon")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("textbox", name="Seconds between two looks")).to_have_attribute(
+        "aria-invalid", "true"
+    )
+    page.get_by_role("textbox", name="Seconds between two looks").fill("0")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
+    found = app.call("GET", f"/spaces/{space}/git/sync")
+    kept = [found[name] for name in ("commitMessage", "provider", "branchPattern", "pollSeconds")]
+    assert kept == ["Docs", "gitea", "docs/*", 0]
     page.get_by_role("button", name="Disconnect").click()
     page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
     expect(page.get_by_role("button", name="See what would change")).to_have_count(1)

@@ -19,6 +19,7 @@ from .credentials import HOOK_SECRET, Credential, make_key, seal
 from .hosters import require_hoster
 from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
+from .reasons import Reason
 from .signing import make_signing_key
 from .store import SyncRow
 from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
@@ -219,6 +220,9 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
             require_hoster(_allowed(context, row.remote), provider, kind, field)
     if given.forget_host_key:
         fields["host_key"] = None
+        if row.status == "stopped" and row.reason == Reason.HOST_KEY.value:
+            # That was what it waited for: no side has to be chosen.
+            fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     if fields:
         # The sync goes on with the rights of whoever says how.
         store.set_fields(tx, space.space_id, **fields, user_id=space.user_id, next_at=now() + 1000)

@@ -59,7 +59,8 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
 
 
 class UpdateGitSync(Struct, rename="camel"):
-    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows.
+    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows;
+    a sync that stopped over it goes on.
     ``signCommits``: a key is made for it where there is none, and thrown away with false."""
 
     direction: Direction | UnsetType = UNSET
@@ -92,8 +93,9 @@ class GitInfo(Struct, rename="camel"):
 
 class GitSync(Struct, rename="camel", kw_only=True):
     """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
-    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for. ``signingKey``: the public part of the key that
-    commits are signed with. ``branchesMessage``: why not all branches could be followed that should be."""
+    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
+    ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
+    branches could be followed that should be."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
