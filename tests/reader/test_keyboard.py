@@ -226,7 +226,8 @@ def test_pictures_open_and_close(visit):
         "!!document.activeElement.closest('dialog') || document.activeElement === document.body"
     )
     press(page, "Escape")
-    assert page.locator("dialog.viewer").count() == 0
+    # A dialog that closes is taken out of the page when its event of closing arrives.
+    page.locator("dialog.viewer").wait_for(state="detached")
     assert link.evaluate("e => e === document.activeElement")
 
 
@@ -315,3 +316,20 @@ def test_landmarks_have_names(visit):
         assert all(names) and len(set(names)) == len(names), (part, names)
     assert page.get_by_role("main").count() == page.get_by_role("banner").count() == 1
     assert page.get_by_role("search").count() == 1
+
+
+@pytest.mark.parametrize(
+    "missing",
+    ["delete Navigator.prototype.clipboard", "navigator.clipboard.writeText = () => Promise.reject()"],
+)
+def test_code_is_copied_without_tls_and_where_the_clipboard_is_refused(visit, missing):
+    page = visit()
+    page.evaluate(missing)
+    page.evaluate("addEventListener('copy', () => { globalThis.taken = String(getSelection()); })")
+    button = page.locator("button.copy").first
+    button.focus()
+    press(page, "Enter")
+    page.locator("button.copy.done").first.wait_for()
+    assert button.evaluate("e => e === document.activeElement")
+    assert page.evaluate("globalThis.taken").startswith("long long")
+    assert page.locator("textarea").count() == 0

@@ -39,11 +39,11 @@ class App(Administrator):
         self.state = page.context.storage_state()
         page.context.close()
 
-    def colleague(self, name: str, role: str = "edit") -> httpx.Client:
-        """The API as called by somebody else of the organization."""
+    def colleague(self, name: str, role: str = "edit", organization: str = "") -> httpx.Client:
+        """The API as called by somebody else of the organization, or of another one."""
         made = octavo_here(
-            *("token", "create", "--email", f"{name.lower()}@example.com", "--org", self.organization),
-            *("--role", role),
+            *("token", "create", "--email", f"{name.lower()}@example.com"),
+            *("--org", organization or self.organization, "--role", role),
             OCTAVO_DATA=str(self.served.data),
             OCTAVO_URL=self.url,
             **self.settings,

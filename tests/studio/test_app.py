@@ -282,7 +282,41 @@ def test_an_empty_organization_offers_three_beginnings(app):
     page.wait_for_url(re.compile(r"/s/[^/]+/~/changes/1$"))
     space = app.call("GET", f"/orgs/{made}/spaces")["items"][0]["id"]
     expect(row(page, "Untitled")).to_be_visible()
-    assert app.titles(space) == ["Untitled"]
+    assert app.titles(space) == []
+    page.context.close()
+
+
+def test_a_first_start_shows_how_to_begin_beside_the_manual(app):
+    made = app.call("POST", "/orgs", {"title": "Just begun"})["id"]
+    app.call("POST", f"/orgs/{made}/spaces", {"title": "The manual"})
+    page = app.open_as(app.colleague("Noa", "admin", made), "/")
+    begin = page.get_by_role("heading", name="Your documentation begins here", level=1)
+    expect(begin).to_be_visible()
+    app.call("POST", f"/orgs/{made}/spaces", {"title": "The first of our own"})
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(begin).to_have_count(0)
+    page.context.close()
+
+
+def test_an_empty_space_is_named_and_begun(app):
+    space = app.create_space("Nothing yet")
+    page = app.open(f"/s/{space}")
+    expect(page.get_by_role("heading", name="Your documentation begins here", level=1)).to_be_visible()
+    name = page.get_by_role("textbox", name="Name of the space")
+    expect(name).to_have_value("Nothing yet")
+    name.fill("Handbook")
+    name.press("Enter")
+    expect(page.get_by_role("button", name="Space: Handbook")).to_be_visible()
+    assert app.call("GET", f"/spaces/{space}")["title"] == "Handbook"
+    reader = app.open_as(app.colleague("Rea", role="read"), f"/s/{space}")
+    expect(reader.get_by_role("heading", name="There is no page yet.", level=1)).to_be_visible()
+    expect(reader.get_by_role("link", name="Go to the first page")).to_have_count(0)
+    reader.context.close()
+    page.get_by_role("button", name="Start writing", exact=True).click()
+    page.wait_for_url(re.compile(r"/~/changes/1$"))
+    expect(row(page, "Untitled")).to_be_visible()
+    assert app.titles(space) == []
     page.context.close()
 
 

@@ -4,6 +4,7 @@ import { t } from "../../shared/words.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import type { Talk } from "../state/talk.ts";
+import { copyText } from "./copying.ts";
 import type { MenuEntry } from "./Menu.svelte";
 
 interface About {
@@ -23,7 +24,7 @@ export function talkMenu({ talk, thread, said, replies, edit }: About): MenuEntr
       text: t("Copy link"),
       icon: "link",
       run: () =>
-        navigator.clipboard.writeText(said.urls.app).then(
+        copyText(said.urls.app).then(
           () => notices.say(t("Copied the link")),
           notices.fail,
         ),

@@ -168,17 +168,35 @@
   land();
 
   // Copying, folding
-  const copied = (button, text) => navigator.clipboard.writeText(text).then(() => {
+  // At an address without TLS, and where the clipboard is refused, browsers have only the old way. The text lies beside the
+  // button: what is outside an open dialog cannot be selected.
+  const copy = async (button, text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const box = make("textarea", { class: "hidden-text", readonly: "" }, text);
+      button.after(box);
+      box.select();
+      const done = doc.execCommand("copy");
+      box.remove();
+      button.focus();
+      return done;
+    }
+  };
+  const copied = async (button, text) => {
+    if (!await copy(button, text)) return;
     const label = button.ariaLabel, words = button.childElementCount ? null : button.textContent;
     button.classList.add("done");
-    if (label) button.ariaLabel = button.title = button.dataset.done;
+    if (label && button.dataset.done) button.ariaLabel = button.title = button.dataset.done;
     if (words) button.textContent = button.dataset.done;
     setTimeout(() => {
       button.classList.remove("done");
       if (label) button.ariaLabel = button.title = label;
       if (words) button.textContent = words;
     }, 1600);
-  });
+  };
+  globalThis.octavoCopied = copied;
   on("click", "[data-copy]", (button) => {
     const source = button.dataset.copy ? one(button.dataset.copy) : one("code", button.closest(".code"));
     copied(button, source.textContent);

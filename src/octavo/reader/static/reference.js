@@ -510,9 +510,6 @@
     act();
   });
 
-  globalThis.octavoReference = { words, models: own.models, make, sign, show, withValues, values, leave, callOf, copied: (button, text) => navigator.clipboard.writeText(text).then(() => {
-    button.classList.add("done");
-    setTimeout(() => button.classList.remove("done"), 1600);
-  }) };
+  globalThis.octavoReference = { words, models: own.models, make, sign, show, withValues, values, leave, callOf, copied: globalThis.octavoCopied };
   follow();
 })();
