@@ -41,6 +41,7 @@ from octavo.settings import load
 
 HOST = "http://reference.test"
 RUNS = 5
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>API</title></head><body>'
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 Give = Callable[[str], tuple[bytes, str] | None]
@@ -55,7 +56,7 @@ def main(names: list[str]) -> None:
         others = install(folder, spec)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+                executable_path=next(filter(None, map(shutil.which, BROWSERS)), None),
                 args=["--no-sandbox"],
             )
             for name, files, path in (("Octavo, a page", give, first), *others):

@@ -26,6 +26,7 @@ from ..openapi import (
     list_models,
     list_operations,
     lists_models,
+    method_of,
     model_of,
 )
 from ..visits import SpaceVisit
@@ -82,6 +83,26 @@ def find_authentication(tree: PageTree, spec: str) -> str | None:
         # Where several say so, the first does.
         found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
     return found.get(spec)
+
+
+_counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
+
+
+def count_operations(tree: PageTree, page: Page) -> int:
+    """How many operations a page shows or leads to; 0 for the page of a single one. Worked out for all pages at once,
+    as every page of a reference says it of all tags."""
+    found = _counts.get(tree)
+    if found is None:
+        found = {}
+        for each in tree:
+            if each.computed is None:
+                continue
+            if method_of(each) is None:
+                found[each.id] = found.get(each.id, 0) + len(list_operations(each))
+            elif each.parent is not None:
+                found[each.parent] = found.get(each.parent, 0) + 1
+        _counts[tree] = found
+    return found.get(page.id, 0)
 
 
 def shows_operations(tree: PageTree) -> bool:
