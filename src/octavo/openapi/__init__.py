@@ -66,9 +66,12 @@ from .sending import (
 from .trying import (
     MAX_SENT,
     FilledForm,
+    Form,
     can_try,
+    make_access,
     make_form,
     prepare,
+    token_origins,
 )
 
 __all__ = [
@@ -77,6 +80,7 @@ __all__ = [
     "Drawer",
     "Export",
     "FilledForm",
+    "Form",
     "Found",
     "Listed",
     "MANY",
@@ -99,6 +103,7 @@ __all__ = [
     "list_models",
     "list_operations",
     "lists_models",
+    "make_access",
     "make_form",
     "may_export",
     "method_of",
@@ -112,4 +117,5 @@ __all__ = [
     "tables",
     "tags_of",
     "templates",
+    "token_origins",
 ]

@@ -60,7 +60,7 @@ _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
-"""Of a page of rows, whose letters are above them."""
+"""Of a page that needs the room of the outline, such as one of rows, whose letters are above them."""
 
 _descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
@@ -180,7 +180,10 @@ class _Pages:
         these and are added after them, so that none has another address because of them."""
         first = next((n for n, each in enumerate(self.pages) if each.slug != "overview"), len(self.pages))
         for at, name in enumerate(names, first):
-            self.add_ours(name, props={"doc": name, "operations": grouping, "seed": self._asked.seed})
+            # How to authenticate is said beside samples, which need the room of the outline.
+            layout = _ROWS if name == "authentication" else _WIDE
+            props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
+            self.add_ours(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:

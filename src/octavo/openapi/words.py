@@ -33,7 +33,7 @@ class Words(Struct, frozen=True, kw_only=True):
     before: str = "Before"
     after: str = "After"
     breaks: str = "Changes that break callers: {name}"
-    and_more: str = "and {name} more"
+    and_more: str = "{name} more"
     name: str = "Name"
     what_it_is: str = "What it is"
     fields: str = "Fields"

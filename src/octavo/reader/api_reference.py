@@ -30,6 +30,7 @@ from ..openapi import (
     index_models,
     letter_id,
     list_models,
+    make_access,
     make_form,
     split_models,
     tags_of,
@@ -70,6 +71,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
         Route(PATH, {"GET": Action("reference", answer)}),
         Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
         Route(f"{PATH}/~operations.json", {"GET": Action("reference", pages.list_operations)}),
+        Route(f"{PATH}/~access.json", {"GET": Action("reference", pages.read_access)}),
         Route(f"{PATH}/~models.json", {"GET": Action("reference", pages.list_models)}),
         Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
         Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
@@ -138,6 +140,12 @@ class _Pages:
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
+    def read_access(self, request: Request) -> Answer:
+        """What the page on authentication asks its reader for."""
+        with self._lock:
+            form = make_access(self._description)
+        return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
+
     def list_operations(self, request: Request) -> Answer:
         """All operations, as `~operations.json` of a site lists them."""
         with self._lock:
@@ -186,6 +194,7 @@ class _Pages:
     def _make(self, name: str, below: str) -> Answer:
         """``below``: the last part of the address of a page in an area; empty for that of the area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
+        access = name == _AUTHENTICATION
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
         origins: dict[str, None] = {}
@@ -212,13 +221,14 @@ class _Pages:
         page = PageView(
             title=title,
             body=drawn.body,
-            outline=() if listing else drawn.outline,
+            outline=() if listing or access else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False, outline=not listing),
+            layout=Layout(width="wide", pagination=False, updated=False, outline=not listing and not access),
             operations=drawn.operations,
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
+            access=f"{PATH}/~access.json" if access else None,
             connect=tuple(origins),
         )
         body = draw_page(site, page).encode()

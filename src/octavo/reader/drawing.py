@@ -213,6 +213,7 @@ def _form_words(labels: Labels) -> str:
         name: getattr(labels, name)
         for name in (
             "copy",
+            "copied",
             "close",
             "try_it",
             "expand_all",

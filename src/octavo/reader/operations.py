@@ -17,6 +17,7 @@ from ..core.pages import Page
 from ..kit.db import Transaction
 from ..openapi import (
     Description,
+    Form,
     Found,
     Listed,
     OperationIndex,
@@ -26,6 +27,7 @@ from ..openapi import (
     list_models,
     list_operations,
     lists_models,
+    make_access,
     method_of,
     model_of,
 )
@@ -128,6 +130,15 @@ def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | N
     pages = shown.models if shown is not None else {}
     listed = [model for model in list_models(found[0]) if model.name in pages]
     return index_models(listed, lambda name: _address(visit, pages[name], ""))
+
+
+def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
+    """What a page on authentication asks its reader for; None for any other page."""
+    if authentication_of(page) is None:
+        return None
+    found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page)
+    form = make_access(found[0]) if found is not None else None
+    return form if form is not None and form.security and form.servers else None
 
 
 def _of_same(one: Page, other: Page) -> bool:

@@ -33,6 +33,7 @@ from ..openapi import (
     lists_models,
     may_export,
     method_of,
+    token_origins,
 )
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
@@ -43,7 +44,7 @@ from .entries import FEED, Entry
 from .facts import Facts, Noted, Notes
 from .locales import direction
 from .looks import Look
-from .operations import count_operations, find_authentication, shows_operations
+from .operations import access_of, count_operations, find_authentication, shows_operations
 from .views import CoverView, Crumb, Feedback, Layout, Link, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
@@ -417,6 +418,11 @@ class PageBuilder:
 
     def page(self, page: Page) -> PageView:
         text = self.text(page)
+        access = (
+            access_of(self._tx, self._visit, page)
+            if self._look.customization.api_playground.enabled
+            else None
+        )
         layout, custom = page.layout, self._look.customization
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbours(page) if turns else (None, None)
@@ -447,13 +453,14 @@ class PageBuilder:
                 pagination=turns,
                 updated=layout.metadata,
             ),
-            connect=text.origins or (),
+            connect=(*(text.origins or ()), *(token_origins(access) if access is not None else ())),
             blocks=text.blocks,
             diagrams=text.html.diagrams,
-            operations=text.html.operations,
+            operations=text.html.operations or access is not None,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
             models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,
+            access=f"{self._visit.base}~access.json?page={page.id}" if access is not None else None,
             markdown=self.markdown_href(page),
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,

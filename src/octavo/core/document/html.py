@@ -131,7 +131,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_stability: str = "Stability: {name}. It may change."
     api_same: str = "The same as {name} above."
     api_fields: str = "{name} fields"
-    api_and_more: str = "and {name} more"
+    api_and_more: str = "{name} more"
     api_left_out: str = "What is in it is not shown here."
     api_always: str = "always"
     api_more: str = "More"
@@ -331,9 +331,11 @@ _CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
-_FEW_VALUES = 8
-_FEW_LANGUAGES = 4
+_FIELD_TAGS = ("read_only", "write_only", "deprecated")
+"""Words about a field that are drawn as tags."""
+_FEW_VALUES = 4
 """Possible values of a field that are shown at once."""
+_FEW_LANGUAGES = 4
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
 _ASSISTANTS = {
@@ -1004,7 +1006,7 @@ class _Renderer:
             return []
         return _wrap(
             "button",
-            [self.context.labels.try_it],
+            [Markup('<span class="i i-play" aria-hidden="true"></span>'), self.context.labels.try_it],
             type="button",
             class_="button primary small try-it scripted",
             aria_expanded="false",
@@ -1029,8 +1031,12 @@ class _Renderer:
 
     def openapi_values(self, block: Block) -> Pieces:
         """The values that a field may have: the first few, and the others folded up."""
-        texts = [text for text in self._texts(block.data.get("values"))]
-        chips = [_wrap("li", _wrap("code", [text])) for text in texts]
+        default = block.data.get("default")
+        said = [" ", *_wrap("small", [self.labels.api_default.lower()])]
+        chips = [
+            _wrap("li", _wrap("code", [text, *(said if text == default else [])]))
+            for text in self._texts(block.data.get("values"))
+        ]
         few = len(chips) if len(chips) <= _FEW_VALUES + 1 else _FEW_VALUES
         shown = _wrap("ul", [piece for chip in chips[:few] for piece in chip], class_="openapi-values")
         if few == len(chips):
@@ -1048,6 +1054,9 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         words = _wrap("span", only_paragraph(title))
+        of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
+        if of:
+            words += _wrap("small", only_paragraph(of))
         status = self._status(text_of(block.data, "status") or "")
         if not body:
             return _wrap("div", [*status, *words], class_="openapi-answer")
@@ -1164,6 +1173,9 @@ class _Renderer:
         if not isinstance(label, str):
             return node.nodes
         words = label.replace("{name}", text_of(node.data, "name") or "")
+        tag = one_of(text_of(node.data, "word") or "", _FIELD_TAGS, None)
+        if tag:
+            return _wrap("span", [words], class_=_classes("openapi-tag", tag))
         return [
             Text([Leaf(words, each.leaves[0].marks)])
             for each in node.nodes

@@ -232,7 +232,7 @@
     one(".server", path)?.remove();
     const code = make("button", { type: "button", class: "button secondary small api-code" }, words.code);
     const bar = make("div", { class: "api-bar", hidden: true }, path, code);
-    if (button) bar.append(make("button", { type: "button", class: "button primary small", "data-try": button.dataset.try }, words.try_it));
+    if (button) bar.append(make("button", { type: "button", class: "button primary small", "data-try": button.dataset.try }, sign("play"), words.try_it));
     one("main").append(bar);
     const narrow = matchMedia("(max-width: 767px)");
     const watcher = new IntersectionObserver(([entry]) => {
@@ -267,15 +267,16 @@
     const folds = () => inside("details.openapi-fold, details.openapi-more, details.openapi-answer");
     const count = inside(".openapi-field").length || inside(".openapi-fields > li").length;
     if (!folds().length && count < 12) continue;
-    const unfold = make("button", { type: "button", class: "plain api-tool" }, words.expand_all);
+    const said = make("span", {}, words.expand_all);
+    const unfold = make("button", { type: "button", class: "plain api-tool" }, sign("unfold"), said);
     unfold.addEventListener("click", () => {
-      const isOpen = unfold.textContent === words.expand_all;
+      const isOpen = said.textContent === words.expand_all;
       for (const each of folds()) {
         let depth = 0;
         for (let up = each.parentElement.closest("details"); up; up = up.parentElement.closest("details")) depth++;
         each.open = isOpen && depth < 4;
       }
-      unfold.textContent = isOpen ? words.fold_all : words.expand_all;
+      said.textContent = isOpen ? words.fold_all : words.expand_all;
     });
     const tools = make("span", { class: "api-tools" }, unfold);
     part.append(tools);
@@ -436,6 +437,23 @@
     const field = path && doc.getElementById((tab ? "response." + tab.textContent.trim() : "body") + "." + path);
     if (field) location.hash = field.id;
   });
+  // The path of a field, as programs write it, beside the link to it.
+  const pathOf = (field) => {
+    const names = [];
+    for (let up = field; up; up = up.parentElement.closest(".openapi-fields > li[id]")) {
+      const name = one(":scope > .openapi-name > code", up)?.textContent;
+      const isList = up !== field && /^array\b/.test(one(":scope > .openapi-name", up).textContent.slice(name.length).trim());
+      names.unshift(name + (isList ? "[]" : ""));
+    }
+    return names.join(".");
+  };
+  const offerPath = (column, event) => {
+    const head = event.target.closest(".openapi-fields > li[id]")?.querySelector(":scope > .openapi-name");
+    if (!head || one(":scope > .copy-path", head)) return;
+    head.append(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": pathOf(head.parentElement) }, sign("copy")));
+  };
+  on("pointerover", ".openapi-columns .column:first-child", offerPath);
+  on("focusin", ".openapi-columns .column:first-child", offerPath);
   // A row of an answer and its tab open together.
   doc.addEventListener("toggle", (event) => {
     const row = event.target;
@@ -488,8 +506,21 @@
   };
   changes();
 
+  // Authentication: addresses that are copied, and what is kept of a reader's access, entered where it is told about
+  const authentication = async () => {
+    const text = one(".api-access");
+    if (!text) return;
+    for (const code of all(".table.pair code", text)) code.after(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": code.textContent }, sign("copy")));
+    if (!own.asks) return;
+    doc.head.append(make("link", { rel: "stylesheet", href: own.formStyle }));
+    try {
+      const [got] = await Promise.all([fetch(own.asks), load(own.access)]);
+      const home = one(".columns > .column + .column", text);
+      if (got.ok && home) home.prepend(globalThis.octavoAccess.card(await got.json()));
+    } catch { /* the page says it all without */ }
+  };
   // Rows of models and of operations are looked through by a script of their own
-  if (own.models || all(".openapi-rows > li").length >= 8) {
+  if (own.models || all(".prose > .openapi-rows > li").length >= 8) {
     if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
     load(own.rows);
   }
@@ -512,4 +543,5 @@
 
   globalThis.octavoReference = { words, models: own.models, make, sign, show, withValues, values, leave, callOf, copied: globalThis.octavoCopied };
   follow();
+  authentication();
 })();

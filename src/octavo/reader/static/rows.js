@@ -98,6 +98,8 @@
   models();
 
   const operations = () => {
+    // What is folded up elsewhere, such as who needs a scope, is no list of the operations of this page.
+    if (!one(".prose > .openapi-rows")) return;
     const lists = all(".openapi-rows"), items = lists.flatMap((list) => [...list.children]);
     if (items.length < 8) return;
     const entries = items.map((item, number) => {
