@@ -1184,7 +1184,8 @@ def _beside(left: list[Block], right: list[Block]) -> list[Block]:
 
 
 def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """A table of what something is called and what it is, without a head."""
+    """A table of what something is called and what it is. Its head says nothing, and is one all the same: only so it is a
+    table in Markdown."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -1195,7 +1196,7 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
             Fragment(values["what"], [_paragraph(_text(what))]),
             Fragment(values["value"], [_paragraph(_text(value, "code"))]),
         ]
-    view = {"type": "grid", "columns": [*definition], "hideHeader": True}
+    view = {"type": "grid", "columns": [*definition]}
     return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
 
 

@@ -283,7 +283,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     items = []
     if props.get("changes"):
         grouping = "by-operation" if by_operation else ""
-        pages.add_ours("changes", props={"doc": "changes", "operations": grouping, "seed": asked.seed})
+        told = {"doc": "changes", "operations": grouping, "seed": asked.seed}
+        pages.add_ours("changes", props=told, layout=_ROWS)
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),

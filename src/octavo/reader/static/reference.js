@@ -473,7 +473,19 @@
       else if (node.matches("h3")) release?.parts.push({ kind: node.textContent.trim(), nodes: [node] });
       else (release?.parts.at(-1) || release)?.nodes.push(node);
     }
-    const count = (part) => part.nodes.reduce((sum, node) => sum + (node.matches(".openapi-change") ? 1 : all("li", node).length), 0);
+    const count = (part) => part.nodes.reduce((sum, node) => sum + (node.matches(".openapi-change") ? 1 : node.matches(".openapi-rows") ? node.children.length : all(".openapi-change, .openapi-rows > li", node).length), 0);
+    // Each version beside what it changes, its day below it.
+    for (const release of releases) {
+      const title = release.nodes[0], said = title.firstChild?.data ?? "", cut = said.indexOf(", ");
+      if (cut > 0) title.firstChild.replaceWith(said.slice(0, cut), make("small", {}, said.slice(cut + 2)));
+      release.box = make("section", { class: "release" });
+      title.before(release.box);
+      const about = make("div", { class: "release-parts" }), head = make("div", { class: "release-head" }, ...release.nodes);
+      for (const part of release.parts) about.append(...part.nodes);
+      release.box.append(head, about);
+      if (release.nodes.length > 1) release.parts[0]?.nodes[0].classList.add("breaks");
+      for (const part of release.parts) if (part.nodes[1]?.matches(".openapi-rows, .openapi-above")) part.nodes[0].classList.add("adds");
+    }
     const sums = new Map();
     for (const part of releases.flatMap((release) => release.parts)) sums.set(part.kind, (sums.get(part.kind) || 0) + count(part));
     const span = (word, chosen) => make("label", {}, words[word] + " ", make("select", { "data-span": word }, ...releases.map((release, number) => {
@@ -491,7 +503,7 @@
         const within = number >= Math.min(from, to) && number <= Math.max(from, to);
         const shown = release.parts.filter((part) => within && (!kind || part.kind === kind));
         for (const part of release.parts) for (const node of part.nodes) node.hidden = !shown.includes(part);
-        for (const node of release.nodes) node.hidden = !within || !shown.length;
+        release.box.hidden = !shown.length;
       });
       for (const button of kinds.children) button.ariaPressed = String(button.dataset.kind === kind);
     };
