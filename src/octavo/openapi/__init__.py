@@ -37,6 +37,7 @@ from .index import (
     OperationIndex,
 )
 from .models import (
+    draw_model,
     draw_models,
     draw_used_by,
     index_models,
@@ -93,6 +94,7 @@ __all__ = [
     "compare",
     "compile_description",
     "conventions_of",
+    "draw_model",
     "draw_models",
     "draw_used_by",
     "export",

@@ -150,10 +150,31 @@ def prose(text: str, *, anchored: bool = True) -> list[Block]:
     document = replace_nodes(document, unlinked)
     for block in document.nodes:
         block.source = None
+        _as_alert(block)
     return list(document.nodes)
 
 
-def _code(source: str, syntax: str, title: str | None = None) -> Block:
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*\n?")
+_ALERTS = {"TIP": "success", "WARNING": "warning", "CAUTION": "danger"}
+
+
+def _as_alert(block: Block) -> None:
+    """Makes a hint of a quotation that begins with a mark such as ``[!NOTE]``, as descriptions written for GitHub do."""
+    first = block.nodes[0] if block.type == "blockquote" and block.nodes else None
+    text = first.nodes[0] if isinstance(first, Block) and first.type == "paragraph" and first.nodes else None
+    leaf = text.leaves[0] if isinstance(text, Text) and text.leaves else None
+    found = _ALERT.match(leaf.text) if leaf is not None else None
+    if found is None or leaf is None or not isinstance(first, Block):
+        return
+    leaf.text = leaf.text[found.end() :].lstrip()
+    if not leaf.text and isinstance(text, Text) and len(text.leaves) == 1:
+        del first.nodes[0]
+        if not first.nodes:
+            del block.nodes[0]
+    block.type, block.data = "hint", {"style": _ALERTS.get(found[1], "info")}
+
+
+def listing(source: str, syntax: str, title: str | None = None) -> Block:
     lines = [Block("code-line", {}, [_text(line)]) for line in source.split("\n")]
     return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
 
@@ -255,6 +276,8 @@ class Drawer:
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
         """Fields of the page that have an address; on a page with many operations none has, which are too many."""
+        self._received = False
+        """Whether what is drawn is sent to the reader, as a webhook is, rather than by them."""
         self._left = self._most
         self._cut = 0
         """How often something that there was no room for was left out."""
@@ -553,7 +576,8 @@ class Drawer:
             head.append(node)
         if required:
             # What an answer has to have, who reads it always gets.
-            word = "always" if self._folded and self._left_out == "writeOnly" else "required"
+            is_given = self._received or self._left_out == "writeOnly"
+            word = "always" if self._folded and is_given else "required"
             head += [_text(" "), self._word(word, "bold")]
         for key, word in (
             ("readOnly", "read_only"),
@@ -596,6 +620,7 @@ class Drawer:
     def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
         """An operation or webhook with all that a caller has to know. ``title``: what is above it already."""
         self._begin()
+        self._received = operation.webhook
         data = operation.data
         name = text_of(data.get("operationId")) or operation.key
         # On a page with others the names of fields begin with that of their operation.
@@ -628,7 +653,9 @@ class Drawer:
             origins = list_origins(self._description, operation)
             what = {"spec": self._spec, "operation": operation.key, "origins": origins}
             inside.append(Block("openapi-try", what))
-        return Block("openapi-head", {"method": operation.method, "url": where}, [*inside])
+        how = {"by": operation.method} if operation.webhook else {}
+        method = "event" if operation.webhook else operation.method
+        return Block("openapi-head", {"method": method, "url": where} | how, [*inside])
 
     def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
         """A list of parameters or properties."""
@@ -651,7 +678,8 @@ class Drawer:
 
     def _authentication(self, operation: Operation) -> list[Block]:
         ways = self._description.security(operation)
-        if not any(ways):
+        # What holds for all calls is not what the sender of an event has to show.
+        if not any(ways) or (operation.webhook and "security" not in operation.data):
             return []
         if self._folded:
             return [Block("openapi-facts", {}, [*self._ways(ways)])]
@@ -868,6 +896,7 @@ class Drawer:
             blocks += [
                 block for kind, media in content.items() for block in self._example(kind, media, "Body")
             ][:1]
+            blocks += [listing(each.source, each.syntax, each.label) for each in own_samples(operation.data)]
         answers: list[tuple[str, list[Block]]] = []
         for code, value in object_of(operation.data.get("responses")).items():
             response = self._description.follow(value)
@@ -903,13 +932,13 @@ class Drawer:
             (first.syntax, first.source) if first else (found[0].syntax, write_sample(found[0], call))
         )
         if not self._folded:
-            return [_code(source, syntax)]
+            return [listing(source, syntax)]
         data = {
             "call": msgspec.json.encode(call).decode(),
             "own": [[each.label, each.syntax, each.source] for each in own],
             "libraries": [[each.language, each.library] for each in found],
         }
-        return [Block("openapi-sample", data, [_code(source, syntax)])]
+        return [Block("openapi-sample", data, [listing(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         value = media_example(self._description, object_of(media), "response")
@@ -918,7 +947,7 @@ class Drawer:
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         return [
-            _code(
+            listing(
                 text if len(text) <= self._longest else f"{text[: self._longest]}\n…", syntax, title or None
             )
         ]
@@ -941,7 +970,10 @@ class Drawer:
                 blocks.append(Block("heading-1", anchor, [_text(name)]))
             said = _markdown(found.get("description"))
             words = self._words(found)
-            said += [_paragraph(_text(words))] if words else []
+            if words:
+                said.append(
+                    Block("openapi-limits", {}, [_text(words)]) if self._folded else _paragraph(_text(words))
+                )
             said += [*self._limits(found), *self.schema(schema)]
             blocks += said or [_paragraph(_text("any"))]
         return blocks
@@ -1103,7 +1135,7 @@ class Drawer:
         order = dict.fromkeys(each.language for each in offered(call))
         return [
             _tabs(
-                (label, [_code(first[label].source, first[label].syntax)])
+                (label, [listing(first[label].source, first[label].syntax)])
                 for label in islice(order, _LANGUAGES)
             )
         ]

@@ -17,6 +17,7 @@ from ..spaces import get_titles
 class Words(Struct, frozen=True, kw_only=True):
     """In one language; ``words.toml`` has those of the others. ``{name}`` stands for a number."""
 
+    overview: str = "Overview"
     models: str = "Models"
     webhooks: str = "Webhooks"
     changes: str = "Changes"

@@ -25,6 +25,7 @@ from ..openapi import (
     Operation,
     can_try,
     conventions_of,
+    draw_model,
     draw_models,
     draw_used_by,
     index_models,
@@ -195,6 +196,8 @@ class _Pages:
         """``below``: the last part of the address of a page in an area; empty for that of the area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
+        # What needs the room of the outline.
+        bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
         origins: dict[str, None] = {}
@@ -221,10 +224,10 @@ class _Pages:
         page = PageView(
             title=title,
             body=drawn.body,
-            outline=() if listing or access else drawn.outline,
+            outline=() if bare else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False, outline=not listing and not access),
+            layout=Layout(width="wide", pagination=False, updated=False, outline=not bare),
             operations=drawn.operations,
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
@@ -290,7 +293,8 @@ class _Pages:
 
     def _model_blocks(self, name: str) -> list[Block]:
         drawn = self._drawer().schemas([name], name)
-        return [*drawn, *draw_used_by(self._description, name, self._place_of, self._model_place)]
+        used = draw_used_by(self._description, name, self._place_of, self._model_place)
+        return draw_model(self._description, name, drawn, used)
 
     def _model_place(self, name: str) -> dict[str, Any]:
         return {"kind": "url", "url": self._model_at(name)}

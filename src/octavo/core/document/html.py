@@ -323,7 +323,7 @@ _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
 _HINTS = ("info", "success", "warning", "danger")
-_METHODS = ("get", "post", "put", "patch", "delete")
+_METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
 """The class of a status by its first digit."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
@@ -1023,7 +1023,9 @@ class _Renderer:
             "button", icon, type="button", class_="copy", data_copy_text=url, data_done=self.labels.copied,
             aria_label=self.labels.copy, title=self.labels.copy,
         )  # fmt: skip
-        return _wrap("div", [*endpoint, *copy, *block.nodes], class_="openapi-head")
+        how = text_of(block.data, "by")
+        by = _wrap("span", [how.upper()], class_="openapi-by") if how else []
+        return _wrap("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
     def openapi_facts(self, block: Block) -> Pieces:
         """What is known of an operation besides its address: how to authenticate, how stable it is."""
@@ -1173,6 +1175,8 @@ class _Renderer:
         if not isinstance(label, str):
             return node.nodes
         words = label.replace("{name}", text_of(node.data, "name") or "")
+        if text_of(node.data, "word") == "always":
+            return _wrap("span", [words], class_="openapi-always")
         tag = one_of(text_of(node.data, "word") or "", _FIELD_TAGS, None)
         if tag:
             return _wrap("span", [words], class_=_classes("openapi-tag", tag))
@@ -1664,11 +1668,12 @@ def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """The longest beginning, of two or more parts, that at least half of the paths have; empty where there is none."""
+    """The beginning, of two or more parts, that most of the paths have, and at least half; the longest of several.
+    Empty where there is none."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)
         for length in range(3, min(len(parts), 10))
     )
     often = [path for path, count in counts.items() if 2 * count >= len(paths) > 3]
-    return max(often, key=len, default="")
+    return max(often, key=lambda path: (counts[path], len(path)), default="")

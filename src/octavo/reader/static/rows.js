@@ -108,7 +108,8 @@
       return { item, number, path, method, resource: fixed.at(-1) || "/", text: item.textContent.toLowerCase() };
     });
     const count = (values) => values.reduce((sums, value) => sums.set(value, (sums.get(value) || 0) + 1), new Map());
-    const methods = [...count(entries.map((each) => each.method))], resources = count(entries.map((each) => each.resource));
+    const order = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+    const methods = [...count(entries.map((each) => each.method))].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)), resources = count(entries.map((each) => each.resource));
     const groups = [...resources].filter(([, sum]) => sum > 1).length;
     const above = one(".openapi-above");
     const kinds = [
