@@ -832,7 +832,7 @@ class Drawer:
                 answer.data["status"] = code
                 of = self._held(content, found)
                 if of:
-                    answer.fragments.append(Fragment("openapi-of", [_paragraph(*of)]))
+                    answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
                 blocks.append(answer)
             else:
                 blocks += [_paragraph(*title), *inside]

@@ -457,6 +457,7 @@ class PageBuilder:
             blocks=text.blocks,
             diagrams=text.html.diagrams,
             operations=text.html.operations or access is not None,
+            changes=text.html.changes,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
             models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,

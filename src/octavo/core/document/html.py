@@ -209,13 +209,15 @@ class Heading(Struct, frozen=True):
 
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
-    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API."""
+    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``changes`` that
+    it says what changed of some."""
 
     body: Markup
     outline: tuple[Heading, ...]
     updates: bool = False
     diagrams: bool = False
     operations: bool = False
+    changes: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -229,7 +231,14 @@ def render(document: Document, context: Context | None = None) -> Html:
     renderer.draw(document.nodes)
     renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
-    return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams, renderer.operations)
+    return Html(
+        body,
+        tuple(renderer.outline),
+        renderer.updates,
+        renderer.diagrams,
+        renderer.operations,
+        renderer.changes,
+    )
 
 
 def _escape(text: str) -> str:
@@ -398,6 +407,7 @@ class _Renderer:
         self.updates = False
         self.diagrams = False
         self.operations = False
+        self.changes = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -876,7 +886,7 @@ class _Renderer:
 
     def _called(self, method: str, path: str, words: Text) -> list[Piece]:
         """The method and path of an operation around what is said of it."""
-        self.operations = True
+        self.operations = self.changes = True
         return [
             *_wrap("b", [method], class_=_classes("method", one_of(method.lower(), _METHODS, None))),
             *_wrap("span", [words]),

@@ -276,8 +276,17 @@
     return box;
   };
 
+  // A page on authentication: its addresses are copied, and the card stands above the first request.
+  const lay = async (address, style) => {
+    const text = document.querySelector(".api-access");
+    for (const code of text.querySelectorAll(".table.pair code")) code.after(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": code.textContent }, sign("copy")));
+    document.head.append(make("link", { rel: "stylesheet", href: style }));
+    const got = await fetch(address), home = text.querySelector(".columns > .column + .column");
+    if (got.ok && home) home.prepend(card(await got.json()));
+  };
+
   globalThis.octavoAccess = {
-    get, set, listing, ask, card, labelled, nameOf, keeping,
+    get, set, listing, ask, lay, labelled, nameOf, keeping,
     follow: (act) => followers.add(act),
   };
 })();
