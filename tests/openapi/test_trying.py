@@ -540,7 +540,7 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
 
 
 def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
-    written = [asset(name) for name in ("try.js", "access.js", "reference.js", "rows.js")]
+    written = [asset(name) for name in ("try.js", "access.js", "reference.js", "rows.js", "changes.js")]
     asked = {
         word
         for each in written

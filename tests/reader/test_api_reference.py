@@ -20,7 +20,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
     pages = {area: world.call("nobody", "GET", URL + area).text for area in dict.fromkeys(areas)}
     ours = {"/docs/authentication", "/docs/errors-and-limits", "/docs/schemas"}
     assert set(pages) == {f"/docs/{operation.area}" for operation in TABLE.values()} | ours
-    assert "Authorization: Bearer &lt;token&gt;" in pages["/docs/authentication"]
+    assert "Authorization: Bearer &lt;token&gt;" in pages["/docs/authentication"].replace("<wbr>", "")
     assert 'id="token"' in pages["/docs/authentication"]
     for operation in TABLE.values():
         page = pages[f"/docs/{operation.area}"]

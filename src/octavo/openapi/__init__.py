@@ -37,6 +37,7 @@ from .index import (
     OperationIndex,
 )
 from .models import (
+    draw_model,
     draw_models,
     draw_used_by,
     index_models,
@@ -66,9 +67,12 @@ from .sending import (
 from .trying import (
     MAX_SENT,
     FilledForm,
+    Form,
     can_try,
+    make_access,
     make_form,
     prepare,
+    token_origins,
 )
 
 __all__ = [
@@ -77,6 +81,7 @@ __all__ = [
     "Drawer",
     "Export",
     "FilledForm",
+    "Form",
     "Found",
     "Listed",
     "MANY",
@@ -89,6 +94,7 @@ __all__ = [
     "compare",
     "compile_description",
     "conventions_of",
+    "draw_model",
     "draw_models",
     "draw_used_by",
     "export",
@@ -99,6 +105,7 @@ __all__ = [
     "list_models",
     "list_operations",
     "lists_models",
+    "make_access",
     "make_form",
     "may_export",
     "method_of",
@@ -112,4 +119,5 @@ __all__ = [
     "tables",
     "tags_of",
     "templates",
+    "token_origins",
 ]

@@ -17,6 +17,8 @@ _MOST = 300
 """Changes of one version that are written out; what is beyond is only counted."""
 _LISTED = 10
 """New operations of one version that are listed without unfolding them."""
+_SHOWN = 40
+"""Operations of one part of a version that are shown, each in a row that unfolds, without unfolding the others."""
 
 
 class Release(Struct, frozen=True):
@@ -90,6 +92,7 @@ class _Drawing:
 
     def _operations(self, part: dict[str, list[Change]]) -> Iterator[Block]:
         whole: list[str] = []
+        changed: list[Block] = []
         for operation, changes in part.items():
             if operation in self._release.pages and all(
                 change.kind == "added" and not change.place for change in changes
@@ -97,7 +100,10 @@ class _Drawing:
                 # There is nothing to compare: its page says all.
                 whole.append(operation)
             else:
-                yield self._operation(operation, changes)
+                changed.append(self._operation(operation, changes))
+        yield from changed[:_SHOWN]
+        if len(changed) > _SHOWN:
+            yield _expandable(_paragraph(_text(self._more(len(changed) - _SHOWN))), changed[_SHOWN:])
         if whole:
             yield self._links(whole[:_LISTED])
         if len(whole) > _LISTED:

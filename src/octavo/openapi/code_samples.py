@@ -171,7 +171,9 @@ def body_text(kind: str, value: Any) -> str:
         return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
         return urlencode([(name, _simple(inner)) for name, inner in value.items()])
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    # Only without an indent is it written by code in C, and limits of numbers are asked for by the hundred.
+    indent = 2 if isinstance(value, (dict, list)) else None
+    return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
 
 
 def _laid_out(text: str) -> str:

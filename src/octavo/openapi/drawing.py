@@ -150,10 +150,31 @@ def prose(text: str, *, anchored: bool = True) -> list[Block]:
     document = replace_nodes(document, unlinked)
     for block in document.nodes:
         block.source = None
+        _as_alert(block)
     return list(document.nodes)
 
 
-def _code(source: str, syntax: str, title: str | None = None) -> Block:
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*\n?")
+_ALERTS = {"TIP": "success", "WARNING": "warning", "CAUTION": "danger"}
+
+
+def _as_alert(block: Block) -> None:
+    """Makes a hint of a quotation that begins with a mark such as ``[!NOTE]``, as descriptions written for GitHub do."""
+    first = block.nodes[0] if block.type == "blockquote" and block.nodes else None
+    text = first.nodes[0] if isinstance(first, Block) and first.type == "paragraph" and first.nodes else None
+    leaf = text.leaves[0] if isinstance(text, Text) and text.leaves else None
+    found = _ALERT.match(leaf.text) if leaf is not None else None
+    if found is None or leaf is None or not isinstance(first, Block):
+        return
+    leaf.text = leaf.text[found.end() :].lstrip()
+    if not leaf.text and isinstance(text, Text) and len(text.leaves) == 1:
+        del first.nodes[0]
+        if not first.nodes:
+            del block.nodes[0]
+    block.type, block.data = "hint", {"style": _ALERTS.get(found[1], "info")}
+
+
+def listing(source: str, syntax: str, title: str | None = None) -> Block:
     lines = [Block("code-line", {}, [_text(line)]) for line in source.split("\n")]
     return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
 
@@ -255,6 +276,8 @@ class Drawer:
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
         """Fields of the page that have an address; on a page with many operations none has, which are too many."""
+        self._received = False
+        """Whether what is drawn is sent to the reader, as a webhook is, rather than by them."""
         self._left = self._most
         self._cut = 0
         """How often something that there was no room for was left out."""
@@ -297,7 +320,12 @@ class Drawer:
         linked = self._links(value)
         if linked is not None:
             return linked
-        return [_text(self._description.name_of(value) or self._words(self._description.follow(value)))]
+        schema = self._description.follow(value)
+        words = self._description.name_of(value) or self._words(schema)
+        form = text_of(schema.get("format"))
+        if self._folded and words.endswith(f" ({form})"):
+            return [_text(words.removesuffix(f"({form})")), _text(form, "code")]
+        return [_text(words)]
 
     def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
         """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
@@ -390,10 +418,22 @@ class Drawer:
         def say(word: str, value: Any) -> None:
             shown = value if isinstance(value, str) else body_text("application/json", value)
             parts.extend(
-                [*([_text("; ")] if parts else []), self._word(word), _text(" "), _text(shown[:200], "code")]
+                [
+                    *([_text(" · " if self._folded else "; ")] if parts else []),
+                    self._word(word),
+                    _text(" "),
+                    _text(shown[:200], "code"),
+                ]
             )
 
+        values = list_of(schema.get("enum"))
+        about = object_of(schema.get("x-enumDescriptions"))
+        # Where its values are shown, the default is marked among them.
+        marked = schema.get("default") if self._folded and not about else None
+        is_marked = isinstance(marked, str) and marked in values[:_VALUES]
         for key, word in _LIMITS:
+            if key == "default" and is_marked:
+                continue
             if key in schema and not isinstance(schema[key], bool | None):
                 say(word, schema[key])
         if schema.get("default") is True or schema.get("default") is False:
@@ -405,8 +445,6 @@ class Drawer:
             say("example", given)
         if parts:
             found.append(Block("openapi-limits", {}, [*parts]) if self._folded else _paragraph(*parts))
-        values = list_of(schema.get("enum"))
-        about = object_of(schema.get("x-enumDescriptions"))
         if about:
             found.append(_paragraph(self._word("values")))
             found += _items(
@@ -420,7 +458,8 @@ class Drawer:
             )
         elif values and self._folded:
             texts = [v if isinstance(v, str) else body_text("application/json", v) for v in values[:_VALUES]]
-            found.append(Block("openapi-values", {"values": [text[:200] for text in texts]}))
+            default = {"default": marked[:200]} if isinstance(marked, str) and is_marked else {}
+            found.append(Block("openapi-values", {"values": [text[:200] for text in texts], **default}))
         elif values:
             listed: Nodes = [self._word("values"), _text(" ")]
             for number, value in enumerate(values[:200]):
@@ -537,7 +576,8 @@ class Drawer:
             head.append(node)
         if required:
             # What an answer has to have, who reads it always gets.
-            word = "always" if self._folded and self._left_out == "writeOnly" else "required"
+            is_given = self._received or self._left_out == "writeOnly"
+            word = "always" if self._folded and is_given else "required"
             head += [_text(" "), self._word(word, "bold")]
         for key, word in (
             ("readOnly", "read_only"),
@@ -580,6 +620,7 @@ class Drawer:
     def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
         """An operation or webhook with all that a caller has to know. ``title``: what is above it already."""
         self._begin()
+        self._received = operation.webhook
         data = operation.data
         name = text_of(data.get("operationId")) or operation.key
         # On a page with others the names of fields begin with that of their operation.
@@ -612,7 +653,9 @@ class Drawer:
             origins = list_origins(self._description, operation)
             what = {"spec": self._spec, "operation": operation.key, "origins": origins}
             inside.append(Block("openapi-try", what))
-        return Block("openapi-head", {"method": operation.method, "url": where}, [*inside])
+        how = {"by": operation.method} if operation.webhook else {}
+        method = "event" if operation.webhook else operation.method
+        return Block("openapi-head", {"method": method, "url": where} | how, [*inside])
 
     def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
         """A list of parameters or properties."""
@@ -635,7 +678,8 @@ class Drawer:
 
     def _authentication(self, operation: Operation) -> list[Block]:
         ways = self._description.security(operation)
-        if not any(ways):
+        # What holds for all calls is not what the sender of an event has to show.
+        if not any(ways) or (operation.webhook and "security" not in operation.data):
             return []
         if self._folded:
             return [Block("openapi-facts", {}, [*self._ways(ways)])]
@@ -743,7 +787,8 @@ class Drawer:
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
             named_here = self._description.name_of(schema) and not (has_shapes and inside)
             if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
-                blocks.append(_paragraph(*self._type(schema)))
+                said = self._type(schema)
+                blocks.append(Block("openapi-limits", {}, [*said]) if self._folded else _paragraph(*said))
             blocks += inside
         return blocks
 
@@ -776,18 +821,35 @@ class Drawer:
                 inside += [self._lead("header", inner=True), *self._fields(fields)]
             self._left_out = "writeOnly"
             named = self._many and is_error(code)
+            content = object_of(response.get("content"))
             with self._inside("response", code):
-                inside += self._contents(object_of(response.get("content")), named=named)
+                found = self._contents(content, named=named)
             self._left_out = ""
-            inside += self._links_of(response)
+            inside += [*found, *self._links_of(response)]
             if self._folded:
                 is_open = bool(inside) and (all_open or number == 0)
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
                 answer.data["status"] = code
+                of = self._held(content, found)
+                if of:
+                    answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
                 blocks.append(answer)
             else:
                 blocks += [_paragraph(*title), *inside]
         return [self._lead("responses"), *blocks] if blocks else []
+
+    def _held(self, content: Data, drawn: list[Block]) -> Nodes:
+        """What an answer holds in a few words: what it is called, or how many fields it has."""
+        schemas = [object_of(media).get("schema") for media in content.values()]
+        if not schemas or any(each != schemas[0] for each in schemas):
+            return []
+        inner = object_of(schemas[0]).get("items")
+        name = self._description.name_of(schemas[0])
+        nodes: Nodes = [_text(name or self._words(self._description.follow(schemas[0])))]
+        count = sum(len(block.nodes) for block in drawn if block.type == "openapi-fields")
+        if count > 1 and (name or not inner):
+            nodes += [_text(" · "), self._word("fields", name=str(count))]
+        return nodes if text_of(name) or count > 1 or inner else []
 
     def _links_of(self, response: Data) -> list[Block]:
         """Where to go from an answer, with what of it is passed on."""
@@ -834,6 +896,7 @@ class Drawer:
             blocks += [
                 block for kind, media in content.items() for block in self._example(kind, media, "Body")
             ][:1]
+            blocks += [listing(each.source, each.syntax, each.label) for each in own_samples(operation.data)]
         answers: list[tuple[str, list[Block]]] = []
         for code, value in object_of(operation.data.get("responses")).items():
             response = self._description.follow(value)
@@ -869,13 +932,13 @@ class Drawer:
             (first.syntax, first.source) if first else (found[0].syntax, write_sample(found[0], call))
         )
         if not self._folded:
-            return [_code(source, syntax)]
+            return [listing(source, syntax)]
         data = {
             "call": msgspec.json.encode(call).decode(),
             "own": [[each.label, each.syntax, each.source] for each in own],
             "libraries": [[each.language, each.library] for each in found],
         }
-        return [Block("openapi-sample", data, [_code(source, syntax)])]
+        return [Block("openapi-sample", data, [listing(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         value = media_example(self._description, object_of(media), "response")
@@ -884,7 +947,7 @@ class Drawer:
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         return [
-            _code(
+            listing(
                 text if len(text) <= self._longest else f"{text[: self._longest]}\n…", syntax, title or None
             )
         ]
@@ -907,7 +970,10 @@ class Drawer:
                 blocks.append(Block("heading-1", anchor, [_text(name)]))
             said = _markdown(found.get("description"))
             words = self._words(found)
-            said += [_paragraph(_text(words))] if words else []
+            if words:
+                said.append(
+                    Block("openapi-limits", {}, [_text(words)]) if self._folded else _paragraph(_text(words))
+                )
             said += [*self._limits(found), *self.schema(schema)]
             blocks += said or [_paragraph(_text("any"))]
         return blocks
@@ -961,28 +1027,27 @@ class Drawer:
             if said != name:
                 blocks.append(_paragraph(_text(said[:1].upper() + said[1:])))
             blocks += _markdown(scheme.get("description"))
+            left = _flows(scheme, words)
             sent = _sent(scheme)
             if sent:
-                blocks.append(_paragraph(_text(words.sent, "bold"), _text(" "), _text(sent, "code")))
-                blocks += self._with_scheme(name)
+                left.append(_pairs([(words.sent, sent)]))
             others = list(together.get(name, {}))
             for other in others[:_WAYS]:
                 called: Text | Inline = _text(other)
                 at = self._scheme_anchors.get(other)
                 if at is not None:
                     called = Inline("link", {"ref": {"kind": "anchor", "anchor": at}}, [called])
-                blocks.append(_paragraph(_text(f"{words.together}: "), called))
+                left.append(_paragraph(_text(f"{words.together}: "), called))
             if len(others) > _WAYS:
-                blocks.append(_paragraph(_text(_filled(words.and_more, len(others) - _WAYS))))
-            blocks += _flows(scheme, words)
+                left.append(_paragraph(_text(_filled(words.and_more, len(others) - _WAYS))))
             scopes = _scopes(scheme)
             if scopes:
-                blocks.append(_paragraph(_text(words.scopes, "bold")))
+                left.append(_paragraph(_text(words.scopes, "bold")))
             for scope, about in islice(scopes.items(), _SCOPES):
-                beside = _text(f" {about} " if about else " ")
-                blocks += listed([_text(scope, "code"), beside], [*needed.get(scope, {}).values()])
+                title: Nodes = [_text(scope, "code"), _text(f" {about} " if about else " ")]
+                left += listed(title, [*needed.get(scope, {}).values()])
             if len(scopes) > _SCOPES:
-                blocks.append(_paragraph(_text(_filled(words.and_more, len(scopes) - _SCOPES))))
+                left.append(_paragraph(_text(_filled(words.and_more, len(scopes) - _SCOPES))))
             unscoped = {
                 key: each
                 for scope, found in needed.items()
@@ -990,7 +1055,9 @@ class Drawer:
                 for key, each in found.items()
             }
             if unscoped:
-                blocks += listed([], [*unscoped.values()])
+                left += listed([], [*unscoped.values()])
+            right = self._with_scheme(name) if sent else []
+            blocks += _beside(left, right) if left and right else left + right
         hidden = len(description.security_schemes) - len(self._scheme_anchors)
         if hidden:
             blocks.append(_paragraph(_text(_filled(words.and_more, hidden))))
@@ -1068,7 +1135,7 @@ class Drawer:
         order = dict.fromkeys(each.language for each in offered(call))
         return [
             _tabs(
-                (label, [_code(first[label].source, first[label].syntax)])
+                (label, [listing(first[label].source, first[label].syntax)])
                 for label in islice(order, _LANGUAGES)
             )
         ]
@@ -1115,7 +1182,7 @@ class _Users:
         shown = operations[: min(_NEEDING_ONE, self._left)]
         self._left -= len(shown)
         said = _filled(self._words.needed, len(operations))
-        count = _text(said if title else said[:1].upper() + said[1:])
+        count = _text(said, "italic") if title else _text(said[:1].upper() + said[1:])
         if not shown and not inside:
             return [_paragraph(*title, count)]
         blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
@@ -1142,9 +1209,32 @@ def _filled(words: str, number: int) -> str:
     return words.replace("{name}", str(number))
 
 
+def _beside(left: list[Block], right: list[Block]) -> list[Block]:
+    """Two columns, as people write them."""
+    columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
+    return [Block("columns", {}, [*columns])]
+
+
+def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
+    """A table of what something is called and what it is. Its head says nothing, and is one all the same: only so it is a
+    table in Markdown."""
+    definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
+    records: Data = {}
+    fragments: list[Fragment] = []
+    for number, (what, value) in enumerate(rows):
+        values = {name: f"{number} {name}" for name in definition}
+        records[str(number)] = {"orderIndex": str(number).zfill(4), "values": values}
+        fragments += [
+            Fragment(values["what"], [_paragraph(_text(what))]),
+            Fragment(values["value"], [_paragraph(_text(value, "code"))]),
+        ]
+    view = {"type": "grid", "columns": [*definition]}
+    return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
+
+
 def _flows(scheme: Data, words: Words) -> list[Block]:
     """The flows of OAuth with their addresses."""
-    items = []
+    found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
         data = object_of(value)
         addresses = (
@@ -1152,15 +1242,17 @@ def _flows(scheme: Data, words: Words) -> list[Block]:
             ("tokenUrl", words.token_address),
             ("refreshUrl", words.refresh_address),
         )
-        inside = [
-            [_paragraph(_text(f"{said}: "), _text(text_of(data[key]), "code"))]
-            for key, said in addresses
-            if text_of(data.get(key))
-        ]
+        rows = [(said, text_of(data[key])) for key, said in addresses if text_of(data.get(key))]
         named = {"authorizationCode": "Authorization code", "clientCredentials": "Client credentials"}
-        items.append([_paragraph(_text(named.get(flow, flow.capitalize()), "bold")), *_items(inside)])
+        found.append((named.get(flow, flow.capitalize()), [_pairs(rows)] if rows else []))
     address = text_of(scheme.get("openIdConnectUrl"))
-    return [*([_paragraph(_text(address, "code"))] if address else []), *_items(items)]
+    blocks = [_paragraph(_text(address, "code"))] if address else []
+    if len(found) > 1:
+        return [*blocks, _tabs(found)]
+    return [
+        *blocks,
+        *(each for title, inside in found for each in (_paragraph(_text(title, "bold")), *inside)),
+    ]
 
 
 def _scopes(scheme: Data) -> dict[str, str]:
@@ -1190,9 +1282,10 @@ def _sent(scheme: Data) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """How many fields there are, where there is nothing else; 0 otherwise."""
-    fields = inside[0] if len(inside) == 1 else None
-    return len(fields.nodes) if fields is not None and fields.type == "openapi-fields" else 0
+    """How many fields there are, where there is nothing else but words about them; 0 otherwise."""
+    fields = [block for block in inside if block.type == "openapi-fields"]
+    is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
+    return len(fields[0].nodes) if is_all else 0
 
 
 def _phrase(code: str) -> str:

@@ -10,8 +10,10 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, slug
+from .code_samples import body_text
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .drawing import heading, lead_to, subheading
+from .drawing import heading, lead_to, listing, subheading
+from .examples import media_example
 from .using import Uses, uses_of
 from .words import ENGLISH, Words
 
@@ -22,6 +24,8 @@ _ABOUT = 110
 """Rows of one page, and characters of what is said in one."""
 _USERS = 200
 """Of one model and one kind that are listed."""
+_EXAMPLE = 20_000
+"""Characters of the example of a model."""
 _NAMED = 20_000
 """Fields of all models by which these are found."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -205,6 +209,20 @@ def draw_used_by(
         blocks.append(subheading(words.in_models))
         blocks += lead_to((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
     return blocks
+
+
+def draw_model(description: Description, name: str, shown: list[Block], used: list[Block]) -> list[Block]:
+    """The page of a model: what is in it, and beside that an example and what uses it."""
+    value = media_example(description, {"schema": description.schemas[name]}, "response")
+    text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
+    right = [*([listing(text, "json")] if 0 < len(text) <= _EXAMPLE else []), *used]
+    if not right:
+        return shown
+    columns = [
+        Block("column", {"width": {"unit": "%", "value": share}}, [*blocks])
+        for share, blocks in ((58, shown), (42, right))
+    ]
+    return [Block("columns", {}, [*columns])]
 
 
 def _called(operation: Operation) -> str:

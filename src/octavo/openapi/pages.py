@@ -38,7 +38,7 @@ from .comparing import Change, compare
 from .conventions import Conventions, find_conventions
 from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
 from .drawing import MANY, Drawer, complain, fold, lead_on, prose
-from .models import draw_models, draw_used_by, letter_id, list_models, split_models
+from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
 from .trying import can_try
 from .words import ENGLISH, Words, catalogue, locale_of
 
@@ -60,7 +60,7 @@ _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
-"""Of a page of rows, whose letters are above them."""
+"""Of a page that needs the room of the outline, such as one of rows, whose letters are above them."""
 
 _descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
@@ -131,7 +131,7 @@ class _Pages:
 
     def __init__(self, asked: Asked, description: Description, words: Words) -> None:
         self._asked = asked
-        self._words = words
+        self.words = words
         self._description = description
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
@@ -168,7 +168,7 @@ class _Pages:
 
     def add_ours(self, word: str, **fields: Any) -> str:
         """A page that we name, by one of ``Words``. Its address is the same in every language."""
-        return self.add(word, getattr(self._words, word), slug=getattr(ENGLISH, word), **fields)
+        return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _leading_on(self) -> dict[str, str]:
         """Of the document of a page whose operations or schemas have pages of their own: the ids of these are made of
@@ -180,7 +180,10 @@ class _Pages:
         these and are added after them, so that none has another address because of them."""
         first = next((n for n, each in enumerate(self.pages) if each.slug != "overview"), len(self.pages))
         for at, name in enumerate(names, first):
-            self.add_ours(name, props={"doc": name, "operations": grouping, "seed": self._asked.seed})
+            # How to authenticate is said beside samples, which need the room of the outline.
+            layout = _ROWS if name == "authentication" else _WIDE
+            props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
+            self.add_ours(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
@@ -193,10 +196,10 @@ class _Pages:
         above = self.add_ours("models", props=listing, layout=_ROWS)
         for name in names:
             props = {"schema": name, "operations": grouping} | listing
-            self.add(f"model {name}", name, above, props=props)
+            self.add(f"model {name}", name, above, props=props, layout=_ROWS)
         # Behind all models, so that none has another address because of these.
         for number, piece in enumerate(split_models(list_models(self._description))[1:], 1):
-            title = f"{self._words.models}: {piece.title}"
+            title = f"{self.words.models}: {piece.title}"
             named = f"from {next(iter(piece.letters))}"
             self.add(
                 _piece_key(number),
@@ -239,7 +242,7 @@ class _Pages:
                 ]
             made[tag.name] = self.add(
                 f"tag {tag.name}",
-                self._words.other if tag.name == UNTAGGED else tag.title,
+                self.words.other if tag.name == UNTAGGED else tag.title,
                 parent_id,
                 slug=tag.title,
                 props=props | (self._leading_on() if tag.name in apart else {}),
@@ -267,7 +270,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     by_operation = props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, catalogue()[locale_of(tx, asked.space_id)])
     if description.info.get("description") or description.security_schemes:
-        pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
+        about = {"doc": "info", "page": "info"}
+        pages.add("info", description.title, slug="overview", link_title=pages.words.overview, props=about)
     pages.add_tags(description.tags(), each_operation=by_operation)
     above = ["authentication"] if description.security_schemes else []
     if conventions_of(description):
@@ -280,7 +284,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     items = []
     if props.get("changes"):
         grouping = "by-operation" if by_operation else ""
-        pages.add_ours("changes", props={"doc": "changes", "operations": grouping, "seed": asked.seed})
+        told = {"doc": "changes", "operations": grouping, "seed": asked.seed}
+        pages.add_ours("changes", props=told, layout=_ROWS)
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -312,7 +317,6 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema.")
         shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
-        used = []
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
             grouping = str(props.get("operations") or "")
@@ -324,7 +328,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
                 return {"kind": "page", "page": there.id(f"model {name}")}
 
             used = draw_used_by(description, names[0], shown_at, model_at, words)
-        return _of(shown, *used)
+            return _of(*draw_model(description, names[0], [shown], used))
+        return _of(shown)
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:

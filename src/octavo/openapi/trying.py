@@ -7,7 +7,8 @@ is sent goes to a server of the description, by the method and the path of one o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urlencode
@@ -177,6 +178,41 @@ def make_form(description: Description, operation: Operation) -> Form:
     )
 
 
+_WAYS = 20
+"""Ways to authenticate that a form for all operations offers."""
+
+
+def make_access(description: Description) -> Form:
+    """A form that asks for what authenticates, and for no request: each way that an operation asks for, the most
+    wanted first."""
+    wanted = Counter(
+        tuple(way) for each in description.operations.values() for way in description.security(each) if way
+    )
+    schemes = [
+        [found for name in way if (found := _scheme(description, name, [], len(way))) is not None]
+        for way, _ in wanted.most_common(_WAYS)
+    ]
+    servers = [
+        Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+        for each in _servers(description, None)
+    ]
+    return Form("", "", servers, "never", security=[way for way in schemes if way])
+
+
+def token_origins(form: Form) -> list[str]:
+    """The hosts that give tokens for a form, as a policy for the content of a page names them."""
+    flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
+    return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
+
+
+def _origins_of(flows: Iterable[Flow]) -> dict[str, None]:
+    return dict.fromkeys(
+        f"{flow.token.partition('://')[0].lower()}://{authority.lower()}"
+        for flow in flows
+        if _HOST.fullmatch(authority := _authority(flow.token))
+    )
+
+
 _CHECKED = frozenset(
     ["type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
      "maxLength", "pattern", "minItems", "maxItems", "required", "nullable", "readOnly", "writeOnly", "title", "format",
@@ -254,12 +290,11 @@ def list_origins(description: Description, operation: Operation) -> list[str]:
             fixed = re.sub(r"^(\*[\w-]*|[\w-]*\*)\.", "", authority)
             if _HOST.fullmatch(fixed) and scheme in ("http", "https"):
                 found[f"{scheme}://{'*.' if fixed != authority else ''}{fixed}"] = None
-    tokens = dict.fromkeys(
-        f"{flow.token.partition('://')[0].lower()}://{authority.lower()}"
+    tokens = _origins_of(
+        flow
         for way in description.security(operation)
         for name in way
         for flow in getattr(_scheme(description, name), "flows", [])
-        if _HOST.fullmatch(authority := _authority(flow.token))
     )
     # However many servers there are, tokens can be asked for.
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
@@ -270,7 +305,7 @@ def _proxy(description: Description, operation: Operation) -> Literal["always", 
     return "always" if wanted is True else "never" if wanted is False else "otherwise"
 
 
-def _servers(description: Description, operation: Operation) -> list[Data]:
+def _servers(description: Description, operation: Operation | None) -> list[Data]:
     """Those that have an address of their own."""
     found = description.servers(operation)[:_SERVERS]
     return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]

@@ -17,6 +17,7 @@ from ..spaces import get_titles
 class Words(Struct, frozen=True, kw_only=True):
     """In one language; ``words.toml`` has those of the others. ``{name}`` stands for a number."""
 
+    overview: str = "Overview"
     models: str = "Models"
     webhooks: str = "Webhooks"
     changes: str = "Changes"
@@ -33,7 +34,7 @@ class Words(Struct, frozen=True, kw_only=True):
     before: str = "Before"
     after: str = "After"
     breaks: str = "Changes that break callers: {name}"
-    and_more: str = "and {name} more"
+    and_more: str = "{name} more"
     name: str = "Name"
     what_it_is: str = "What it is"
     fields: str = "Fields"

@@ -25,11 +25,13 @@ from ..openapi import (
     Operation,
     can_try,
     conventions_of,
+    draw_model,
     draw_models,
     draw_used_by,
     index_models,
     letter_id,
     list_models,
+    make_access,
     make_form,
     split_models,
     tags_of,
@@ -70,6 +72,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
         Route(PATH, {"GET": Action("reference", answer)}),
         Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
         Route(f"{PATH}/~operations.json", {"GET": Action("reference", pages.list_operations)}),
+        Route(f"{PATH}/~access.json", {"GET": Action("reference", pages.read_access)}),
         Route(f"{PATH}/~models.json", {"GET": Action("reference", pages.list_models)}),
         Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
         Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
@@ -138,6 +141,12 @@ class _Pages:
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
+    def read_access(self, request: Request) -> Answer:
+        """What the page on authentication asks its reader for."""
+        with self._lock:
+            form = make_access(self._description)
+        return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
+
     def list_operations(self, request: Request) -> Answer:
         """All operations, as `~operations.json` of a site lists them."""
         with self._lock:
@@ -186,6 +195,9 @@ class _Pages:
     def _make(self, name: str, below: str) -> Answer:
         """``below``: the last part of the address of a page in an area; empty for that of the area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
+        access = name == _AUTHENTICATION
+        # What needs the room of the outline.
+        bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
         origins: dict[str, None] = {}
@@ -212,13 +224,14 @@ class _Pages:
         page = PageView(
             title=title,
             body=drawn.body,
-            outline=() if listing else drawn.outline,
+            outline=() if bare else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False, outline=not listing),
+            layout=Layout(width="wide", pagination=False, updated=False, outline=not bare),
             operations=drawn.operations,
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
+            access=f"{PATH}/~access.json" if access else None,
             connect=tuple(origins),
         )
         body = draw_page(site, page).encode()
@@ -280,7 +293,8 @@ class _Pages:
 
     def _model_blocks(self, name: str) -> list[Block]:
         drawn = self._drawer().schemas([name], name)
-        return [*drawn, *draw_used_by(self._description, name, self._place_of, self._model_place)]
+        used = draw_used_by(self._description, name, self._place_of, self._model_place)
+        return draw_model(self._description, name, drawn, used)
 
     def _model_place(self, name: str) -> dict[str, Any]:
         return {"kind": "url", "url": self._model_at(name)}

@@ -37,7 +37,7 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css", "octavo.js", "reference.css", "reference.js", "rows.css", "rows.js", "samples.js", "try.css", "access.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
+    "octavo.css", "octavo.js", "reference.css", "reference.js", "rows.css", "rows.js", "samples.js", "try.css", "access.css", "access.js", "changes.css", "changes.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
     "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
@@ -158,6 +158,20 @@ def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
             stack.append(("end", item))
 
 
+def _entry(item: NavItem) -> str:
+    """An entry of the tree without what is below it."""
+    return _kept_entry(item) if not item.children else _drawn_entry(item)
+
+
+def _drawn_entry(item: NavItem) -> str:
+    drawn: str = _templates().get_template("parts.html").module.drawn_entry(item)  # type: ignore[attr-defined]
+    return drawn
+
+
+_kept_entry = lru_cache(maxsize=2048)(_drawn_entry)
+"""Nearly all entries are the same beside every page."""
+
+
 def _version(name: str) -> str:
     found = asset(name)
     return found.version if found else ""
@@ -172,6 +186,7 @@ def _templates() -> Environment:
         loader=PackageLoader("octavo.reader", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -180,6 +195,7 @@ def _templates() -> Environment:
         speculation=_SPECULATION,
         version=_version,
         steps=_steps,
+        entry=_entry,
         form_words=_form_words,
     )
     return environment
@@ -197,6 +213,7 @@ def _form_words(labels: Labels) -> str:
         name: getattr(labels, name)
         for name in (
             "copy",
+            "copied",
             "close",
             "try_it",
             "expand_all",

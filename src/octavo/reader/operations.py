@@ -17,6 +17,7 @@ from ..core.pages import Page
 from ..kit.db import Transaction
 from ..openapi import (
     Description,
+    Form,
     Found,
     Listed,
     OperationIndex,
@@ -26,6 +27,8 @@ from ..openapi import (
     list_models,
     list_operations,
     lists_models,
+    make_access,
+    method_of,
     model_of,
 )
 from ..visits import SpaceVisit
@@ -84,6 +87,26 @@ def find_authentication(tree: PageTree, spec: str) -> str | None:
     return found.get(spec)
 
 
+_counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
+
+
+def count_operations(tree: PageTree, page: Page) -> int:
+    """How many operations a page shows or leads to; 0 for the page of a single one. Worked out for all pages at once,
+    as every page of a reference says it of all tags."""
+    found = _counts.get(tree)
+    if found is None:
+        found = {}
+        for each in tree:
+            if each.computed is None:
+                continue
+            if method_of(each) is None:
+                found[each.id] = found.get(each.id, 0) + len(list_operations(each))
+            elif each.parent is not None:
+                found[each.parent] = found.get(each.parent, 0) + 1
+        _counts[tree] = found
+    return found.get(page.id, 0)
+
+
 def shows_operations(tree: PageTree) -> bool:
     return any(one.operations for one in _references(tree))
 
@@ -107,6 +130,15 @@ def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | N
     pages = shown.models if shown is not None else {}
     listed = [model for model in list_models(found[0]) if model.name in pages]
     return index_models(listed, lambda name: _address(visit, pages[name], ""))
+
+
+def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
+    """What a page on authentication asks its reader for; None for any other page."""
+    if authentication_of(page) is None:
+        return None
+    found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page)
+    form = make_access(found[0]) if found is not None else None
+    return form if form is not None and form.security and form.servers else None
 
 
 def _of_same(one: Page, other: Page) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from ..core.document import Block, Document, plain_text, portable, walk
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
+from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
@@ -31,6 +33,7 @@ from ..openapi import (
     lists_models,
     may_export,
     method_of,
+    token_origins,
 )
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
@@ -41,7 +44,7 @@ from .entries import FEED, Entry
 from .facts import Facts, Noted, Notes
 from .locales import direction
 from .looks import Look
-from .operations import find_authentication, shows_operations
+from .operations import access_of, count_operations, find_authentication, shows_operations
 from .views import CoverView, Crumb, Feedback, Layout, Link, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
@@ -64,6 +67,16 @@ _PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
 _NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
 
 _highlighter = Highlighter()
+_closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()
+
+
+def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
+    """The entries of pages that are not open, which are the same beside every page of a large tree, below the address
+    that was asked for last."""
+    kept = _closed.get(tree)
+    if kept is None or kept[0] != base:
+        kept = _closed[tree] = (base, {})
+    return kept[1]
 
 
 class Text(Struct, frozen=True):
@@ -306,6 +319,7 @@ class PageBuilder:
         tree = self._tree
         opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
         whole = len(tree) <= _WHOLE_TREE
+        closed = _closed_entries(tree, self._visit.base)
         count = 0
 
         def items(parent: str | None) -> tuple[NavItem, ...]:
@@ -318,6 +332,10 @@ class PageBuilder:
                 start, end = max(0, at - around), min(len(listed), at + around + 1)
             found = list(self._rest(listed[:start][::-1]))
             for page in listed[start:end]:
+                if (known := closed.get(page.id)) is not None and page.id not in opened:
+                    count += 1
+                    found.append(known)
+                    continue
                 below = whole or page.id in opened or page.kind == "group"
                 target = self._target(page) if page.kind == "link" else None
                 if page.kind == "link" and (target is None or target.href is None):
@@ -327,20 +345,21 @@ class PageBuilder:
                     # A specification is gone: the pages made of it are not there, nor is what held them alone.
                     continue
                 count += 1
-                found.append(
-                    NavItem(
-                        title=page.link_title or page.title,
-                        href=target.href if target else self.href(page) if page.kind == "document" else None,
-                        emoji=emoji(page.emoji) if page.emoji else None,
-                        icon=icon(page.icon) if page.icon else None,
-                        current=current is not None and page.id == current.id,
-                        open=page.id in opened,
-                        external=bool(target and target.external),
-                        method=method_of(page),
-                        count=0 if inside or page.id in opened else self._count(page),
-                        children=inside or (self._listed(page) if page.id in opened else ()),
-                    )
+                item = NavItem(
+                    title=page.link_title or page.title,
+                    href=target.href if target else self.href(page) if page.kind == "document" else None,
+                    emoji=emoji(page.emoji) if page.emoji else None,
+                    icon=icon(page.icon) if page.icon else None,
+                    current=current is not None and page.id == current.id,
+                    open=page.id in opened,
+                    external=bool(target and target.external),
+                    method=method_of(page),
+                    count=0 if inside or page.id in opened else count_operations(tree, page),
+                    children=inside or (self._listed(page) if page.id in opened else ()),
                 )
+                if not below and page.kind == "document":
+                    closed[page.id] = item
+                found.append(item)
             return (*found, *self._rest(listed[end:]))
 
         return items(None), count
@@ -357,11 +376,6 @@ class PageBuilder:
             )
             for form, title in forms.items()
         )
-
-    def _count(self, page: Page) -> int:
-        """How many operations a page shows or leads to."""
-        below = sum(method_of(each) is not None for each in self._tree.children.get(page.id, []))
-        return below or (len(list_operations(page)) if method_of(page) is None else 0)
 
     def _listed(self, page: Page) -> tuple[NavItem, ...]:
         """The operations that a page shows at anchors."""
@@ -404,6 +418,11 @@ class PageBuilder:
 
     def page(self, page: Page) -> PageView:
         text = self.text(page)
+        access = (
+            access_of(self._tx, self._visit, page)
+            if self._look.customization.api_playground.enabled
+            else None
+        )
         layout, custom = page.layout, self._look.customization
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbours(page) if turns else (None, None)
@@ -434,13 +453,15 @@ class PageBuilder:
                 pagination=turns,
                 updated=layout.metadata,
             ),
-            connect=text.origins or (),
+            connect=(*(text.origins or ()), *(token_origins(access) if access is not None else ())),
             blocks=text.blocks,
             diagrams=text.html.diagrams,
-            operations=text.html.operations,
+            operations=text.html.operations or access is not None,
+            changes=text.html.changes,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
             models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,
+            access=f"{self._visit.base}~access.json?page={page.id}" if access is not None else None,
             markdown=self.markdown_href(page),
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,

@@ -131,7 +131,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_stability: str = "Stability: {name}. It may change."
     api_same: str = "The same as {name} above."
     api_fields: str = "{name} fields"
-    api_and_more: str = "and {name} more"
+    api_and_more: str = "{name} more"
     api_left_out: str = "What is in it is not shown here."
     api_always: str = "always"
     api_more: str = "More"
@@ -209,13 +209,15 @@ class Heading(Struct, frozen=True):
 
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
-    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API."""
+    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``changes`` that
+    it says what changed of some."""
 
     body: Markup
     outline: tuple[Heading, ...]
     updates: bool = False
     diagrams: bool = False
     operations: bool = False
+    changes: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -229,7 +231,14 @@ def render(document: Document, context: Context | None = None) -> Html:
     renderer.draw(document.nodes)
     renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
-    return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams, renderer.operations)
+    return Html(
+        body,
+        tuple(renderer.outline),
+        renderer.updates,
+        renderer.diagrams,
+        renderer.operations,
+        renderer.changes,
+    )
 
 
 def _escape(text: str) -> str:
@@ -323,7 +332,7 @@ _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
 _HINTS = ("info", "success", "warning", "danger")
-_METHODS = ("get", "post", "put", "patch", "delete")
+_METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
 """The class of a status by its first digit."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
@@ -331,9 +340,11 @@ _CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
-_FEW_VALUES = 8
-_FEW_LANGUAGES = 4
+_FIELD_TAGS = ("read_only", "write_only", "deprecated")
+"""Words about a field that are drawn as tags."""
+_FEW_VALUES = 4
 """Possible values of a field that are shown at once."""
+_FEW_LANGUAGES = 4
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
 _ASSISTANTS = {
@@ -396,6 +407,7 @@ class _Renderer:
         self.updates = False
         self.diagrams = False
         self.operations = False
+        self.changes = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -874,7 +886,7 @@ class _Renderer:
 
     def _called(self, method: str, path: str, words: Text) -> list[Piece]:
         """The method and path of an operation around what is said of it."""
-        self.operations = True
+        self.operations = self.changes = True
         return [
             *_wrap("b", [method], class_=_classes("method", one_of(method.lower(), _METHODS, None))),
             *_wrap("span", [words]),
@@ -1004,7 +1016,7 @@ class _Renderer:
             return []
         return _wrap(
             "button",
-            [self.context.labels.try_it],
+            [Markup('<span class="i i-play" aria-hidden="true"></span>'), self.context.labels.try_it],
             type="button",
             class_="button primary small try-it scripted",
             aria_expanded="false",
@@ -1021,7 +1033,9 @@ class _Renderer:
             "button", icon, type="button", class_="copy", data_copy_text=url, data_done=self.labels.copied,
             aria_label=self.labels.copy, title=self.labels.copy,
         )  # fmt: skip
-        return _wrap("div", [*endpoint, *copy, *block.nodes], class_="openapi-head")
+        how = text_of(block.data, "by")
+        by = _wrap("span", [how.upper()], class_="openapi-by") if how else []
+        return _wrap("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
     def openapi_facts(self, block: Block) -> Pieces:
         """What is known of an operation besides its address: how to authenticate, how stable it is."""
@@ -1029,8 +1043,12 @@ class _Renderer:
 
     def openapi_values(self, block: Block) -> Pieces:
         """The values that a field may have: the first few, and the others folded up."""
-        texts = [text for text in self._texts(block.data.get("values"))]
-        chips = [_wrap("li", _wrap("code", [text])) for text in texts]
+        default = block.data.get("default")
+        said = [" ", *_wrap("small", [self.labels.api_default.lower()])]
+        chips = [
+            _wrap("li", _wrap("code", [text, *(said if text == default else [])]))
+            for text in self._texts(block.data.get("values"))
+        ]
         few = len(chips) if len(chips) <= _FEW_VALUES + 1 else _FEW_VALUES
         shown = _wrap("ul", [piece for chip in chips[:few] for piece in chip], class_="openapi-values")
         if few == len(chips):
@@ -1048,6 +1066,9 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         words = _wrap("span", only_paragraph(title))
+        of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
+        if of:
+            words += _wrap("small", only_paragraph(of))
         status = self._status(text_of(block.data, "status") or "")
         if not body:
             return _wrap("div", [*status, *words], class_="openapi-answer")
@@ -1164,6 +1185,11 @@ class _Renderer:
         if not isinstance(label, str):
             return node.nodes
         words = label.replace("{name}", text_of(node.data, "name") or "")
+        if text_of(node.data, "word") == "always":
+            return _wrap("span", [words], class_="openapi-always")
+        tag = one_of(text_of(node.data, "word") or "", _FIELD_TAGS, None)
+        if tag:
+            return _wrap("span", [words], class_=_classes("openapi-tag", tag))
         return [
             Text([Leaf(words, each.leaves[0].marks)])
             for each in node.nodes
@@ -1652,11 +1678,12 @@ def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """The longest beginning, of two or more parts, that at least half of the paths have; empty where there is none."""
+    """The beginning, of two or more parts, that most of the paths have, and at least half; the longest of several.
+    Empty where there is none."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)
         for length in range(3, min(len(parts), 10))
     )
     often = [path for path, count in counts.items() if 2 * count >= len(paths) > 3]
-    return max(often, key=len, default="")
+    return max(often, key=lambda path: (counts[path], len(path)), default="")

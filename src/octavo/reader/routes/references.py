@@ -12,8 +12,9 @@ from ...kit.asgi import Answer, etag_of
 from ...openapi import export, find_reference, may_export
 from ...visits import SpaceVisit
 from ..answers import same
-from ..operations import models_of, operations_of
+from ..operations import access_of, models_of, operations_of
 from ..table import Later, View, route
+from .trying import SIGNED_IN
 
 
 @route("readOperations", "~operations.json")
@@ -30,6 +31,18 @@ def read_models(view: View, visit: SpaceVisit) -> Answer:
     if listed is None:
         raise NotFound("This page lists no models.")
     return same(msgspec.json.encode(listed), "application/json")
+
+
+@route("readAccess", "~access.json")
+def read_access(view: View, visit: SpaceVisit) -> Answer:
+    """What a page on authentication asks its reader for. Raises NotFound."""
+    page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
+    page = visit.view.tree.page(page_id)
+    form = access_of(view.tx, visit, page) if page is not None else None
+    if form is None:
+        raise NotFound("This page asks for nothing.")
+    form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
+    return same(msgspec.json.encode(form), "application/json")
 
 
 @route("readSpecification", "~specification", pool="calls")

@@ -30,7 +30,8 @@ from ..views import Labels
 
 _MAX_POST = 2 * MAX_SENT
 """Bytes of a body, which has another one inside in base64."""
-_SIGNED_IN = "~signed-in"
+SIGNED_IN = "~signed-in"
+"""Where providers of OAuth send readers back to, below the base of a site."""
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
@@ -48,11 +49,11 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]
 def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     _, description, operation = _tried(view, visit)
     form = make_form(description, operation)
-    form.signed_in = f"{visit.visit.base}{_SIGNED_IN}"
+    form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
     return same(msgspec.json.encode(form), "application/json")
 
 
-@route("readSignedIn", _SIGNED_IN)
+@route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
     """Where providers of OAuth send a reader back to. A script hands what they answered to the page that asked for it;
     the token is asked for there, by the browser."""

@@ -196,10 +196,97 @@
     return [box];
   };
 
+  // A field of a form with what it is called, and room for what is wrong with it.
+  let fields = 0;
+  const labelled = (name, note, control, isRequired) => {
+    const box = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
+    box.id ||= "try-" + ++fields;
+    const trouble = make("p", { class: "try-trouble", hidden: true });
+    trouble.id = box.id + "-trouble";
+    box.setAttribute("aria-describedby", trouble.id);
+    return make("div", { class: "try-field" },
+      make("label", { for: box.id }, make("b", {}, name), ...(note || isRequired ? [make("small", {}, note || "", ...(isRequired ? [make("i", {}, " " + words.required)] : []))] : [])), control, trouble);
+  };
+  // What one scheme wants of a reader, for one server: the fields, and all that is shown.
+  const ask = (scheme, origin, signedIn) => {
+    const names = scheme.basic ? [words.user, words.password] : [scheme.scheme];
+    const boxes = names.map((name, number) => {
+      const box = make("input", {
+        type: scheme.basic && number === 0 ? "text" : "password", autocomplete: "off", spellcheck: "false",
+        placeholder: scheme.placeholder, value: get(origin, scheme.scheme, number),
+      });
+      box.addEventListener("change", () => {
+        set(origin, scheme.scheme, number, box.value);
+        // Of what is entered by hand nobody knows how long it lasts.
+        set(origin, scheme.scheme, "until", "");
+      });
+      return box;
+    });
+    const where = scheme.scopes?.length ? scheme.scopes.join(" ") : scheme.basic ? "" : scheme.name + (scheme.place === "header" ? "" : ", " + scheme.place);
+    const links = (scheme.flows || []).flatMap((flow) => [flow.authorization, flow.token].filter(Boolean).map((href) => [flow.flow, href]));
+    const shown = [...boxes.map((box, number) => {
+      if (box.type !== "password") return labelled(names[number], where, box);
+      const eye = make("button", { type: "button", class: "plain try-eye", "aria-pressed": "false" }, words.show);
+      eye.addEventListener("click", () => {
+        box.type = box.type === "password" ? "text" : "password";
+        eye.setAttribute("aria-pressed", box.type === "text");
+      });
+      return labelled(names[number], where, make("span", { class: "try-secret" }, box, eye));
+    }), ...draw(scheme, origin, signedIn, labelled, (token) => set(origin, scheme.scheme, 0, token)), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
+    return { boxes, shown };
+  };
+  const nameOf = (way) => way.map((scheme) => scheme.scheme).join(" + ") || "–";
+  const keeping = () => {
+    const box = make("input", { type: "checkbox", checked: keeps });
+    box.addEventListener("change", () => { keeps = box.checked; keep(); });
+    followers.add(() => { box.checked = keeps; });
+    return make("label", { class: "try-keep" }, box, " " + words.keep);
+  };
+  // The same on a page of its own, for all operations.
+  const card = (form) => {
+    const originOf = ({ url, variables }) => {
+      for (const each of variables || []) url = url.replaceAll("{" + each.name + "}", each.value || each.name);
+      try { return new URL(url, location.href).origin; } catch { return url; }
+    };
+    const origins = [...new Set(form.servers.map(originOf))];
+    const choice = (label, names) => make("select", { "aria-label": label }, ...names.map((name, number) => make("option", { value: number }, name)));
+    const server = choice(words.server, origins), way = choice(words.way, form.security.map(nameOf));
+    const ready = make("span", { class: "access-ready", role: "status" });
+    const group = make("div", { class: "try-group" });
+    let asked = [];
+    const follow = () => {
+      const origin = origins[server.value];
+      for (const [scheme, { boxes }] of asked) boxes.forEach((box, number) => { box.value = get(origin, scheme.scheme, number); });
+      const has = asked.length && asked.every(([scheme, { boxes }]) => boxes.every((_, number) => get(origin, scheme.scheme, number)));
+      ready.replaceChildren(...(has ? [sign("check"), words.ready] : []));
+    };
+    const lay = () => {
+      asked = form.security[way.value].map((scheme) => [scheme, ask(scheme, origins[server.value], form.signed_in)]);
+      group.replaceChildren(...asked.flatMap(([, { shown }]) => shown));
+      follow();
+    };
+    way.addEventListener("change", lay);
+    server.addEventListener("change", lay);
+    followers.add(follow);
+    const box = make("section", { class: "try access-card", "aria-label": words.your_access },
+      make("header", {}, make("strong", {}, words.your_access), ready),
+      make("form", { class: "try-group" }, ...(origins.length > 1 ? [server] : []), ...(form.security.length > 1 ? [way] : []), group, keeping(), listing()));
+    box.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+    lay();
+    return box;
+  };
+
+  // A page on authentication: its addresses are copied, and the card stands above the first request.
+  const lay = async (address, style) => {
+    const text = document.querySelector(".api-access");
+    for (const code of text.querySelectorAll(".table.pair code")) code.after(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": code.textContent }, sign("copy")));
+    document.head.append(make("link", { rel: "stylesheet", href: style }));
+    const got = await fetch(address), home = text.querySelector(".columns > .column + .column");
+    if (got.ok && home) home.prepend(card(await got.json()));
+  };
+
   globalThis.octavoAccess = {
-    get, set, listing, draw,
+    get, set, listing, ask, lay, labelled, nameOf, keeping,
     follow: (act) => followers.add(act),
-    keeps: () => keeps,
-    setKeeps: (value) => { keeps = value; keep(); },
   };
 })();

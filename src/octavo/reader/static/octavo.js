@@ -295,12 +295,18 @@
     const kinds = () => JSON.parse(finder.dataset.kinds);
     const chips = make("div", { class: "kinds", role: "group", "aria-label": finder.ariaLabel });
     found.before(chips);
+    const lit = (text) => {
+      const wanted = input.value.trim().split(/[\s/{}.]+/).filter((word) => word.length > 1).map((word) => word.replace(/[\\^$*+?()[\]|]/g, "\\$&"));
+      return wanted.length ? text.split(new RegExp("(" + wanted.join("|") + ")", "i")).map((part, number) => ({ text: part, marked: number % 2 > 0 })) : [{ text }];
+    };
     const apiRow = (hit) => {
-      const link = row(hit.href, hit.title, null, hit.path || hit.about ? [{ text: hit.path || hit.about }] : null);
+      const link = row(hit.href, "", null, hit.path || hit.about ? lit(hit.path || hit.about) : null);
       link.classList.add("api");
+      one("b", link).append(...parts(lit(hit.title)));
       if (hit.method) {
         link.prepend(make("em", { class: "method " + hit.method }, hit.method === "delete" ? "DEL" : hit.method.toUpperCase()));
         link.dataset.try = hit.href.replace(/#.*/, "") + "#try";
+        link.append(make("i", { "aria-hidden": "true" }, finder.dataset.tryIt, make("kbd", {}, "Alt ↵")));
       }
       return link;
     };

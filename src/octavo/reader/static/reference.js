@@ -232,7 +232,7 @@
     one(".server", path)?.remove();
     const code = make("button", { type: "button", class: "button secondary small api-code" }, words.code);
     const bar = make("div", { class: "api-bar", hidden: true }, path, code);
-    if (button) bar.append(make("button", { type: "button", class: "button primary small", "data-try": button.dataset.try }, words.try_it));
+    if (button) bar.append(make("button", { type: "button", class: "button primary small", "data-try": button.dataset.try }, sign("play"), words.try_it));
     one("main").append(bar);
     const narrow = matchMedia("(max-width: 767px)");
     const watcher = new IntersectionObserver(([entry]) => {
@@ -267,15 +267,16 @@
     const folds = () => inside("details.openapi-fold, details.openapi-more, details.openapi-answer");
     const count = inside(".openapi-field").length || inside(".openapi-fields > li").length;
     if (!folds().length && count < 12) continue;
-    const unfold = make("button", { type: "button", class: "plain api-tool" }, words.expand_all);
+    const said = make("span", {}, words.expand_all);
+    const unfold = make("button", { type: "button", class: "plain api-tool" }, sign("unfold"), said);
     unfold.addEventListener("click", () => {
-      const isOpen = unfold.textContent === words.expand_all;
+      const isOpen = said.textContent === words.expand_all;
       for (const each of folds()) {
         let depth = 0;
         for (let up = each.parentElement.closest("details"); up; up = up.parentElement.closest("details")) depth++;
         each.open = isOpen && depth < 4;
       }
-      unfold.textContent = isOpen ? words.fold_all : words.expand_all;
+      said.textContent = isOpen ? words.fold_all : words.expand_all;
     });
     const tools = make("span", { class: "api-tools" }, unfold);
     part.append(tools);
@@ -436,6 +437,23 @@
     const field = path && doc.getElementById((tab ? "response." + tab.textContent.trim() : "body") + "." + path);
     if (field) location.hash = field.id;
   });
+  // The path of a field, as programs write it, beside the link to it.
+  const pathOf = (field) => {
+    const names = [];
+    for (let up = field; up; up = up.parentElement.closest(".openapi-fields > li[id]")) {
+      const name = one(":scope > .openapi-name > code", up)?.textContent;
+      const isList = up !== field && /^array\b/.test(one(":scope > .openapi-name", up).textContent.slice(name.length).trim());
+      names.unshift(name + (isList ? "[]" : ""));
+    }
+    return names.join(".");
+  };
+  const offerPath = (column, event) => {
+    const head = event.target.closest(".openapi-fields > li[id]")?.querySelector(":scope > .openapi-name");
+    if (!head || one(":scope > .copy-path", head)) return;
+    head.append(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": pathOf(head.parentElement) }, sign("copy")));
+  };
+  on("pointerover", ".openapi-columns .column:first-child", offerPath);
+  on("focusin", ".openapi-columns .column:first-child", offerPath);
   // A row of an answer and its tab open together.
   doc.addEventListener("toggle", (event) => {
     const row = event.target;
@@ -444,52 +462,14 @@
     all(".openapi-columns > .column + .column [role=tab]").find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
-  // What changed: two versions choose the span, and a part may be shown alone
-  const changes = () => {
-    const text = one(".prose:has(> .openapi-change)");
-    if (!text) return;
-    const releases = [];
-    for (const node of text.children) {
-      const release = releases.at(-1);
-      if (node.matches("h2")) releases.push({ name: node.textContent.trim(), nodes: [node], parts: [] });
-      else if (node.matches("h3")) release?.parts.push({ kind: node.textContent.trim(), nodes: [node] });
-      else (release?.parts.at(-1) || release)?.nodes.push(node);
-    }
-    const count = (part) => part.nodes.reduce((sum, node) => sum + (node.matches(".openapi-change") ? 1 : all("li", node).length), 0);
-    const sums = new Map();
-    for (const part of releases.flatMap((release) => release.parts)) sums.set(part.kind, (sums.get(part.kind) || 0) + count(part));
-    const span = (word, chosen) => make("label", {}, words[word] + " ", make("select", { "data-span": word }, ...releases.map((release, number) => {
-      const option = make("option", { value: number }, release.name);
-      option.selected = number === chosen;
-      return option;
-    })));
-    const kinds = make("div", { class: "change-kinds", role: "group" }, ...[["", [...sums.values()].reduce((a, b) => a + b, 0)], ...sums].map(([kind, sum]) =>
-      make("button", { type: "button", "data-kind": kind, "aria-pressed": String(!kind) }, (kind || words.all_kinds) + " ", make("small", {}, String(sum)))));
-    const tools = make("div", { class: "change-tools" }, ...(releases.length > 1 ? [span("changes_from", releases.length - 1), span("changes_to", 0)] : []), kinds);
-    let kind = "";
-    const update = () => {
-      const [from, to] = releases.length > 1 ? all("select", tools).map((each) => Number(each.value)) : [0, 0];
-      releases.forEach((release, number) => {
-        const within = number >= Math.min(from, to) && number <= Math.max(from, to);
-        const shown = release.parts.filter((part) => within && (!kind || part.kind === kind));
-        for (const part of release.parts) for (const node of part.nodes) node.hidden = !shown.includes(part);
-        for (const node of release.nodes) node.hidden = !within || !shown.length;
-      });
-      for (const button of kinds.children) button.ariaPressed = String(button.dataset.kind === kind);
-    };
-    tools.addEventListener("change", update);
-    kinds.addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (!button) return;
-      kind = button.dataset.kind;
-      update();
-    });
-    text.prepend(tools);
-  };
-  changes();
+  // What changed from version to version has a script of its own
+  if (one(".openapi-change")) load(own.changes);
+
+  // A page on authentication asks for what its reader has
+  if (own.asks) load(own.access).then(() => globalThis.octavoAccess.lay(own.asks, own.formStyle)).catch(() => { /* it says all without */ });
 
   // Rows of models and of operations are looked through by a script of their own
-  if (own.models || all(".openapi-rows > li").length >= 8) {
+  if (own.models || all(".prose > .openapi-rows > li").length >= 8) {
     if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
     load(own.rows);
   }

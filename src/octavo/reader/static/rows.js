@@ -98,6 +98,8 @@
   models();
 
   const operations = () => {
+    // What is folded up elsewhere, such as who needs a scope, is no list of the operations of this page.
+    if (!one(".prose > .openapi-rows")) return;
     const lists = all(".openapi-rows"), items = lists.flatMap((list) => [...list.children]);
     if (items.length < 8) return;
     const entries = items.map((item, number) => {
@@ -106,7 +108,8 @@
       return { item, number, path, method, resource: fixed.at(-1) || "/", text: item.textContent.toLowerCase() };
     });
     const count = (values) => values.reduce((sums, value) => sums.set(value, (sums.get(value) || 0) + 1), new Map());
-    const methods = [...count(entries.map((each) => each.method))], resources = count(entries.map((each) => each.resource));
+    const order = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+    const methods = [...count(entries.map((each) => each.method))].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)), resources = count(entries.map((each) => each.resource));
     const groups = [...resources].filter(([, sum]) => sum > 1).length;
     const above = one(".openapi-above");
     const kinds = [

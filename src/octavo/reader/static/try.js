@@ -4,7 +4,6 @@
   const { words, make, sign, show, withValues, values: given, leave, callOf, copied } = globalThis.octavoReference;
   const doc = document, { coloured, element } = globalThis.octavoSamples, access = globalThis.octavoAccess;
   const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
-  let count = 0;
 
   const indirect = new Set();
 
@@ -180,15 +179,7 @@
     ...values.map((each) => make("option", { value: each, selected: each === value }, each)),
   ];
   const choice = (values, value, attributes = {}, empty = false) => make("select", attributes, ...options(values, value, empty));
-  const labelled = (name, note, control, isRequired) => {
-    const box = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
-    box.id ||= "try-" + ++count;
-    const trouble = make("p", { class: "try-trouble", hidden: true });
-    trouble.id = box.id + "-trouble";
-    box.setAttribute("aria-describedby", trouble.id);
-    return make("div", { class: "try-field" },
-      make("label", { for: box.id }, make("b", {}, name), ...(note || isRequired ? [make("small", {}, note || "", ...(isRequired ? [make("i", {}, " " + words.required)] : []))] : [])), control, trouble);
-  };
+  const { labelled } = access;
   const control = (field) => {
     const common = { required: field.required, spellcheck: "false", autocomplete: "off" };
     const type = field.type || "text";
@@ -411,7 +402,7 @@
     // Authentication: one of several ways
     let listed = null;
     if (form.security?.some((way) => way.length)) {
-      const ways = form.security.map((way) => way.map((each) => each.scheme).join(" + ") || "–");
+      const ways = form.security.map(access.nameOf);
       const way = make("select", { "aria-label": words.way }, ...ways.map((name, number) => make("option", { value: number }, name)));
       const first = form.security.findIndex((each) => each.length);
       way.selectedIndex = Math.max(first, 0);
@@ -420,42 +411,17 @@
         state.schemes = [];
         const origin = originOf(state);
         credentials.replaceChildren(...form.security[way.selectedIndex].flatMap((scheme) => {
-          const names = scheme.basic ? [words.user, words.password] : [scheme.scheme];
-          const boxes = names.map((name, number) => {
-            const box = make("input", {
-              type: scheme.basic && number === 0 ? "text" : "password", autocomplete: "off", spellcheck: "false",
-              placeholder: scheme.placeholder, value: access.get(origin, scheme.scheme, number),
-            });
-            box.addEventListener("change", () => {
-              access.set(origin, scheme.scheme, number, box.value);
-              // Of what is entered by hand nobody knows how long it lasts.
-              access.set(origin, scheme.scheme, "until", "");
-            });
-            return box;
-          });
+          const { boxes, shown } = access.ask(scheme, origin, form.signed_in);
           state.schemes.push([scheme, boxes]);
-          const where = scheme.scopes?.length ? scheme.scopes.join(" ") : scheme.basic ? "" : scheme.name + (scheme.place === "header" ? "" : ", " + scheme.place);
-          const links = (scheme.flows || []).flatMap((flow) => [flow.authorization, flow.token].filter(Boolean).map((href) => [flow.flow, href]));
-          return [...boxes.map((box, number) => {
-            if (box.type !== "password") return labelled(names[number], where, box);
-            const eye = make("button", { type: "button", class: "plain try-eye", "aria-pressed": "false" }, words.show);
-            eye.addEventListener("click", () => {
-              box.type = box.type === "password" ? "text" : "password";
-              eye.setAttribute("aria-pressed", box.type === "text");
-            });
-            return labelled(names[number], where, make("span", { class: "try-secret" }, box, eye));
-          }), ...access.draw(scheme, origin, form.signed_in, labelled, (token) => access.set(origin, scheme.scheme, 0, token)), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
+          return shown;
         }));
         keeper.hidden = !form.security[way.selectedIndex].length;
       };
-      const box = make("input", { type: "checkbox", checked: access.keeps() });
-      box.addEventListener("change", () => access.setKeeps(box.checked));
       // What was entered or forgotten at another operation holds here, too.
       access.follow(() => {
-        box.checked = access.keeps();
         for (const [scheme, boxes] of state.schemes) boxes.forEach((each, number) => { each.value = access.get(originOf(state), scheme.scheme, number); });
       });
-      const keeper = make("label", { class: "try-keep" }, box, " " + words.keep);
+      const keeper = access.keeping();
       way.addEventListener("change", () => { showWay(); changed(); });
       for (const event of ["change"]) server.addEventListener(event, () => { showVariables(); showWay(); changed(); });
       showWay();
