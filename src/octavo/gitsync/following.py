@@ -42,7 +42,7 @@ from ..content import (
     revision_state,
     store_bodies,
 )
-from ..core.app_addresses import change_view
+from ..core.app_addresses import change_view, preview_view
 from ..core.merge import Versions
 from ..core.problems import Problem
 from ..errors import OctavoError
@@ -409,10 +409,12 @@ class _Following:
             fresh = find_change(tx, self.space_id, change.id) or change
         count = len(fresh.open_conflicts)
         said = f"Change request {fresh.number}"
+        view = preview_view(fresh.number)
         if count:
             said += f": {count} conflict{'s' if count > 1 else ''} to settle"
+            view = f"{change_view(fresh.number)}/~/conflicts"
         self.sync.outcome.problems += tell_hoster(
-            self.context, self.row, head, said, change_view(fresh.number), failed=bool(count)
+            self.context, self.row, head, said, view, failed=bool(count)
         )
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
-from ..changes import ChangeAccess
+from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -171,7 +171,8 @@ def list_sync_runs(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[
     with call.db.read() as tx:
         connecting.get_sync(tx, space)
         found = store.list_runs(tx, space.space_id, query.limit, query.page)
-        return present_slice(found, present_run)
+        numbers = list_numbers(tx, [run.change_id for run in found.rows if run.change_id])
+        return present_slice(found, lambda run: present_run(run, numbers))
 
 
 @operation(
@@ -189,7 +190,8 @@ def list_branches(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[w
     with call.db.read() as tx:
         connecting.get_sync(tx, space)
         found = store.list_branches_page(tx, space.space_id, query.limit, query.page)
-        return present_slice(found, present_branch)
+        numbers = list_numbers(tx, [row.change_id for row in found.rows if row.change_id])
+        return present_slice(found, lambda row: present_branch(row, numbers))
 
 
 @operation(
@@ -208,7 +210,8 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
     forced. It happens in a job."""
     with call.db.write() as tx:
         branch = body.branch if body.branch is not UNSET else None
-        return present_branch(connecting.push_change(tx, change, branch))
+        link = connecting.push_change(tx, change, branch)
+        return present_branch(link, list_numbers(tx, [change.change_id]))
 
 
 @operation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -140,7 +141,8 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 class GitRun(Struct, rename="camel", kw_only=True):
     """``imported``: pages and files of the space that it changed; ``exported``: files of the repository.
-    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed."""
+    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed,
+    and has the number ``changeRequestNumber`` in the space."""
 
     object: Literal["git-sync-run"] = "git-sync-run"
     id: str
@@ -157,6 +159,7 @@ class GitRun(Struct, rename="camel", kw_only=True):
     pushed: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
+    change_request_number: int | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
 
@@ -168,6 +171,7 @@ class GitBranch(Struct, rename="camel", kw_only=True):
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str
+    change_request_number: int | UnsetType = UNSET
     title: str
     status: BranchStatus
     pushes: bool
@@ -298,7 +302,7 @@ def present_with_secret(to: Recipient, row: SyncRow, secret: str) -> GitSyncWith
     return GitSyncWithSecret(**_fields(to, row, 0), hook_secret=secret)
 
 
-def present_run(run: RunRow) -> GitRun:
+def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:
     return GitRun(
         id=run.id,
         cause=run.cause,
@@ -314,14 +318,16 @@ def present_run(run: RunRow) -> GitRun:
         pushed=run.pushed or UNSET,
         revision=run.revision or UNSET,
         change_request=run.change_id or UNSET,
+        change_request_number=numbers.get(run.change_id or "", UNSET),
         reason=run.reason or UNSET,
         message=run.error or UNSET,
     )
 
 
-def present_branch(row: BranchRow) -> GitBranch:
+def present_branch(row: BranchRow, numbers: Mapping[str, int]) -> GitBranch:
     return GitBranch(
         change_request=row.change_id or "",
+        change_request_number=numbers.get(row.change_id or "", UNSET),
         title=row.title,
         status=row.status,  # type: ignore[arg-type]
         pushes=bool(row.pushes),
