@@ -18,6 +18,7 @@ from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
 from .credentials import Credential
+from .lfs import MOST_POINTER, read_pointer
 from .reasons import Stopped
 from .remotes import Connection
 from .repository import Repository, is_safe, told_of_damage
@@ -59,7 +60,9 @@ def _look(
                 ours = _ours(context, space)
                 tree = copy.tree_of(head)
                 theirs = {
-                    path: entry.oid for path, entry in copy.files(tree) if entry.is_file and is_safe(path)
+                    path: _names(copy, entry.oid)
+                    for path, entry in copy.files(tree)
+                    if entry.is_file and is_safe(path)
                 }
             finally:
                 repo.close()
@@ -71,7 +74,7 @@ def _look(
         ) from None
     only_space = sorted(ours.keys() - theirs.keys())
     only_repository = sorted(theirs.keys() - ours.keys())
-    different = sorted(path for path in ours.keys() & theirs.keys() if ours[path] != theirs[path])
+    different = sorted(path for path in ours.keys() & theirs.keys() if not theirs[path] & ours[path])
     found: dict[str, Any] = {"commit": head or UNSET, "default_branch": heads.default or UNSET}
     return GitPreview(
         same=len(ours.keys() & theirs.keys()) - len(different),
@@ -87,12 +90,18 @@ def _look(
     )
 
 
-def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
-    """What Git would call each file of the space, by path."""
+def _names(copy: Repository, oid: str) -> set[str]:
+    """What a file is called: by Git, and where it is a pointer, by Git LFS."""
+    pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
+    return {oid} if pointer is None else {oid, pointer.oid}
+
+
+def _ours(context: Context, space: SpaceAccess) -> dict[str, set[str]]:
+    """What Git and Git LFS would call each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     for path, file in writing.files.items():
         deadlines.check()
         assert isinstance(file, FileText)
@@ -103,5 +112,5 @@ def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
         else:
             with context.db.read() as tx:
                 data = get_body(tx, file.content).encode()
-        found[path] = Blob.from_string(data).id.decode()
+        found[path] = {Blob.from_string(data).id.decode(), file.content}
     return found

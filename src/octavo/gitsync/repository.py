@@ -188,11 +188,15 @@ class Repository:
 
     # --- trees ----------------------------------------------------------------------------------------
 
+    def root_of(self, commit_id: str) -> bytes:
+        """The id of the tree of the whole commit."""
+        return bytes(self.commit(commit_id).tree)
+
     def tree_of(self, commit_id: str | None) -> bytes | None:
         """The id of the synced folder's tree; None where there is no such folder, or nothing in it."""
         if commit_id is None:
             return None
-        oid: bytes = bytes(self.commit(commit_id).tree)
+        oid = self.root_of(commit_id)
         for name in [part for part in self.folder.split("/") if part]:
             entry = self._entries(oid).get(name.encode())
             if entry is None or not stat.S_ISDIR(entry[0]):
