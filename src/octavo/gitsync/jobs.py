@@ -15,6 +15,7 @@ from . import store
 
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 SYNC = "syncGit"
+SYNC_PROJECT = "syncGitProject"
 _SECONDS = 2 * 3600.0
 _POLL_EVERY = 30.0
 _MOST_POLLED = 500
@@ -57,10 +58,42 @@ def run_here(context: Context, space_id: str) -> str | None:
     return run_sync(context, space_id, "asked", new_id())
 
 
+def ask_project(tx: Transaction, organization_id: str, project_id: str, cause: Cause, after: int = 0) -> None:
+    """As ``ask``, of a collection or a site."""
+    enqueue(
+        tx,
+        SYNC_PROJECT,
+        organization=organization_id,
+        key=f"{SYNC_PROJECT}:{project_id}",
+        run_at=now() + after if after else None,
+        project=project_id,
+        cause=cause,
+    )
+
+
+@job(SYNC_PROJECT, attempts=4, seconds=_SECONDS)
+def sync_project(context: Context, project: str, cause: Cause) -> None:
+    """Finds out which spaces a collection or a site is synced in, and syncs them."""
+    from .project_running import run_project
+
+    current = running.get()
+    run_project(context, project, cause, current[0] if current else new_id())
+
+
+def run_project_here(context: Context, project_id: str) -> str | None:
+    """As ``run_here``, of a collection or a site."""
+    from .project_running import run_project
+
+    return run_project(context, project_id, "asked", new_id())
+
+
 @job("pollGit", attempts=1)
 def poll(context: Context) -> None:
-    """Asks for a sync of every space whose repository is to be looked at by now."""
+    """Asks for a sync of every space, collection and site whose repository is to be looked at by now."""
     with context.db.write() as tx:
+        for project_id, organization_id in store.list_due_projects(tx, _MOST_POLLED):
+            store.set_project(tx, project_id, next_at=now() + store.HOLD)
+            ask_project(tx, organization_id, project_id, "poll")
         for space_id, organization_id in store.list_due(tx, _MOST_POLLED):
             store.set_fields(tx, space_id, next_at=now() + store.HOLD)
             ask(tx, organization_id, space_id, "poll")
@@ -82,11 +115,22 @@ def remove_copies(context: Context) -> None:
 schedule("git-copies", 86_400.0, "removeGitCopies")
 
 
+def notice_project(tx: Transaction, project_id: str) -> None:
+    """A collection may have other spaces than before, or a site another structure, which its repository is to hear of."""
+    found = store.find_project(tx, project_id)
+    if found is not None and found.status != "stopped" and (found.commit_id or found.credential != "ssh-key"):
+        ask_project(tx, found.organization_id, project_id, "edited", after=_AFTER_EDIT)
+
+
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
     """A revision of main is to be committed, and one of a change request that has a branch; what came from a sync finds
     nothing to do."""
     if event.space_id is None or event.organization_id is None:
+        return
+    if event.type in ("space_deleted", "space_restored"):
+        for project_id in store.list_projects_of(tx, event.space_id):
+            notice_project(tx, project_id)
         return
     if event.type == "change_request_content_updated":
         link = store.find_branch_of(tx, event.payload["change_request"])

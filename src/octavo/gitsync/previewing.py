@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from msgspec import UNSET
+from msgspec import UNSET, Raw, Struct
 
 from ..access import SpaceAccess
 from ..content import body_hash, get_body, main_state
@@ -19,18 +22,31 @@ from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
 from .credentials import Credential
 from .lfs import MOST_POINTER, read_pointer
+from .project_running import Folder
+from .project_wire import GitProjectPreview, present_place
+from .projects import Access, kind_of, new_project
 from .reasons import Stopped
-from .remotes import Connection
+from .remotes import Connection, Heads
 from .repository import Repository, is_safe, told_of_damage
-from .wire import GitPreview, GitTarget
+from .wire import ConnectGit, GitPreview, GitTarget
 from .writing import FileText, write_all
 
 SECONDS = 60.0
 _SHOWN = 100
 
 
-def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
-    """Raises BadRequest for a repository that cannot be read."""
+class _Looked(Struct):
+    """A repository as it is now. ``head``: None for a branch that is not there."""
+
+    copy: Repository
+    heads: Heads
+    head: str | None
+    host_key: str | None
+
+
+@contextmanager
+def _looked_at(context: Context, given: GitTarget) -> Iterator[_Looked]:
+    """Raises BadRequest for a repository that cannot be read, Unavailable for one that takes too long."""
     credential = None
     if given.credential is not UNSET and given.credential.type != "ssh-key":
         secret = given.credential.secret
@@ -44,12 +60,7 @@ def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPrevie
         local=context.settings.allow_file_remotes,
         host_key=None,
     )
-    return _look(context, space, connection, read_branch(given.branch), read_folder(given.folder))
-
-
-def _look(
-    context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
-) -> GitPreview:
+    branch, folder = read_branch(given.branch), read_folder(given.folder)
     try:
         with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where, told_of_damage():
             heads = connection.heads()
@@ -57,13 +68,7 @@ def _look(
             try:
                 copy = Repository(repo, Path(where), folder)
                 head = connection.fetch(copy, branch, None) if branch in heads.branches else None
-                ours = _ours(context, space)
-                tree = copy.tree_of(head)
-                theirs = {
-                    path: _names(copy, entry.oid)
-                    for path, entry in copy.files(tree)
-                    if entry.is_file and is_safe(path)
-                }
+                yield _Looked(copy, heads, head, connection.seen_host_key)
             finally:
                 repo.close()
     except Stopped as stopped:
@@ -72,6 +77,34 @@ def _look(
         raise Unavailable(
             "The repository is too large to be looked at in a minute; connecting has more time."
         ) from None
+
+
+def preview_project(context: Context, access: Access, given: ConnectGit) -> GitProjectPreview:
+    """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
+    with _looked_at(context, given) as looked, context.db.read() as tx:
+        row, _ = new_project(tx, context, access, given)
+        ground = Folder(looked.copy, looked.head, None)
+        places, problems = kind_of(row).look(tx, access.actor, row, ground)
+    found: dict[str, Any] = {"commit": looked.head or UNSET, "default_branch": looked.heads.default or UNSET}
+    return GitProjectPreview(
+        spaces=[present_place(place) for place in places],
+        problems=Raw(msgspec.json.encode(problems[:_SHOWN])),
+        branches=sorted(looked.heads.branches)[:_SHOWN],
+        host_key=looked.host_key or UNSET,
+        **found,
+    )
+
+
+def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
+    """Raises BadRequest for a repository that cannot be read, Unavailable."""
+    with _looked_at(context, given) as looked:
+        copy, heads, head = looked.copy, looked.heads, looked.head
+        ours = _ours(context, space)
+        theirs = {
+            path: _names(copy, entry.oid)
+            for path, entry in copy.files(copy.tree_of(head))
+            if entry.is_file and is_safe(path)
+        }
     only_space = sorted(ours.keys() - theirs.keys())
     only_repository = sorted(theirs.keys() - ours.keys())
     different = sorted(path for path in ours.keys() & theirs.keys() if not theirs[path] & ours[path])
@@ -85,7 +118,7 @@ def _look(
         only_in_repository_count=len(only_repository),
         different_count=len(different),
         branches=sorted(heads.branches)[:_SHOWN],
-        host_key=connection.seen_host_key or UNSET,
+        host_key=looked.host_key or UNSET,
         **found,
     )
 

@@ -63,6 +63,7 @@ from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
 from .remotes import Connection
 from .repository import (
+    Busy,
     CommitText,
     Entry,
     Repository,
@@ -107,6 +108,12 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         message = str(error) or type(error).__name__
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+    except Busy:
+        with context.db.write() as tx:
+            store.require_held(tx, space_id, holder)
+            store.delete_run(tx, run_id)
+            store.set_fields(tx, space_id, status="waiting", holder=None, held_until=None)
+        return None
     except LeaseLost:
         raise
     except Exception:
@@ -213,11 +220,12 @@ class Sync:
     # --- the run --------------------------------------------------------------------------------------
 
     def run(self) -> SyncOutcome:
-        row = self.row
         anew = True
         for _ in range(_ROUNDS):
             deadlines.check()
-            with open_copy(self.context.settings.data_folder, self.space_id, row.folder, row.remote) as copy:
+            row = self.row
+            name = row.project or self.space_id
+            with open_copy(self.context.settings.data_folder, name, row.folder, row.remote) as copy:
                 try:
                     self._round(copy)
                     follow(self, copy)
@@ -235,6 +243,8 @@ class Sync:
     def _round(self, copy: Repository) -> None:
         with self.context.db.write() as tx:
             self.row = row = store.require_held(tx, self.space_id, self.holder)
+        if row.folder != copy.folder:
+            raise Stopped(Reason.MOVED, "The folder of the space was moved meanwhile")
         head = self.connection.fetch(copy, row.branch, row.commit_id)
         if self.connection.seen_host_key and row.host_key is None:
             with self.context.db.write() as tx:
@@ -366,7 +376,8 @@ class Sync:
         assert row.revision is not None
         if head is None:
             raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
-        old_tree, new_tree = copy.tree_of(row.commit_id), copy.tree_of(head)
+        before = copy if row.was is None else Repository(copy.repo, copy.where, row.was)
+        old_tree, new_tree = before.tree_of(row.commit_id), copy.tree_of(head)
         if head != row.commit_id and not decided:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]

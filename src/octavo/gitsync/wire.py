@@ -11,7 +11,18 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from .addresses import Remote, read_remote, web_address
-from .store import BranchRow, BranchStatus, Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
+from .store import (
+    BranchRow,
+    BranchStatus,
+    Direction,
+    First,
+    ProjectRow,
+    Provider,
+    RunRow,
+    RunStatus,
+    Status,
+    SyncRow,
+)
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
 Branch = Annotated[str, Meta(min_length=1, max_length=211)]
@@ -92,11 +103,17 @@ class GitInfo(Struct, rename="camel"):
     updated_at: str | UnsetType = UNSET
 
 
+class GitProjectRef(Struct):
+    type: Literal["collection", "site"]
+    id: str
+
+
 class GitSync(Struct, rename="camel", kw_only=True):
     """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
     the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
     ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
-    branches could be followed that should be."""
+    branches could be followed that should be. ``project``: the collection or site that the space is synced as a part of,
+    which has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -116,6 +133,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     connected_by: str
     created_at: str
     updated_at: str
+    project: GitProjectRef | UnsetType = UNSET
     commit: str | UnsetType = UNSET
     commit_url: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
@@ -256,7 +274,7 @@ def present_info(row: SyncRow) -> GitInfo:
     )
 
 
-def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
+def _fields(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None) -> dict[str, Any]:
     commit_url = web_address(_remote(row), row.provider, "commit", row.commit_id) if row.commit_id else None
     return {
         "space": row.space_id,
@@ -278,6 +296,7 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "connected_by": row.user_id,
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
+        "project": _present_ref(project) if project is not None else UNSET,
         "commit": row.commit_id or UNSET,
         "commit_url": commit_url or UNSET,
         "revision": row.revision or UNSET,
@@ -294,12 +313,17 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
     }
 
 
-def present_sync(to: Recipient, row: SyncRow, ahead: int) -> GitSync:
-    return GitSync(**_fields(to, row, ahead))
+def _present_ref(row: ProjectRow) -> GitProjectRef:
+    return GitProjectRef("collection" if row.collection_id is not None else "site", row.id)
+
+
+def present_sync(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None = None) -> GitSync:
+    """``project``: the one that the space is a part of."""
+    return GitSync(**_fields(to, row, ahead, project))
 
 
 def present_with_secret(to: Recipient, row: SyncRow, secret: str) -> GitSyncWithSecret:
-    return GitSyncWithSecret(**_fields(to, row, 0), hook_secret=secret)
+    return GitSyncWithSecret(**_fields(to, row, 0, None), hook_secret=secret)
 
 
 def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:

@@ -10,7 +10,18 @@ from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
 from ..search import SearchListing, SearchSpace
-from . import addresses, ads, editing, hostnames, organization_routes, publishing, scripts, searching, store
+from . import (
+    addresses,
+    ads,
+    editing,
+    git_routes,
+    hostnames,
+    organization_routes,
+    publishing,
+    scripts,
+    searching,
+    store,
+)
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
 from .creating import create_site as create
@@ -32,7 +43,7 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["organization_routes"]
+__all__ = ["git_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:
