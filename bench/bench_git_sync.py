@@ -136,13 +136,13 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         git("clone", "--quiet", "--bare", "--depth=1", remote, str(clone))
         copy = Repository(Repo.init_bare(str(folder / "copy"), mkdir=True), folder / "copy", "")
         connection = Connection(remote, None, Fetcher(allowed), local=False, host_key=None)
-        connection.fetch(copy, "main", None)
+        had = connection.fetch(copy, "main", None)
         for number in range(rounds):
-            base = developer.head
             developer.commit({f"part{number % FOLDERS}/page{number}.md": page(number, f"round {number}")})
             branch = "refs/heads/main:refs/heads/main"
             programs.append(timed(git, "-C", str(clone), "fetch", "--quiet", "origin", branch)[0])
-            fetches.append(timed(connection.fetch, copy, "main", base)[0])
+            taken, had = timed(connection.fetch, copy, "main", had)
+            fetches.append(taken)
             taken, state = timed(run_sync, context, space_id, "asked", new_id())
             assert state == "synced"
             incoming.append(taken)

@@ -68,10 +68,10 @@ def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | 
         return [Named("organization", id, title, hostname or "") for id, title, hostname in rows]
     if kind in ("space", "collection"):
         table, app = f"{kind}s", AppAddresses(context.settings.url)
-        address = app.space if kind == "space" else app.collection
+        address_of = app.space if kind == "space" else app.collection
         rows = tx.all(f"SELECT id, organization_id, title FROM {table} WHERE deleted_at IS NULL ORDER BY id")
         return [
-            Named(kind, id, title, address(id))
+            Named(kind, id, title, address_of(id))
             for id, owner, title in rows
             if organization_id in (None, owner)
         ]

@@ -16,9 +16,9 @@ from ..kit.db import Transaction
 from ..kit.sealing import SealedColumn
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
+from .asking import Cause, ask
 from .credentials import HOOK_SECRET, PROJECT_SECRET, SECRET, Credential, make_key, seal, unseal
 from .hosters import require_hoster
-from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
 from .reasons import Reason
 from .signing import PROJECT_SIGNING, SIGNING, make_signing_key

@@ -15,8 +15,8 @@ from ..kit.context import Context
 from ..kit.sealing import SealedColumn
 from . import store
 from .addresses import fits
+from .asking import ask, ask_project
 from .credentials import HOOK_SECRET, PROJECT_HOOK_SECRET
-from .jobs import ask, ask_project
 from .store import ProjectRow, SyncRow
 
 _PLAIN = (b"x-gitlab-token",)

@@ -3,38 +3,19 @@ somebody asks."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ..kit import outbox
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.ids import new_id
-from ..kit.jobs import enqueue, job, running, schedule
+from ..kit.jobs import job, running, schedule
 from . import store
+from .asking import AFTER_EDIT, SYNC, SYNC_PROJECT, Cause, ask, ask_project, notice_project
 
-Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
-SYNC = "syncGit"
-SYNC_PROJECT = "syncGitProject"
 _SECONDS = 2 * 3600.0
 _POLL_EVERY = 30.0
 _MOST_POLLED = 500
 _AGAIN = 5_000
-_AFTER_EDIT = 2_000
-"""Milliseconds: edits follow each other, and one commit may have several."""
-
-
-def ask(tx: Transaction, organization_id: str, space_id: str, cause: Cause, after: int = 0) -> None:
-    """A sync of a space, once however often it is asked for while it waits."""
-    enqueue(
-        tx,
-        SYNC,
-        organization=organization_id,
-        key=f"{SYNC}:{space_id}",
-        run_at=now() + after if after else None,
-        space=space_id,
-        cause=cause,
-    )
 
 
 @job(SYNC, attempts=4, seconds=_SECONDS)
@@ -56,19 +37,6 @@ def run_here(context: Context, space_id: str) -> str | None:
     from .syncing import run_sync
 
     return run_sync(context, space_id, "asked", new_id())
-
-
-def ask_project(tx: Transaction, organization_id: str, project_id: str, cause: Cause, after: int = 0) -> None:
-    """As ``ask``, of a collection or a site."""
-    enqueue(
-        tx,
-        SYNC_PROJECT,
-        organization=organization_id,
-        key=f"{SYNC_PROJECT}:{project_id}",
-        run_at=now() + after if after else None,
-        project=project_id,
-        cause=cause,
-    )
 
 
 @job(SYNC_PROJECT, attempts=4, seconds=_SECONDS)
@@ -115,13 +83,6 @@ def remove_copies(context: Context) -> None:
 schedule("git-copies", 86_400.0, "removeGitCopies")
 
 
-def notice_project(tx: Transaction, project_id: str) -> None:
-    """A collection may have other spaces than before, or a site another structure, which its repository is to hear of."""
-    found = store.find_project(tx, project_id)
-    if found is not None and found.status != "stopped" and (found.commit_id or found.credential != "ssh-key"):
-        ask_project(tx, found.organization_id, project_id, "edited", after=_AFTER_EDIT)
-
-
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
     """A revision of main is to be committed, and one of a change request that has a branch; what came from a sync finds
@@ -143,4 +104,4 @@ def notice_edit(tx: Transaction, event: outbox.Event) -> None:
         return
     if event.payload.get("revision") in (found.revision, found.pushing_revision):
         return
-    ask(tx, event.organization_id, event.space_id, "edited", after=_AFTER_EDIT)
+    ask(tx, event.organization_id, event.space_id, "edited", after=AFTER_EDIT)

@@ -25,44 +25,44 @@ _SYNC = f"{_GIT}/sync"
 HOOK_LIMIT = 4 * 1024 * 1024
 
 
-def preview(call: Call, access: Access, body: ConnectGit) -> GitProjectPreview:
+def preview_project(call: Call, access: Access, body: ConnectGit) -> GitProjectPreview:
     # Loaded only where it is used: Git takes long to load.
-    from .previewing import preview_project
+    from .previewing import preview_project as look
 
-    return preview_project(call.context, access, body)
+    return look(call.context, access, body)
 
 
-def connect(call: Call, access: Access, body: ConnectGit) -> GitProjectWithSecret:
+def connect_project(call: Call, access: Access, body: ConnectGit) -> GitProjectWithSecret:
     with call.db.write() as tx:
         row, secret = projects.connect_project(tx, call.context, access, body)
     call.response_headers["location"] = call.url(f"{path_of(row)}/git/sync")
     return present_project_with_secret(call, row, [], secret)
 
 
-def show(call: Call, access: Access) -> GitProject:
+def show_project(call: Call, access: Access) -> GitProject:
     with call.db.read() as tx:
         row = projects.get_project(tx, access)
         return present_project(call, row, store.list_members(tx, row.id))
 
 
-def update(call: Call, access: Access, body: UpdateGitSync) -> GitProject:
+def update_project(call: Call, access: Access, body: UpdateGitSync) -> GitProject:
     with call.db.write() as tx:
         row = projects.update_project(tx, call.context, access, body)
         return present_project(call, row, store.list_members(tx, row.id))
 
 
-def disconnect(call: Call, access: Access) -> bool:
+def disconnect_project(call: Call, access: Access) -> bool:
     with call.db.write() as tx:
         return projects.disconnect_project(tx, access)
 
 
-def run(call: Call, access: Access, body: RunGitSync) -> GitProject:
+def run_project(call: Call, access: Access, body: RunGitSync) -> GitProject:
     with call.db.write() as tx:
         row = projects.ask_project_now(tx, access, body.first if body.first is not UNSET else None)
         return present_project(call, row, store.list_members(tx, row.id))
 
 
-def rotate(call: Call, access: Access) -> GitProjectWithSecret:
+def rotate_project(call: Call, access: Access) -> GitProjectWithSecret:
     with call.db.write() as tx:
         row, secret = projects.renew_project_hook(tx, call.context, access)
         return present_project_with_secret(call, row, store.list_members(tx, row.id), secret)
@@ -79,7 +79,7 @@ def rotate(call: Call, access: Access) -> GitProjectWithSecret:
 )
 def preview_collection(call: Call, collection: CollectionAccess, body: ConnectGit) -> GitProjectPreview:
     """Which folders of a repository would be which spaces of a collection. Nothing is written."""
-    return preview(call, collection, body)
+    return preview_project(call, collection, body)
 
 
 @operation(
@@ -96,7 +96,7 @@ def connect_collection(call: Call, collection: CollectionAccess, body: ConnectGi
     """Keeps every space that lies directly in a collection in step with a folder of a branch from now on. New folders
     become spaces, and new spaces get folders. Credentials are sealed and never shown again; the secret that hooks are
     signed with is in this answer alone."""
-    return connect(call, collection, body)
+    return connect_project(call, collection, body)
 
 
 @operation(
@@ -104,7 +104,7 @@ def connect_collection(call: Call, collection: CollectionAccess, body: ConnectGi
 )
 def get_collection_sync(call: Call, collection: CollectionAccess) -> GitProject:
     """How a collection is synced, and each of its spaces."""
-    return show(call, collection)
+    return show_project(call, collection)
 
 
 @operation(
@@ -118,13 +118,13 @@ def get_collection_sync(call: Call, collection: CollectionAccess) -> GitProject:
 )
 def update_collection_sync(call: Call, collection: CollectionAccess, body: UpdateGitSync) -> GitProject:
     """Changes how a collection is synced, for all of its spaces; the fields that are left out stay."""
-    return update(call, collection, body)
+    return update_project(call, collection, body)
 
 
 @operation("disconnectCollectionGitSync", "DELETE", _SYNC, needs=Can.ADMIN, returns=Deletion, extension=True)
 def disconnect_collection(call: Call, collection: CollectionAccess) -> bool:
     """Ends the sync of a collection and of its spaces. All of them and the repository stay as they are."""
-    return disconnect(call, collection)
+    return disconnect_project(call, collection)
 
 
 @operation(
@@ -140,7 +140,7 @@ def disconnect_collection(call: Call, collection: CollectionAccess) -> bool:
 def run_collection_sync(call: Call, collection: CollectionAccess, body: RunGitSync) -> GitProject:
     """Syncs all spaces of a collection now, in a job. Where the sync waits for a decision, `first` is that decision, for
     each of the spaces that waits. 409 without one."""
-    return run(call, collection, body)
+    return run_project(call, collection, body)
 
 
 @operation(
@@ -155,7 +155,7 @@ def run_collection_sync(call: Call, collection: CollectionAccess, body: RunGitSy
 )
 def rotate_collection_secret(call: Call, collection: CollectionAccess) -> GitProjectWithSecret:
     """Another secret for hooks; the one before counts no more."""
-    return rotate(call, collection)
+    return rotate_project(call, collection)
 
 
 @operation(

@@ -22,11 +22,11 @@ from ..kit.db import Transaction
 from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost
 from . import store
+from .asking import Cause, ask, ask_project
 from .connecting import member_row
 from .credentials import PROJECT_SECRET, unseal
-from .jobs import Cause, ask, ask_project
 from .people import Person
-from .projects import Settled, kind_of, share
+from .projects import Settled, kind_of, share_settings
 from .reasons import DECIDED, Reason, Stopped
 from .remotes import Connection
 from .repository import Busy, CommitText, Entry, Repository, open_copy
@@ -190,7 +190,7 @@ class _Run:
         settled.problems += _Members(self.context, tx, self.actor, row, ground).become(settled)
         agreed = msgspec.json.encode(settled.agreed).decode()
         store.set_project(tx, row.id, commit_id=head, agreed=agreed, first=None)
-        share(tx, self.context, row)
+        share_settings(tx, self.context, row)
 
     def _require_same(self, copy: Repository, row: ProjectRow, head: str | None) -> None:
         """Raises Stopped where the repository is not what it was, and nobody said how to go on."""

@@ -21,6 +21,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Actor
 from . import store
 from .addresses import read_branch, read_folder
+from .asking import ask_project
 from .connecting import (
     allowed_remote,
     changed_settings,
@@ -30,7 +31,6 @@ from .connecting import (
     shared_settings,
 )
 from .credentials import PROJECT_HOOK_SECRET, PROJECT_SECRET, seal
-from .jobs import ask_project
 from .reasons import Reason
 from .signing import PROJECT_SIGNING, make_signing_key
 from .store import First, ProjectRow
@@ -191,7 +191,7 @@ def update_project(tx: Transaction, context: Context, access: Access, given: Upd
         return row
     store.set_project(tx, row.id, **fields, user_id=access.user_id, next_at=now() + 1000)
     after = get_project(tx, access)
-    share(tx, context, after)
+    share_settings(tx, context, after)
     if given.forget_host_key:
         for member in store.list_members(tx, row.id):
             if member.status == "stopped" and member.reason == Reason.HOST_KEY.value:
@@ -201,7 +201,7 @@ def update_project(tx: Transaction, context: Context, access: Access, given: Upd
     return after
 
 
-def share(tx: Transaction, context: Context, row: ProjectRow) -> None:
+def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
     """Gives each of the spaces what the project is now."""
     for member in store.list_members(tx, row.id):
         store.set_fields(tx, member.space_id, **shared_settings(context, row, member.space_id))

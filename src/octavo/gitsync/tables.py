@@ -10,7 +10,7 @@ from ..core.problems import Problem
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import Beginning, on_begin, on_purge, on_transfer
-from .jobs import notice_project
+from .asking import notice_project
 from .store import BranchStatus, Direction, First, Provider, RunStatus, Status, delete_sync, list_projects_of
 
 _STAYS = "a copy beside the space that is synced would write into the same repository"

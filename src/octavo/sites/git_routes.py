@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from ..access import Can, SiteAccess
 from ..gitsync import (
+    HOOK_LIMIT,
     ConnectGit,
     GitProject,
     GitProjectPreview,
     GitProjectWithSecret,
     RunGitSync,
     UpdateGitSync,
-    project_routes,
+    connect_project,
+    disconnect_project,
+    preview_project,
     receive_for_project,
+    rotate_project,
+    run_project,
+    show_project,
+    update_project,
 )
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 
@@ -32,7 +39,7 @@ _SYNC = f"{_GIT}/sync"
 )
 def preview_site(call: Call, site: SiteAccess, body: ConnectGit) -> GitProjectPreview:
     """Which folders of a repository would be which spaces of a site. Nothing is written."""
-    return project_routes.preview(call, site, body)
+    return preview_project(call, site, body)
 
 
 @operation(
@@ -49,13 +56,13 @@ def connect_site(call: Call, site: SiteAccess, body: ConnectGit) -> GitProjectWi
     """Keeps a site in step with a repository from now on: its structure with `docs.yaml` in the folder, and each of its
     spaces with the directory that this names. Credentials are sealed and never shown again; the secret that hooks are
     signed with is in this answer alone."""
-    return project_routes.connect(call, site, body)
+    return connect_project(call, site, body)
 
 
 @operation("getSiteGitSync", "GET", _SYNC, needs=Can.ADMIN, returns=GitProject, errors=(404,), extension=True)
 def get_site_sync(call: Call, site: SiteAccess) -> GitProject:
     """How a site is synced, and each of its spaces."""
-    return project_routes.show(call, site)
+    return show_project(call, site)
 
 
 @operation(
@@ -69,13 +76,13 @@ def get_site_sync(call: Call, site: SiteAccess) -> GitProject:
 )
 def update_site_sync(call: Call, site: SiteAccess, body: UpdateGitSync) -> GitProject:
     """Changes how a site is synced, for all of its spaces; the fields that are left out stay."""
-    return project_routes.update(call, site, body)
+    return update_project(call, site, body)
 
 
 @operation("disconnectSiteGitSync", "DELETE", _SYNC, needs=Can.ADMIN, returns=Deletion, extension=True)
 def disconnect_site(call: Call, site: SiteAccess) -> bool:
     """Ends the sync of a site and of its spaces. All of them and the repository stay as they are."""
-    return project_routes.disconnect(call, site)
+    return disconnect_project(call, site)
 
 
 @operation(
@@ -91,7 +98,7 @@ def disconnect_site(call: Call, site: SiteAccess) -> bool:
 def run_site_sync(call: Call, site: SiteAccess, body: RunGitSync) -> GitProject:
     """Syncs the structure and all spaces of a site now, in a job. Where the sync waits for a decision, `first` is that
     decision, for each of the spaces that waits. 409 without one."""
-    return project_routes.run(call, site, body)
+    return run_project(call, site, body)
 
 
 @operation(
@@ -106,7 +113,7 @@ def run_site_sync(call: Call, site: SiteAccess, body: RunGitSync) -> GitProject:
 )
 def rotate_site_secret(call: Call, site: SiteAccess) -> GitProjectWithSecret:
     """Another secret for hooks; the one before counts no more."""
-    return project_routes.rotate(call, site)
+    return rotate_project(call, site)
 
 
 @operation(
@@ -116,7 +123,7 @@ def rotate_site_secret(call: Call, site: SiteAccess) -> GitProjectWithSecret:
     needs=PUBLIC,
     returns=None,
     errors=(400, 404),
-    body_limit=project_routes.HOOK_LIMIT,
+    body_limit=HOOK_LIMIT,
     extension=True,
 )
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
