@@ -273,7 +273,11 @@ def test_a_rewritten_history_is_decided_once_for_all(
 
 
 def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
-    files = {"docs.yaml": DOCS, "start/README.md": "# Hi\n", "reference/api/README.md": "# API\n"}
+    files = {
+        "docs.yaml": DOCS,
+        "start/README.md": "# Hello\n\nThis is the beginning, and these words are in a language that is known.\n",
+        "reference/api/README.md": "# API\n",
+    }
     head = developer.commit(files)
     body = {"remote": developer.url, "branch": "main", "first": "import"}
     preview = world.post("admin", f"{site}/git/preview", body)
@@ -284,6 +288,7 @@ def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) 
     assert set(project.spaces()) == {"start/", "reference/api/"} and project.statuses() == {"synced"}
     assert [problem["code"] for problem in project.state()["problems"]] == ["no_directory"]
     assert world.get("admin", site)["title"] == "Acme docs"
+    assert project.sync() == "synced" and developer.head == head, "nor later, while nobody edits"
     project.same()
     # A folder that moved is the same space, whatever else changed in it.
     start = project.spaces()["start/"]

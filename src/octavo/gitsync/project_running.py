@@ -6,6 +6,7 @@ Loaded only where it is used, for Git takes long to load.
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -216,11 +217,9 @@ class _Run:
             path: Entry(0o100644, copy.add_file(data)) for path, data in files.items()
         }
         text = CommitText(octavo, octavo, now() // 1000, "The structure of the site\n")
-        private = self.row.signing_secret
-        signer = None
-        if private is not None:
-            key = PROJECT_SIGNING.open(self.context.sealer, private, self.row.id)
-            signer = lambda data: sign(key, data)  # noqa: E731
+        sealed, signer = self.row.signing_secret, None
+        if sealed is not None:
+            signer = partial(sign, PROJECT_SIGNING.open(self.context.sealer, sealed, self.row.id))
         commit = copy.add_commit(head, entries, text, signer)
         if commit is None:
             return head

@@ -84,9 +84,8 @@ class _Site:
         access = _access(tx, actor, row)
         data = ground.read(DOCS_PATH)
         agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else None
-        text = write_docs(describe_site(tx, get_site(tx, row.id)).config).encode()
         problems: list[Problem] = []
-        side = _side(row, agreed, data, text, problems)
+        side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()
         files: dict[str, bytes] = {}
         if side == "import":
@@ -95,11 +94,9 @@ class _Site:
             text = _write(tx, access, row, ground)
             if text != data:
                 files = {DOCS_PATH: text}
-        after = write_docs(describe_site(tx, get_site(tx, row.id)).config).encode()
+        ours = _print_of(describe_site(tx, get_site(tx, row.id)).config)
         spaces = {folder: (space_id, space_id in made) for folder, space_id in _folders(tx, row, problems)}
-        return Settled(
-            spaces, _Agreed(_hash(files.get(DOCS_PATH, data)), _hash(after) or ""), files, problems
-        )
+        return Settled(spaces, _Agreed(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
@@ -110,19 +107,31 @@ def _hash(data: bytes | None) -> str | None:
     return hashlib.sha256(data).hexdigest() if data is not None else None
 
 
+def _print_of(config: DocsConfig) -> str:
+    """The hash of a structure. Without languages: what the first import of a space finds of its language is no change
+    that anybody made."""
+    plain = [(entry, entry.language) for entry in config.spaces]
+    for entry, _ in plain:
+        entry.language = None
+    found = hashlib.sha256(write_docs(config).encode()).hexdigest()
+    for entry, language in plain:
+        entry.language = language
+    return found
+
+
 def _source(row: ProjectRow) -> str:
     """As an import of the repository calls it."""
     return hashlib.sha256(row.remote.encode()).hexdigest()
 
 
 def _side(
-    row: ProjectRow, agreed: _Agreed | None, data: bytes | None, text: bytes, problems: list[Problem]
+    row: ProjectRow, agreed: _Agreed | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
 ) -> First | None:
     """The side whose structure the other one gets; None where both have it."""
     if agreed is None:
         return row.first  # type: ignore[return-value]
-    theirs, ours = _hash(data) != agreed.file, _hash(text) != agreed.ours
-    if data == text or not (theirs or ours):
+    theirs, ours = _hash(data) != agreed.file, _print_of(config) != agreed.ours
+    if data == write_docs(config).encode() or not (theirs or ours):
         return None
     if row.first is not None:
         return row.first  # type: ignore[return-value]
