@@ -7,6 +7,9 @@ from . import (
     prints as prints,
 )
 from . import (
+    repositories as repositories,
+)
+from . import (
     sharing as sharing,
 )
 from . import (
@@ -97,6 +100,7 @@ from .structure.arranging import (
     describe_site,
     find_parts,
     name_spaces,
+    provide_spaces,
     require_bounds,
 )
 from .structure.outline import (
@@ -181,6 +185,7 @@ __all__ = [
     "make_visitor_token",
     "may_open",
     "name_spaces",
+    "provide_spaces",
     "own_url",
     "present_site",
     "prints",

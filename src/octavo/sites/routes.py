@@ -14,6 +14,7 @@ from . import (
     addresses,
     ads,
     editing,
+    git_routes,
     hostnames,
     organization_routes,
     pictures,
@@ -44,7 +45,7 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["organization_routes"]
+__all__ = ["git_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:
