@@ -32,7 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("invitations",),
     ("directory",),
     ("content",),
-    ("references",),
+    ("references", "images"),
     ("pages",),
     ("uploads",),
     ("changes", "comments", "search", "models"),

@@ -9,12 +9,13 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from ..content import asker_at, markdown_page
+from ..content import Item, asker_at, markdown_page
 from ..core.document import Block, Document, plain_text, portable, walk
-from ..core.document.html import Asset, Context, Html, Target, render
+from ..core.document.html import COLUMN, Asset, Context, Html, Source, Target, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.pages import Page
+from ..images import Picture, find_pictures, is_scaled, variant_name
 from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
 from ..kit.cache import ByteCache, share
@@ -55,6 +56,8 @@ _VARIANTS = 4
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _MANY_LINKS = 100
+_WIDE_COLUMN = 1120
+"""Pixels: how wide the text of a wide page is at most."""
 FEEDBACK_PATH = "~feedback"
 """Where ratings of pages are posted, below the base of their space."""
 _ORIGINS = 50
@@ -88,6 +91,10 @@ class Kept:
         self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
+
+
+def _column(page: Page) -> int:
+    return COLUMN if page.layout.width == "default" else _WIDE_COLUMN
 
 
 class PageBuilder:
@@ -129,8 +136,33 @@ class PageBuilder:
         if item is None:
             return None
         # A file that was replaced has another address, so that what browsers keep is never the old one.
-        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
-        return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
+        base = f"{self._visit.base}~files/{item.id}/"
+        url = f"{base}{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
+        picture = self._picture(item)
+        if picture is None:
+            return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
+        name = quote(variant_name(item.name), safe="")
+        sources = [
+            Source(f"{base}{variant.width}/{name}?v={variant.file[:12]}", variant.width)
+            for variant in picture.variants
+        ]
+        if sources and sources[-1].width < picture.width:
+            sources.append(Source(url, picture.width))
+        return Asset(
+            url=url,
+            name=item.name,
+            width=picture.width,
+            height=picture.height,
+            size=item.size,
+            sources=tuple(sources),
+        )
+
+    def _picture(self, item: Item) -> Picture | None:
+        if not is_scaled(item):
+            return None
+        return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(
+            item.content or ""
+        )
 
     def link(self, ref: dict[str, Any]) -> Target | None:
         """Where a resolved reference leads from here."""
@@ -242,6 +274,7 @@ class PageBuilder:
             labels=self._look.labels,
             new_tab=self._look.new_tab,
             direction=direction(self._look.locale),
+            column=_column(page),
         )
 
     def text(self, page: Page) -> Text:
@@ -250,7 +283,7 @@ class PageBuilder:
         look, visit = self._look, self._visit.visit
         key = (
             self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
-            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled,
+            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled, _column(page),
         )  # fmt: skip
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
@@ -389,18 +422,17 @@ class PageBuilder:
         if cover is None or not page.layout.cover:
             return None
 
-        def url(written: str | None) -> str | None:
+        def asset(written: str | None) -> Asset | None:
             if written is None:
                 return None
             ref = {"kind": "url", "url": written}
-            asset = self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
-            return asset.url if asset else None
+            return self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
 
-        light = url(cover.light)
+        light = asset(cover.light)
         if light is None:
             return None
         hero = page.layout.cover_size != "hero"
-        return CoverView(light=light, dark=url(cover.dark), hero=hero, height=cover.height or 240)
+        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
 
     def page(self, page: Page) -> PageView:
         text = self.text(page)
