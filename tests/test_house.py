@@ -341,7 +341,7 @@ REGISTRIES = {
     "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
-    "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
+    "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "images/making.py:_on_made", "insights/collecting.py:_on_events",
     "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/table.py:ROUTES",
     "reader/table.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
     "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",

@@ -43,8 +43,8 @@ from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, decode_token, slice_rows
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
-from .files import present_files
 from .levels import LevelPart, Levels, PlacedPage
+from .presenting import present_files
 from .wire import (
     WITH_PATHS,
     ChildPagesQuery,

@@ -25,7 +25,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, decode_token, slice_rows
 from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
-from .files import present_files
+from .presenting import present_files
 from .wire import (
     ContentQuery,
     DocumentPage,

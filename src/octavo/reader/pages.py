@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..content import Item, asker_at, markdown_page
 from ..core.document import Block, Document, plain_text, portable, walk
-from ..core.document.html import COLUMN, Asset, Context, Html, Source, Target, render
+from ..core.document.html import COLUMN, Asset, Context, Html, ImageSource, Target, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.pages import Page
@@ -143,11 +143,11 @@ class PageBuilder:
             return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
         name = quote(variant_name(item.name), safe="")
         sources = [
-            Source(f"{base}{variant.width}/{name}?v={variant.file[:12]}", variant.width)
+            ImageSource(f"{base}{variant.width}/{name}?v={variant.file[:12]}", variant.width)
             for variant in picture.variants
         ]
         if sources and sources[-1].width < picture.width:
-            sources.append(Source(url, picture.width))
+            sources.append(ImageSource(url, picture.width))
         return Asset(
             url=url,
             name=item.name,

@@ -74,7 +74,7 @@ _LINE, _ROW = 24, 96
 """Pixels: how high an image is in a line of text, and in a cell."""
 
 
-class Source(Struct, frozen=True):
+class ImageSource(Struct, frozen=True):
     """An image in one width, in pixels."""
 
     url: str
@@ -90,7 +90,7 @@ class Asset(Struct, frozen=True, kw_only=True):
     width: int | None = None
     height: int | None = None
     size: int | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[ImageSource, ...] = ()
 
     @property
     def srcset(self) -> str | None:
