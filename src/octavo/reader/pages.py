@@ -64,6 +64,7 @@ _ORIGINS = 50
 """Hosts that the script of one page may speak to."""
 
 _PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_WRITTEN = share("pages as Markdown", 8)
 _NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
 
 _highlighter = Highlighter()
@@ -82,6 +83,15 @@ class Text(Struct, frozen=True):
     """The integrations that show blocks in it."""
 
 
+class Written(Struct, frozen=True):
+    """The text of a page as Markdown, or of a section, good as long as the answers to ``notes`` are the same. ``text``
+    is None where this section is not there for who asked; ``varies`` as in ``Text``."""
+
+    notes: Notes
+    text: str | None
+    varies: bool
+
+
 class Kept:
     """What is kept of pages, each part under what it is made of. ``pages`` are drawn pages
     with the views that they were drawn of: the same views, the same page."""
@@ -89,6 +99,7 @@ class Kept:
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
         self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
+        self.written: ByteCache[tuple[Written, ...]] = ByteCache(_WRITTEN)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
 
@@ -306,10 +317,7 @@ class PageBuilder:
             ]
         origins: list[str] = []
         html = render(document, self._context(page, noted, origins))
-        if page.computed:
-            noted.ask("computed_state", page.id)
-        if documents.drawn:
-            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
+        self._ask_states(page, noted, documents)
         asked = [(str(rest[0]), answer) for (name, *rest), answer in noted.notes if name == "has_block"]
         blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
         varies = bool(page.computed or documents.drawn or asked)
@@ -543,28 +551,56 @@ class PageBuilder:
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
+        """What was written once, if it would be written the same."""
+        facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
+        visit = self._visit.visit
+        # Other places of the page are not beside one section of it, nor is this page alone beside others.
+        own = None if alone and section is None else visit.public(self.href(page))
+        note = self._note(page) if alone else ""
+        key = (
+            self._view.state.space_id, page.id, page.body, page.file_path, page.title, page.description, section, own,
+            note, visit.base, self._visit.base, visit.published, self._hosts,
+        )  # fmt: skip
+        # Among others a page is written once for all: what many are written for would take the place of what is asked.
+        known = (self._kept.written.get(key) or ()) if alone else ()
+        found = next((text for text in known if facts.agree_with(text.notes)), None)
+        if found is None:
+            found = self._write(page, Noted(facts, self._visit), own, section, note)
+        if alone and found not in known:
+            known = (found, *known[: _VARIANTS - 1])
+            size = sum(len(text.text or "") + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
+            self._kept.written.put(key, known, size)
+        self.varies = self.varies or found.varies
+        return found.text
+
+    def _write(self, page: Page, noted: Noted, own: str | None, section: str | None, note: str) -> Written:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
         def address(ref: dict[str, Any]) -> str | None:
-            target = self.link(ref)
+            target = noted.link(ref)
             if target is None or target.href is None:
                 return None
             if target.href.startswith("#"):
-                # Other places of the page are not beside one section of it.
-                near = alone and section is None
-                return target.href if near else f"{public(self.href(page))}{target.href}"
+                return f"{own}{target.href}" if own is not None else target.href
             url = public(target.href) if target.href.startswith("/") else target.href
             if target.title:
                 titles[url] = target.title
             return url
 
-        documents = Documents(self._tx, self._view, self._resolver)
+        documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         written = documents.to_write(page, address, section=section)
-        self.varies = self.varies or bool(documents.drawn or page.computed)
-        if section is not None and not written.nodes:
-            return None
-        return markdown_page(page, portable(written, titles), self._note(page) if alone else "")
+        is_there = section is None or bool(written.nodes)
+        text = markdown_page(page, portable(written, titles), note) if is_there else None
+        self._ask_states(page, noted, documents)
+        return Written(noted.notes, text, bool(documents.drawn or page.computed))
+
+    def _ask_states(self, page: Page, noted: Noted, documents: Documents) -> None:
+        """Notes what a page was made of that changes without a revision."""
+        if page.computed:
+            noted.ask("computed_state", page.id)
+        if documents.drawn:
+            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
 
     def _note(self, page: Page) -> str:
         """What a program that reads one page should know about the rest."""
