@@ -83,7 +83,7 @@ class Text(Struct, frozen=True):
     """The integrations that show blocks in it."""
 
 
-class Written(Struct, frozen=True):
+class MarkdownText(Struct, frozen=True):
     """The text of a page as Markdown, or of a section, good as long as the answers to ``notes`` are the same. ``text``
     is None where this section is not there for who asked; ``varies`` as in ``Text``."""
 
@@ -99,7 +99,7 @@ class Kept:
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
         self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
-        self.written: ByteCache[tuple[Written, ...]] = ByteCache(_WRITTEN)
+        self.written: ByteCache[tuple[MarkdownText, ...]] = ByteCache(_WRITTEN)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
 
@@ -573,7 +573,9 @@ class PageBuilder:
         self.varies = self.varies or found.varies
         return found.text
 
-    def _write(self, page: Page, noted: Noted, own: str | None, section: str | None, note: str) -> Written:
+    def _write(
+        self, page: Page, noted: Noted, own: str | None, section: str | None, note: str
+    ) -> MarkdownText:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
@@ -593,7 +595,7 @@ class PageBuilder:
         is_there = section is None or bool(written.nodes)
         text = markdown_page(page, portable(written, titles), note) if is_there else None
         self._ask_states(page, noted, documents)
-        return Written(noted.notes, text, bool(documents.drawn or page.computed))
+        return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
     def _ask_states(self, page: Page, noted: Noted, documents: Documents) -> None:
         """Notes what a page was made of that changes without a revision."""
