@@ -57,6 +57,7 @@ from .pages import Kept
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
 from .tracking import note_view
+from .whole import Whole
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
@@ -116,7 +117,7 @@ class Sites:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept = Kept()
+        self._kept, self._whole = Kept(), Whole()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
         self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
@@ -188,7 +189,7 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._cards, self._events)
+            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events)
             # Who accepts Markdown is answered otherwise at the same address.
             form = prefers_markdown(request.header(b"accept"))
 
@@ -249,7 +250,7 @@ class Sites:
     def _post(self, request: Request, body: bytes) -> Answer | Later:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._cards, self._events, body)
+            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events, body)
             found = answer_post(view, host_name(request.header(b"host")), path)
         # What takes no longer than a visit goes on in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
