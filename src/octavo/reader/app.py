@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from urllib.parse import parse_qs
 
@@ -38,9 +37,11 @@ from ..kit.clock import now
 from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
+from ..kit.insiders import Insiders
 from ..kit.metrics import Metrics
+from ..kit.owners import Owner
 from ..kit.proxies import address_key
-from ..kit.shares import SharedThreads
+from ..kit.shares import SharedThreads, request_threads
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hostname
@@ -113,11 +114,12 @@ def _cost_of_answer(visited: Visited) -> int | None:
 class Sites:
     """Answers the addresses of all sites."""
 
-    def __init__(self, context: Context, pool: ThreadPoolExecutor, events: EventQueue) -> None:
+    def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
         self._events = events
         self._pool = pool
         self._kept, self._whole = Kept(), Whole()
+        self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
         self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
@@ -137,20 +139,32 @@ class Sites:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
         path = _path(request)
         name = host_name(request.header(b"host"))
-        generation = self._context.db.generation_lately()
-        site = self._hosts.find(name, generation)
         alone = _previews(request) or asks(request.query_string)
-        kept = self._find(site, path, request, generation) if site is not None and not alone else None
-        if kept is None and not alone:
-            kept = self._find_again(name, path, request)
+        turns = self._context.turns
+        kept = (
+            await turns.run(lambda: request.owner, self._find_kept, name, path, request)
+            if not alone
+            else None
+        )
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
             note_view(self._events, request, kept.made_of)
             return kept.answer
-        found = await in_turn(self._pool, self._make, request, name, path)
+        found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    def owner_of(self, request: Request) -> Owner:
+        """Whose turn a request is answered in: that of the organization whose site it visits, once somebody has."""
+        name = host_name(request.header(b"host"))
+        return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
+
+    def _find_kept(self, name: str, path: str, request: Request) -> Visited | None:
+        generation = self._context.db.generation_lately()
+        site = self._hosts.find(name, generation)
+        kept = self._find(site, path, request, generation) if site is not None else None
+        return kept if kept is not None else self._find_again(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
         form = prefers_markdown(request.header(b"accept"))
@@ -208,6 +222,9 @@ class Sites:
             alone = _previews(request) or asks(request.query_string)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
+            if visited.made_of is not None:
+                place = "" if site else _site_path(request)
+                self._insiders.let_in(name, visited.made_of.site.organization_id, place)
             return visited.answer
 
     def _is_own(self, name: str) -> bool:
@@ -221,7 +238,7 @@ class Sites:
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
-        found = await in_turn(self._pool, self._post, request, body)
+        found = await in_turn(self._pool, request.owner, self._post, request, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
@@ -290,12 +307,14 @@ class Sites:
         loop = asyncio.get_running_loop()
         until = loop.time() + _PATIENCE
         while True:
-            opened = await in_turn(self._pool, open_print, self._context, request.parameters["token"])
+            opened = await in_turn(
+                self._pool, request.owner, open_print, self._context, request.parameters["token"]
+            )
             if opened is None:
                 raise NotFound("This link is not good, or not any more.")
             if opened.file is not None:
                 file, size = opened.file, opened.size
-                return await in_turn(self._pool, file_answer, self._context, file, size)
+                return await in_turn(self._pool, request.owner, file_answer, self._context, file, size)
             if opened.error is not None:
                 return Answer(422, f"{opened.error}\n".encode(), TEXT, {"cache-control": "no-store"})
             if loop.time() > until:
@@ -340,6 +359,11 @@ def _previews(request: Request) -> bool:
     return asks_for_preview(request.query_string, request.headers.get(b"cookie", b""))
 
 
+def _site_path(request: Request) -> str:
+    """Where a site is at a host name that many share: the first two parts of the path."""
+    return "/".join(request.segments[:2])
+
+
 def _path(request: Request) -> str:
     """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
     for segment in request.segments:
@@ -364,7 +388,7 @@ def reader_edge(
     """Published sites as an ASGI application. ``events``: where it puts what visitors do, for whoever opens it to
     write now and then. ``others``: what it answers besides."""
     settings = context.settings
-    pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="octavo-read")
+    pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))
     return Edge(
         [
@@ -377,7 +401,7 @@ def reader_edge(
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
             *others,
-            *public_routes(context),
+            *public_routes(context, pool),
             Route(
                 "/{path*}",
                 {"GET": Action("visitSite", sites.answer), "POST": Action("postToSite", sites.post)},
@@ -388,6 +412,7 @@ def reader_edge(
         compressor=Compressor(),
         refuse=text_error,
         headers=_HEADERS,
+        owner_of=sites.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),
