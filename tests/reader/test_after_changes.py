@@ -17,7 +17,10 @@ load_packages()
 PAGES = ("", "writing", "nothing", "writing.md", "sitemap.xml", "llms.txt", "robots.txt", "~search?q=install")
 
 
-FAR = {"access", "ask", "comments", "conversations", "invitations", "translations", "webhooks"}
+FAR = {
+    "access", "agents", "ask", "comments", "conversations", "events", "gitsync", "invitations", "notifications",
+    "translations", "webhooks",
+}  # fmt: skip
 """Areas of what no page shows: one that shows in the end is noticed by the slow suite."""
 
 

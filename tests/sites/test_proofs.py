@@ -14,6 +14,8 @@ from octavo.sites import hostnames
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 NAME = "www.owner.test"
 
