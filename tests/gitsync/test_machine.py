@@ -455,6 +455,7 @@ class Machine:
             raise
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_nothing_is_lost(world: World, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with local_remotes(world):
