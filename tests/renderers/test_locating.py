@@ -19,8 +19,6 @@ from octavo.kit.clock import now
 from set_clock import SetClock
 from world import World
 
-pytestmark = pytest.mark.sqlite_first
-
 LOGIN = "https://login.example.org/start?tenant=1"
 HOUR = 3_600_000
 

@@ -14,8 +14,6 @@ from octavo.sites import hostnames
 from visiting import Visitor
 from world import World
 
-pytestmark = pytest.mark.sqlite_first
-
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 NAME = "www.owner.test"
 
@@ -112,6 +110,7 @@ def test_the_record_of_one_organization_proves_nothing_of_another(world: World, 
     assert "unproved" not in give(world, hostname=NAME).json()
 
 
+@pytest.mark.sqlite_first
 def test_name_servers_that_say_nothing_prove_nothing(world: World, names: NameServer) -> None:
     names.silent = True
     assert "unproved" in give(world, hostname=NAME).json()

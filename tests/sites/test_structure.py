@@ -208,7 +208,6 @@ def test_groups_nest_and_dissolve(site):
     assert [node["title"] for node in site.get("structure")["structure"]] == ["Two", "Inner", "One"]
 
 
-@pytest.mark.sqlite_first
 def test_groups_lie_so_deep_and_no_deeper(site):
     parent = None
     for depth in range(4):
