@@ -5,11 +5,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from octavo.admin.moving_in import move_in
 from octavo.errors import BadRequest
 from octavo.kit.worker import Worker
+from octavo.transfer import starting
+from octavo.transfer.wire import CheckImportSource
 from serving import octavo_here
 
 
@@ -324,6 +327,30 @@ def test_a_run_brings_a_space_over_an_api(elsewhere):
     assert (run["status"], kept) == ("completed", None)
     there = f"/spaces/{world.home['spaceId']}"
     assert texts(world, "admin", there) == texts(world, "stranger", f"/spaces/{space}")
+
+
+def test_what_a_token_reaches_is_listed_before_anything_is_brought(elsewhere):
+    world = elsewhere.world
+
+    def check():
+        given = CheckImportSource(f"{elsewhere.address}/v1/", world.token("admin"))
+        return starting.check_api(world.context.settings, given)
+
+    found = check()
+    home = world.get("admin", f"/spaces/{world.home['spaceId']}")
+    assert found.problem is UNSET
+    assert [one.title for one in found.spaces if one.id == home["id"]] == [home["title"]]
+    assert all(one.organization for one in found.spaces)
+    for said in (429, 503, 401):
+        elsewhere.answers["/orgs"] = [(said, {"retry-after": "9"})]
+        refused = check()
+        assert refused.spaces == [] and str(said) in str(refused.problem)
+
+
+def test_a_check_asks_no_private_address(world):
+    path = f"/org/{world.away['organizationId']}/imports/check"
+    answer = world.call("stranger", "POST", path, json={"url": "http://127.0.0.1:1", "token": "x"})
+    assert answer.status_code == 400 and "url:" in answer.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first

@@ -12,17 +12,19 @@ import httpx
 import pytest
 
 from octavo.studio import find_missing
-from serving import Administrator, octavo_here, serving_new
+from serving import Administrator, free_ports, octavo_here, serving_new
 from tools import absent
 
 PASSWORD = "correct horse battery"
 
 
 class App(Administrator):
-    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together."""
+    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together. ``elsewhere``: a port
+    that nobody listens at, which it may fetch from."""
 
-    def __init__(self, served: Any, browser: Any, settings: dict[str, str]) -> None:
+    def __init__(self, served: Any, browser: Any, settings: dict[str, str], elsewhere: int) -> None:
         super().__init__(served)
+        self.elsewhere = elsewhere
         self.settings = settings
         self.served = served
         self.url = served.url
@@ -127,13 +129,14 @@ def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     missing = find_missing()
     if missing is not None:
         absent(missing)
+    (elsewhere,) = free_ports(1)
     with serving_new(
         folder,
         OCTAVO_ADMIN_EMAIL="ines.okafor@example.com",
-        OCTAVO_ALLOW_PRIVATE_FETCH="127.0.0.1:9",
+        OCTAVO_ALLOW_PRIVATE_FETCH=f"127.0.0.1:9,127.0.0.1:{elsewhere}",
         **settings,
     ) as served:
-        found = App(served, browser, settings)
+        found = App(served, browser, settings, elsewhere)
         yield found
         assert found.trouble == []
 

@@ -57,5 +57,9 @@ declare(
     ),
     Table(name="share_links", stays="secret", secrets=("key_hash",)),
     Table(name="site_mcp_servers", stays="secret"),
-    Table(name="site_look_drafts", stays="is tried by one person here", json={"customization": dict}),
+    Table(
+        name="site_look_drafts",
+        stays="is tried by one person here",
+        json={"customization": dict, "override": dict},
+    ),
 )

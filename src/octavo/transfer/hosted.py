@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from ..content import MAX_FILE
 from ..core.document import DocumentError, from_json, split_page, write
@@ -42,6 +43,8 @@ _LONGEST_WAIT = 300.0
 """Seconds that are waited at a time, whatever an answer asks for."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _PER_PAGE = 100
+MAX_SPACES = 1_000
+"""Spaces that one can choose from."""
 _PAGES = 10_000
 """Pages of one list: a million of anything is more than an organization has."""
 
@@ -56,15 +59,15 @@ class Absent(SourceError):
 
 class Remote:
     """An API at ``https://host``, or with ``/v1`` behind it. Every request goes through ``fetcher``, which lets none
-    come to private addresses. ``tick`` is called for each answer. Raises SourceError for an API that does not answer,
-    however often it is asked."""
+    come to private addresses. ``tick`` is called for each answer. ``wait``: None where nobody has the time to ask twice.
+    Raises SourceError for an API that does not answer, however often it is asked."""
 
     def __init__(
         self,
         address: str,
         token: str,
         fetcher: Fetcher,
-        wait: Callable[[float], None] = time.sleep,
+        wait: Callable[[float], None] | None = time.sleep,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         self.base = address.rstrip("/").removesuffix("/v1") + "/v1"
@@ -137,6 +140,8 @@ class Remote:
                 if answer.status not in _BUSY:
                     raise (Absent if answer.status in (404, 405, 410) else SourceError)(failed)
                 pause = _seconds(answer.headers.get("retry-after")) or pause
+            if self._wait is None:
+                break
             if attempt + 1 < _ATTEMPTS:
                 self._wait(min(pause, _LONGEST_WAIT))
         raise SourceError(failed)
@@ -187,6 +192,30 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
         page = waiting.pop()
         yield page
         waiting += list_of(page, "pages")[::-1]
+
+
+class FoundSpace(Struct):
+    """A space that a token reaches, with the title of the organization that it is in."""
+
+    id: str
+    title: str
+    organization: str
+    emoji: str | UnsetType = UNSET
+
+
+def find_spaces(remote: Remote) -> tuple[list[FoundSpace], bool]:
+    """The spaces that the token reaches, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
+    found: list[FoundSpace] = []
+    for organization in remote.all("/orgs"):
+        title = text_of(organization, "title")
+        for space in remote.all(f"/orgs/{escaped(text_of(organization, 'id'))}/spaces"):
+            if len(found) == MAX_SPACES:
+                return found, False
+            id = text_of(space, "id")
+            found.append(
+                FoundSpace(id, text_of(space, "title") or id, title, text_of(space, "emoji") or UNSET)
+            )
+    return found, True
 
 
 # --- a space ------------------------------------------------------------------------------------------

@@ -12,7 +12,15 @@ from ..kit.pagination import Listing, present_slice
 from ..spaces import get_space
 from . import archiving, starting, store
 from .entering import RunAccess
-from .wire import ImportRun, ImportRunsQuery, StartImport, present_run, run_location
+from .wire import (
+    CheckImportSource,
+    ImportRun,
+    ImportRunsQuery,
+    ImportSourceCheck,
+    StartImport,
+    present_run,
+    run_location,
+)
 
 operation = Area("imports").operation
 
@@ -37,6 +45,21 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
         run = starting.start(tx, call.context.sealer, org, body)
     call.response_headers["location"] = run_location(call, run)
     return present_run(call, run)
+
+
+@operation(
+    "checkImportSource",
+    "POST",
+    f"{_RUNS}/check",
+    needs=Can.CREATE_CONTENT,
+    returns=ImportSourceCheck,
+    errors=(400, 404),
+    extension=True,
+)
+def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
+    """Asks the API of another server which spaces a token reaches there, to choose those that are brought in. Nothing
+    is kept."""
+    return starting.check_api(call.settings, body)
 
 
 @operation(

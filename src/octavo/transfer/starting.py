@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from ..access import Can, OrgAccess, space_access
 from ..errors import BadRequest, NotFound
+from ..kit import deadlines
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.jobs import enqueue
@@ -13,17 +14,41 @@ from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
+from .hosted import MAX_SPACES, Remote, find_spaces
+from .sources import SourceError
 from .store import RunRow
-from .wire import ApiSource, FileSource, KeptApiSource, StartImport
+from .wire import ApiSource, CheckImportSource, FileSource, ImportSourceCheck, KeptApiSource, StartImport
+
+_CHECK_SECONDS = 30.0
 
 
 def check_source(settings: Settings, given: StartImport) -> None:
     """Asks for the address of a website or API before any transaction begins. Raises BadRequest."""
     if not isinstance(given.source, FileSource):
-        try:
-            Fetcher(settings.allow_private_fetch).check_url(given.source.url)
-        except FetchError as error:
-            raise BadRequest(f"source.url: {error.message}") from None
+        _check_url(settings, given.source.url, "source.url")
+
+
+def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
+    fetcher = Fetcher(settings.allow_private_fetch)
+    try:
+        fetcher.check_url(url)
+    except FetchError as error:
+        raise BadRequest(f"{name}: {error.message}") from None
+    return fetcher
+
+
+def check_api(settings: Settings, given: CheckImportSource) -> ImportSourceCheck:
+    """Asks an API what can be brought from it, each thing once and for half a minute. Raises BadRequest for an address
+    that may not be asked."""
+    remote = Remote(given.url, given.token, _check_url(settings, given.url, "url"), wait=None)
+    try:
+        with deadlines.limited(_CHECK_SECONDS):
+            found, is_all = find_spaces(remote)
+    except (SourceError, deadlines.OutOfTime) as error:
+        return ImportSourceCheck([], str(error) or "it did not answer in time")
+    if is_all:
+        return ImportSourceCheck(found)
+    return ImportSourceCheck(found, f"It has more than {MAX_SPACES:,} spaces; these are the first.")
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -> RunRow:

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from .hosted import FoundSpace
 from .previewing import ImportPlan
 from .store import ImportChanges, RunRow
 
@@ -40,6 +41,20 @@ class ApiSource(Struct, tag="api"):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     space: Annotated[str, Meta(min_length=1, max_length=100)]
     token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+
+
+class CheckImportSource(Struct):
+    """``url`` and ``token`` as the source of a run has them. The token is not kept."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+
+
+class ImportSourceCheck(Struct):
+    """``spaces``: those that the token reaches, at most 1,000. ``problem``: why the API was not read to its end."""
+
+    spaces: list[FoundSpace]
+    problem: str | UnsetType = UNSET
 
 
 class KeptApiSource(Struct, tag="api"):

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from octavo.access import SPACE, Can
 
 from . import Sample
@@ -16,7 +18,13 @@ def _import(place):
     }
 
 
+def _allow(world, place):
+    world.context.settings = replace(world.context.settings, allow_private_fetch="127.0.0.1:9")
+
+
 SAMPLES = {
+    # Nobody listens there, which is what the check says.
+    "checkImportSource": Sample(before=_allow, body={"url": "http://127.0.0.1:9", "token": "oct_example"}),
     "generateStorageUploadURL": Sample(
         body={"file": {"name": "guide.md", "type": "text/markdown", "size": 7}, "kind": "import_file"}
     ),

@@ -1,5 +1,6 @@
 /** Imports: files are sent first, then a run reads them, which goes on without the browser. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { IconName } from "../parts/Icon.svelte";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import { resource } from "./resource.svelte.ts";
@@ -18,6 +19,14 @@ export const IMPORTED = t("Markdown, HTML, Word, or a .zip of these or of a Git 
 
 export const isOver = (run: ImportRun) => run.status !== "pending" && run.status !== "in-progress";
 export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as Problem[];
+
+/** Ways that content comes in: name, sign, words, and what comes that way. */
+export type Way = "files" | "website" | "api";
+export const WAYS: [Way, IconName, string, string][] = [
+  ["files", "file-zipper", t("Files or an archive"), IMPORTED],
+  ["website", "globe", t("A website"), t("Read page by page, as far as its robots.txt allows")],
+  ["api", "cloud", t("Another Octavo"), t("Or the hosted original: spaces over its API, with a token")],
+];
 
 export interface Source {
   type: string;
@@ -58,6 +67,13 @@ export const startImport = (
   ask(api.POST("/org/{organizationId}/imports", {
     params: { path: { organizationId: organization } },
     body: { source, target, ...more },
+  }));
+
+/** Which spaces a token reaches at another server. */
+export const checkSource = (organization: string, given: Schemas["CheckImportSource"]) =>
+  ask(api.POST("/org/{organizationId}/imports/check", {
+    params: { path: { organizationId: organization } },
+    body: given,
   }));
 
 export const readImport = (organization: string, importRunId: string) =>

@@ -1,0 +1,90 @@
+"""Spaces of another server are listed, chosen and brought in by the app."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from .test_accessibility import PHONE, WIDE, check
+
+
+@contextmanager
+def elsewhere(app):
+    """The API of the app at another address, as that of a server elsewhere."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            headers = {"authorization": self.headers["authorization"] or ""}
+            found = httpx.get(app.url + self.path, headers=headers, timeout=60)
+            self.send_response(found.status_code)
+            self.send_header("content-length", str(len(found.content)))
+            self.end_headers()
+            self.wfile.write(found.content)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", app.elsewhere), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{app.elsewhere}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def find(dialog, address, token):
+    dialog.get_by_label("Address of its API").fill(address)
+    dialog.get_by_label("Token", exact=True).fill(token)
+    dialog.get_by_role("button", name="Show what is there").click()
+
+
+def test_chosen_spaces_come_into_new_ones(app):
+    app.fill_space("Handbook", ["Welcome", "Rules"])
+    app.fill_space("Recipes", ["Bread"])
+    token = app.client.headers["authorization"].removeprefix("Bearer ")
+    here = app.call("POST", "/orgs", {"title": "Moved here"})["id"]
+    page = app.open(f"/o/{here}/~/imports")
+    page.get_by_role("button", name="Import", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Import")
+    dialog.get_by_role("tab", name="Another Octavo").click()
+    with elsewhere(app) as address:
+        dialog.get_by_role("button", name="Show what is there").click()
+        expect(dialog.get_by_role("alert")).to_have_text("It takes an address and a token.")
+        find(dialog, address, "oct_none")
+        expect(dialog.get_by_role("alert")).to_contain_text("the token is not valid")
+        find(dialog, address, token)
+        dialog.get_by_role("checkbox", name="Handbook").check()
+        dialog.get_by_role("checkbox", name="Recipes").check()
+        check(page)
+        dialog.get_by_role("button", name="Import", exact=True).click()
+        expect(page.get_by_text("Imported 3 pages")).to_be_visible(timeout=30_000)
+    made = {one["title"]: one["id"] for one in app.call("GET", f"/orgs/{here}/spaces")["items"]}
+    assert app.titles(made["Handbook"]) == ["Welcome", "Rules"]
+    assert app.titles(made["Recipes"]) == ["Bread"]
+    page.context.close()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_one_space_comes_into_one_that_is_there(app, size):
+    app.fill_space("Garden", ["Trees"])
+    token = app.client.headers["authorization"].removeprefix("Bearer ")
+    space = app.create_space("Goes here")
+    page = app.open(f"/s/{space}/~/import", viewport=size)
+    page.get_by_role("radio", name="Another Octavo").check()
+    with elsewhere(app) as address:
+        find(page, address, token)
+        page.get_by_role("radio", name="Garden").first.check()
+        check(page)
+        page.get_by_role("button", name="Import", exact=True).click()
+        expect(page.get_by_role("heading", name="Imported 1 page")).to_be_visible(timeout=30_000)
+    (run,) = app.call("GET", f"/org/{app.organization}/imports?space={space}")["items"]
+    assert run["source"]["type"] == "api" and "token" not in run["source"]
+    page.context.close()
