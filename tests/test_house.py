@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 import typing
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import packages_distributions
@@ -65,6 +66,13 @@ IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", 
 def nodes_of(path: Path) -> list[ast.AST]:
     """All nodes of the syntax tree of a file, which many of these tests look at."""
     return list(ast.walk(ast.parse(path.read_text())))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_trees() -> Iterator[None]:
+    """They fill 200 MB, through which the collector would walk to the end of the run."""
+    yield
+    nodes_of.cache_clear()
 
 
 def _name(path: Path) -> str:

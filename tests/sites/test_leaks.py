@@ -483,7 +483,7 @@ def test_every_route_of_sites_is_asked() -> None:
 
 
 def test_nothing_reaches_whom_it_is_not_for(world: World) -> None:
-    run(world, 1, 5)
+    run(world, 1, 2)
 
 
 @pytest.mark.slow

@@ -161,6 +161,7 @@ def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_an_audience_has_share_links_and_claims(app, site):
     path, address = site
     page = app.open(f"{address}/~/audience")
@@ -203,6 +204,7 @@ def test_an_audience_has_share_links_and_claims(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_insights_are_charts_that_are_tables(app, site):
     path, address = site
     location = {
@@ -248,6 +250,7 @@ def test_insights_are_charts_that_are_tables(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_redirects_are_added_and_imported(app, site):
     page = app.open(f"{site[1]}/~/redirects")
     page.get_by_role("button", name="New redirect").click()
@@ -271,6 +274,7 @@ def test_redirects_are_added_and_imported(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Host name").fill("not a host")

@@ -181,7 +181,15 @@ def _walk(node):
 
 
 @pytest.mark.parametrize(
-    "piece", ["<div>", "<ul><li>", "<table><tr><td>", "<b><i>", "<blockquote>", "<a href=x>"]
+    "piece",
+    [
+        "<ul><li>",
+        "<table><tr><td>",
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ("<div>", "<b><i>", "<blockquote>", "<a href=x>")
+        ),
+    ],
 )
 def test_depth_and_breadth_are_bounded(piece):
     from octavo.transfer.html import convert, parse_html
