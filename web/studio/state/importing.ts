@@ -42,6 +42,8 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   markdown: t("A folder of Markdown"),
   html: t("A folder of HTML"),
   octavo: t("A repository with SUMMARY.md"),
+  antora: "Antora",
+  asciidoc: "AsciiDoc",
   confluence: "Confluence",
   docusaurus: "Docusaurus",
   "github-wiki": "GitHub Wiki",

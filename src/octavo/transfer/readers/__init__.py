@@ -13,6 +13,7 @@ from ...core.docs_config import DOCS_PATH
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH
 from ..sources import Source, SourceError
+from .asciidoc import ANTORA, ASCIIDOC
 from .exports import EXPORTS
 from .form import Layout
 from .gathering import Add, Tick, gather
@@ -22,7 +23,7 @@ from .markdown import front_text
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
 
-READERS: tuple[Reader, ...] = (*TOOLS, SPHINX, *EXPORTS)
+READERS: tuple[Reader, ...] = (ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},
@@ -68,7 +69,7 @@ def read_source(
     found, folder = _find(files)
     if kind is not None and kind != found:
         reader = next((reader for reader in READERS if reader.kind == kind), None)
-        given = reader.find(files) if reader is not None else ""
+        given = (reader.told or reader.find)(files) if reader is not None else ""
         if given is None:
             raise SourceError(f"this is no source of {KINDS[kind]}: its configuration is not there")
         found, folder = kind, given
@@ -79,9 +80,17 @@ def read_source(
     if reader is None:
         made = _plain(convert(source), add, tick)
     else:
-        made = gather(files, reader.lay_out(files, folder), folder, add, tick)
+        made = _gathered(files, reader.lay_out(files, folder), folder, add, tick)
     made.kind = found
     return made
+
+
+def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
+    try:
+        return gather(files, layout, folder, add, tick)
+    finally:
+        if layout.close is not None:
+            layout.close()
 
 
 def _plain(source: Source, add: Add, tick: Tick) -> Source:

@@ -98,6 +98,12 @@ class Layout(Struct, kw_only=True):
     """Files that another one stands for."""
     convert: Callable[[str, Place], str | None] | None = None
     """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    anchors: Callable[[str], dict[str, str]] | None = None
+    """Of a file that is converted: the heading that each id in it stands below, by its anchor; headings keep theirs."""
+    close: Callable[[], None] | None = None
+    """Ends what reading the pages needed."""
+    skipped: tuple[str, ...] = ()
+    """Endings of files that come as pages or not at all."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: bool = False
