@@ -699,6 +699,14 @@ def _width_of(image: Any) -> int | dict[str, Any] | None:
     return None
 
 
+def title_of(tree: Any) -> str:
+    """What a page calls itself: its first heading, else its title without the name of its site."""
+    for heading in _main_content(tree).iter("h1"):
+        if words := _squeezed(_plain({"nodes": _Maker(str, str, MAX_DEPTH)._inlines_in(heading, ())})):
+            return words[:MAX_TITLE]
+    return _told_title(tree)[:MAX_TITLE]
+
+
 def _pinned(heading: Any) -> str:
     """The id that a heading has of its own; empty where it has none that an anchor can be."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
@@ -805,19 +813,42 @@ def _trimmed(run: Iterable[Node]) -> list[Node]:
 
 def _collapsed(run: Iterable[Node]) -> Iterator[Node]:
     spaced = True
+    held: Node | None = None
     for node in run:
         if node["object"] == "inline":
+            if held is not None:
+                yield held
+                held = None
             if node.get("nodes") is not None:
                 node = {**node, "nodes": list(_collapsed(node["nodes"])) or [_text("")]}
             spaced = False
             yield node
             continue
         leaf = node["leaves"][0]
-        text = leaf["text"]
-        if text != "\n" or leaf["marks"]:
+        text, marks = leaf["text"], [mark["type"] for mark in leaf["marks"]]
+        is_break = text == "\n" and not marks
+        if not is_break:
             text = _SPACES.sub(" ", text)
             if spaced:
                 text = text.lstrip(" ")
-        if text:
-            spaced = text[-1] in " \n"
-            yield _text(text, [mark["type"] for mark in leaf["marks"]])
+        if not text:
+            continue
+        spaced = text[-1] in " \n"
+        # Pages in colours have an element a word: what is marked alike is one text.
+        if (
+            held is not None
+            and not is_break
+            and held["leaves"][0]["text"] != "\n"
+            and _marks_of(held) == marks
+        ):
+            held["leaves"][0]["text"] += text
+            continue
+        if held is not None:
+            yield held
+        held = _text(text, marks)
+    if held is not None:
+        yield held
+
+
+def _marks_of(node: Node) -> list[str]:
+    return [mark["type"] for mark in node["leaves"][0]["marks"]]

@@ -20,14 +20,14 @@ from .gathering import Add, Tick, gather
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
 from .markdown import front_text
+from .sites import SITE
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
 
-READERS: tuple[Reader, ...] = (ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC)
+READERS: tuple[Reader, ...] = (ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},
-    "html": "HTML",
     "markdown": "Markdown",
 }
 """The kinds of sources, with the names that people know them by."""

@@ -53,6 +53,9 @@ class Place(Protocol):
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
 
+    def keep(self, source: str) -> str | None:
+        """How the page refers to an image that is written into it as a ``data:`` URL; None where it cannot be kept."""
+
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
         """The href and the words for a page that is named in double brackets. ``quiet``: no problem where it is not
         there; the href of such a one begins with a null character."""

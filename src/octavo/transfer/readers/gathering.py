@@ -19,6 +19,7 @@ from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
 from ...core.yaml_text import write_yaml
 from ...kit.icons import is_free
+from ..inline_images import name_image, read_data_url
 from ..sources import Source
 from .form import Entry, Head, Layout
 from .heads import Heads, is_index, is_page
@@ -458,6 +459,19 @@ class _Page:
                 self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
         return relative_href(place, self.made, gathering.anchor(found or "", unquote(fragment)) or None)
+
+    def keep(self, source: str) -> str | None:
+        data = read_data_url(source)
+        name = name_image(data) if data else None
+        if data is None or name is None:
+            message = "an image inside the page is too large or of no known format"
+            self.problem(0, "image_left_out", message)
+            return None
+        gathering, path = self.gathering, f"{ASSETS}/{name}"
+        if path.casefold() not in gathering.taken:
+            gathering.taken.add(path.casefold())
+            gathering.add(gathering.made, path, data)
+        return relative_href(path, self.made)
 
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
         gathering = self.gathering
