@@ -505,3 +505,29 @@ def test_an_edit_that_a_reviewer_suggests_is_taken_in_with_one_press(app):
     expect(shown.get_by_role("main").locator("ins")).to_have_text(["it all"])
     assert app.call("GET", f"{path}/comments?suggestion=accepted")["count"] == 1
     shown.context.close()
+
+
+def test_the_documentation_is_asked(app):
+    space = app.fill_space("Answers", ["Rate limits"])
+    app.call(
+        "POST",
+        f"/spaces/{space}/content",
+        {
+            "changes": [
+                {
+                    "operation": "update_page",
+                    "page": app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"],
+                    "document": {"markdown": "Requests are limited to sixty in a minute."},
+                }
+            ]
+        },
+    )
+    page = app.open("/")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("How many requests are limited in a minute")
+    page.get_by_role("option", name=re.compile("^How many requests")).last.click()
+    dialog = page.get_by_role("dialog", name="Ask the documentation")
+    expect(dialog.get_by_text("limited to sixty")).to_be_visible()
+    dialog.get_by_role("link", name=re.compile("Rate limits")).first.click()
+    page.wait_for_url(re.compile(rf"/s/{space}/"))
+    page.context.close()

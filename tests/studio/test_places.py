@@ -95,19 +95,12 @@ PROGRAMS = {
 """Who calls operations that no screen has, by patterns of their ids."""
 
 BY_THE_API = {
-    # People and organizations
-    "listAgentActs",
-    "joinOrganization", "getOrganizationsForEmailDomain", "setUserAsSSOMemberForOrganization",
-    "listTeamsForOrganizationMember", "transferCollection",
-    # Changes and comments
-    "getChangeRequestPDF",
-    "listPageLinksInSpace", "listChangeRequestLinks", "listPageLinksInChangeRequest", "listChangeRequestPageBacklinks",
-    # Sites
-    "createCustomFont", "updateCustomFont", "deleteCustomFont", "getSiteSpaceCustomizationById",
-    "overrideSiteSpaceCustomizationById", "deleteSiteSpaceCustomizationById", "listSiteVisitorSegments",
-    # Content from elsewhere, and answers
-    "importGitRepository", "findTranslationMatches", "listConversations", "getConversationById",
-    "askInOrganization", "getRecommendedQuestionsInOrganization",
+    # Links of one page: the app lists those of a space, and those that a change request breaks.
+    "listPageLinksInSpace", "listPageLinksInChangeRequest",
+    # Whoever writes a translation in an editor of translations; the app translates whole spaces.
+    "findTranslationMatches",
+    # Once, from an address; the app connects a repository instead, or imports what its archive has.
+    "importGitRepository",
 }  # fmt: skip
 """What people would do in the app and do by the API until it has a place there. Whatever gets one leaves this list."""
 
@@ -138,3 +131,28 @@ def test_edits_of_content_go_out_at_one_place() -> None:
     """Who calls these operations elsewhere forgets what `changeContent` asks for: what became of each change."""
     edits = ("updateSpaceContent", "updateChangeRequestContent")
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
+
+
+_LIMIT = re.compile(r"\blimit: (\w+)")
+_SHOWN_IN_PART = {
+    ("client.ts", "PAGE"): "pages of `askAll`",
+    ("parts.ts", "MOST"): "parts of a level that are followed to their end",
+    ("Insights.svelte", "LIMIT"): "rows of a question that was made for as many",
+    ("Mention.svelte", "200"): "says how many are not listed",
+}
+"""Long lists that are asked for in one page, with what keeps them from being cut short."""
+
+
+def test_long_lists_are_asked_for_to_their_end() -> None:
+    cut = set()
+    for folder in (STUDIO, SHARED):
+        for path in folder.rglob("*"):
+            if path.suffix not in (".ts", ".svelte") or path.name.endswith(".test.ts"):
+                continue
+            text = path.read_text()
+            constants = dict(re.findall(r"const (\w+) = ([\d_]+);", text))
+            for limit in _LIMIT.findall(text):
+                number = constants.get(limit, limit).replace("_", "")
+                if number.isdecimal() and int(number) >= 200:
+                    cut.add((path.name, limit))
+    assert cut == set(_SHOWN_IN_PART), "use `askAll`, or a `Listing`"

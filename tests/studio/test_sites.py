@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
 from .test_accessibility import check
+
+FONT = Path(__file__).parents[2] / "src/octavo/reader/card_fonts/noto-sans-thai-thai-400-normal.woff2"
+
+MARK = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><rect width="80" height="20"/></svg>'
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +119,45 @@ def test_a_look_is_seen_before_it_is_applied(app, site):
         "button", name="Leave"
     ).click()
     expect(page.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
+    page.context.close()
+
+
+def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
+    path, address = site
+    one = app.call("GET", f"{path}/structure")["structure"][0]["siteSpaces"][0]
+    of_space = f"{path}/site-spaces/{one['id']}/customization"
+    page = app.open(f"{address}/~/look")
+    shown = page.frame_locator("iframe[title='The site as it will look']")
+    page.get_by_label("Look of").select_option(one["id"])
+    page.get_by_role("radio", name="Muted").check(force=True)
+    expect(shown.locator("html.theme-muted")).to_have_count(1)
+    page.get_by_role("button", name="Apply the look").click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("The look is applied")
+    assert app.call("GET", of_space)["styling"]["theme"] == "muted"
+    assert app.call("GET", f"{path}/customization")["styling"]["theme"] != "muted"
+    page.get_by_role("button", name="Let it look as the site does").click()
+    expect(page.get_by_role("radio", name="Muted")).not_to_be_checked()
+    page.get_by_label("Look of").select_option("")
+    page.get_by_text("Fonts of your own").click()
+    page.get_by_role("button", name="Add a font").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Files").set_input_files(FONT)
+    expect(dialog.get_by_role("textbox", name="Name")).to_have_value("noto")
+    dialog.get_by_role("button", name="Add a font").click()
+    page.get_by_label("Text", exact=True).select_option(label="noto")
+    page.get_by_text("Logo and icon").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Logo: a file").click()
+        page.get_by_role("menuitem", name="Upload a picture").click()
+    chooser.value.set_files({"name": "mark.svg", "mimeType": "image/svg+xml", "buffer": MARK})
+    expect(page.get_by_role("textbox", name="Logo", exact=True)).to_have_value(
+        re.compile("/~pictures/.*/mark.svg$")
+    )
+    expect(shown.locator("header img").first).to_be_visible()
+    organization = path.split("/")[2]
+    assert [font["fontFamily"] for font in app.call("GET", f"/orgs/{organization}/fonts")["items"]] == [
+        "noto"
+    ]
     page.context.close()
 
 

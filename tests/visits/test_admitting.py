@@ -620,6 +620,22 @@ def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
         assert site.visitor.get(bad).status_code == 404
 
 
+def test_what_a_variant_would_override_is_tried_in_place_of_what_it_does(site):
+    there = site.plans["siteSpaces"][0]["id"]
+    kept = f"{site.path}/site-spaces/{there}/customization"
+    site.world.call("admin", "PATCH", kept, json={"styling": {"theme": "muted"}, "title": "Kept title"})
+    answer = tried(site, siteSpace=there, override={"styling": {"theme": "gradient", "corners": None}})
+    assert answer.status_code == 200, answer.text
+    path = urlsplit(answer.json()["url"]).path
+    shown = site.visitor.get(path).text
+    assert "theme-gradient" in shown and "Tried title" in shown and "Kept title" not in shown
+    # The next look that is tried is the whole site's again.
+    tried(site, siteSpace=there)
+    assert "theme-muted" in site.visitor.get(path).text
+    assert tried(site, override={"title": "Without a place"}).status_code == 400
+    assert tried(site, siteSpace="nothing", override={"title": "Nowhere"}).status_code == 404
+
+
 def test_a_look_is_tried_by_who_may_change_it_and_sees_all_that_it_shows(site):
     assert tried(site, "reader").status_code == 403
     assert tried(site, customization={"header": {"links": "no"}}).status_code == 400

@@ -46,3 +46,19 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   const wait = Number(response.headers.get("retry-after")) || undefined;
   throw new ApiError(response.status, told ?? `The server answered ${response.status}.`, wait);
 }
+
+/** The most that a page of a list has. */
+const PAGE = 1000;
+
+/** A list of the API from its first page to its last: what is shown as a whole is not cut short. `load` asks for a page. */
+export async function askAll<T>(
+  load: (page: { limit: number; page?: string }) => Promise<{ items: T[]; next?: { page: string } }>,
+): Promise<{ items: T[]; count: number }> {
+  const items: T[] = [];
+  for (let next: { page?: string } | undefined = {}; next;) {
+    const answer = await load({ limit: PAGE, ...next });
+    items.push(...answer.items);
+    next = answer.next;
+  }
+  return { items, count: items.length };
+}

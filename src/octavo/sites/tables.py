@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..kit.tables import Table, declare, row
+from ..kit.tables import Table, declare, file, row
 from .kinds import SiteType, Visibility
 from .places import check_former_name, check_site
 from .redirects.kinds import Kind as RedirectKind
@@ -57,5 +57,10 @@ declare(
     ),
     Table(name="share_links", stays="secret", secrets=("key_hash",)),
     Table(name="site_mcp_servers", stays="secret"),
-    Table(name="site_look_drafts", stays="is tried by one person here", json={"customization": dict}),
+    Table(
+        name="site_look_drafts",
+        stays="is tried by one person here",
+        json={"customization": dict, "override": dict},
+    ),
+    Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )

@@ -203,19 +203,19 @@ class FoundSpace(Struct):
     emoji: str | UnsetType = UNSET
 
 
-def find_spaces(remote: Remote) -> list[FoundSpace]:
-    """The spaces that the token reaches, at most ``MAX_SPACES``. Raises SourceError."""
+def find_spaces(remote: Remote) -> tuple[list[FoundSpace], bool]:
+    """The spaces that the token reaches, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
     found: list[FoundSpace] = []
     for organization in remote.all("/orgs"):
         title = text_of(organization, "title")
         for space in remote.all(f"/orgs/{escaped(text_of(organization, 'id'))}/spaces"):
+            if len(found) == MAX_SPACES:
+                return found, False
             id = text_of(space, "id")
             found.append(
                 FoundSpace(id, text_of(space, "title") or id, title, text_of(space, "emoji") or UNSET)
             )
-            if len(found) == MAX_SPACES:
-                return found
-    return found
+    return found, True
 
 
 # --- a space ------------------------------------------------------------------------------------------

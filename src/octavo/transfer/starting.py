@@ -14,7 +14,7 @@ from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
-from .hosted import Remote, find_spaces
+from .hosted import MAX_SPACES, Remote, find_spaces
 from .sources import SourceError
 from .store import RunRow
 from .wire import ApiSource, CheckImportSource, FileSource, ImportSourceCheck, KeptApiSource, StartImport
@@ -43,9 +43,12 @@ def check_api(settings: Settings, given: CheckImportSource) -> ImportSourceCheck
     remote = Remote(given.url, given.token, _check_url(settings, given.url, "url"), wait=None)
     try:
         with deadlines.limited(_CHECK_SECONDS):
-            return ImportSourceCheck(find_spaces(remote))
+            found, is_all = find_spaces(remote)
     except (SourceError, deadlines.OutOfTime) as error:
         return ImportSourceCheck([], str(error) or "it did not answer in time")
+    if is_all:
+        return ImportSourceCheck(found)
+    return ImportSourceCheck(found, f"It has more than {MAX_SPACES:,} spaces; these are the first.")
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -> RunRow:

@@ -1,6 +1,6 @@
 /** A reusable content written on a page that shows it, as pages are written: kept at once, saved after a pause. */
 import type { EditorView } from "prosemirror-view";
-import { api, ask } from "../../shared/client.ts";
+import { api, ask, askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Changes } from "../state/changing.ts";
@@ -59,16 +59,12 @@ function subjectOf(space: string, id: string): Subject {
 async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLElement)[]> {
   const { space } = lookup;
   const base = { kind: "change", number: change } as const;
-  const found = await ask(
-    api.GET(
+  const path = { spaceId: space, changeRequestId: String(change), reusableContentId: id };
+  const found = await askAll((query) =>
+    ask(api.GET(
       "/spaces/{spaceId}/change-requests/{changeRequestId}/content/reusable-contents/{reusableContentId}/backlinks",
-      {
-        params: {
-          path: { spaceId: space, changeRequestId: String(change), reusableContentId: id },
-          query: { limit: 1000 },
-        },
-      },
-    ),
+      { params: { path, query } },
+    ))
   );
   const isHere = (place: Location) =>
     place.kind === "page" && (place as unknown as { page: { id: string } }).page.id === lookup.page;
@@ -87,7 +83,7 @@ async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLE
   for (const { title, href } of places.slice(0, NAMED)) {
     said.push(" ", h("a", { href, class: "link" }, title));
   }
-  if (places.length > NAMED || found.next) {
+  if (places.length > NAMED) {
     said.push(" ", h("a", { href: address.space(space, `reusable/${id}`), class: "link" }, t("All of them")));
   }
   return said;

@@ -1,4 +1,4 @@
-/** Making spaces, which are there at once and are named afterwards, and sites. */
+/** What begins anywhere: spaces, which are there at once and are named afterwards, collections, sites, questions. */
 import { api, ask } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -58,4 +58,9 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
 export function createSite(spaces: string[] = []): void {
   const organization = session.organization?.id;
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
+}
+
+/** Opens the dialog that answers questions out of an organization's pages. */
+export function askAbout(organization: string, question = ""): void {
+  frame.open(() => import("./AskDialog.svelte"), { organization, question });
 }

@@ -1,4 +1,4 @@
-/** Documents that are nothing but paragraphs, as text: instructions for models are written so. */
+/** Documents as text: instructions for models and descriptions of change requests are written so. */
 import type { Schemas } from "../../shared/client.ts";
 
 interface Node {
@@ -21,6 +21,15 @@ export function textOf(document: { nodes: unknown }): string | undefined {
     paragraphs.push(text);
   }
   return paragraphs.join("\n\n");
+}
+
+/** All the text of a document, whatever it has: a line for each block that holds some. */
+export function linesOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(linesOf).join("");
+  if (typeof value !== "object" || value === null) return "";
+  const { object, type, leaves, nodes } = value as Node;
+  const end = object === "block" && type !== "list-item" ? "\n" : "";
+  return (leaves ?? []).map(({ text }) => text).join("") + linesOf(nodes) + end;
 }
 
 export function documentOf(text: string): Schemas["UpdateInstructions"]["instructions"] {

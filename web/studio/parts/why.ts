@@ -1,17 +1,18 @@
 /** Where a role comes from, in words. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { resource } from "../state/resource.svelte.ts";
 
 export type Source = Schemas["PermissionSource"];
 
-export const teamsOf = (organization: string) =>
-  resource(`org/${organization}/teams`, () =>
-    ask(
-      api.GET("/orgs/{organizationId}/teams", {
-        params: { path: { organizationId: organization }, query: { limit: 1000 } },
-      }),
-    ));
+export const teamsOf = (organizationId: string) =>
+  resource(
+    `org/${organizationId}/teams`,
+    () =>
+      askAll((query) =>
+        ask(api.GET("/orgs/{organizationId}/teams", { params: { path: { organizationId }, query } }))
+      ),
+  );
 
 /** What places and teams are called: by their ids. */
 export interface Names {

@@ -1,5 +1,5 @@
 /** What of a change request is reviewed: its pages and other things that changed, and which of them somebody saw. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import type { DocumentJson } from "../document/types.ts";
 import { allChanges, changesOf, type Mark } from "../state/pages.svelte.ts";
@@ -83,17 +83,12 @@ class Seen {
 
   get #marks(): Resource<Schemas["SeenMark"][]> {
     return resource(`space/${this.space}/changes/${this.number}/seen`, async () => {
-      const found: Schemas["SeenMark"][] = [];
-      for (let next: { page?: string } | undefined = {}; next;) {
-        const answer: Schemas["SeenMarkList"] = await ask(
-          api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/seen", {
-            params: { path: this.#path, query: { limit: 1000, ...next } },
-          }),
-        );
-        found.push(...answer.items);
-        next = answer.next;
-      }
-      return found;
+      const { items } = await askAll((query) =>
+        ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/seen", {
+          params: { path: this.#path, query },
+        }))
+      );
+      return items;
     });
   }
 

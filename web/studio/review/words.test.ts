@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readTopBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
-import { compareWords, pageOf } from "./words.ts";
+import { compareTexts, compareWords, pageOf } from "./words.ts";
 
 const leaves = (text: string) => [{ object: "text", leaves: [{ object: "leaf", text, marks: [] }] }];
 const block = (type: string, nodes: unknown) =>
@@ -45,5 +45,22 @@ describe("words of two versions", () => {
     expect(found.fresh).toContain('  "Size": 100,');
     expect(found.fresh).toContain("5");
     expect(found.fresh.some((one) => one.includes("Seconds"))).toBe(false);
+  });
+});
+
+describe("words of two plain texts", () => {
+  it("texts with little in common stand one behind the other", () => {
+    expect(compareTexts("How to start a server.", "One command, and your first page is there.")).toEqual([
+      { kind: "del", text: "How to start a server." },
+      { kind: "same", text: " " },
+      { kind: "ins", text: "One command, and your first page is there." },
+    ]);
+    expect(compareTexts("How to start.", "How to begin.").map(({ kind }) => kind)).toEqual([
+      "same",
+      "del",
+      "ins",
+      "same",
+    ]);
+    expect(compareTexts("", "How to start.")).toEqual([{ kind: "ins", text: "How to start." }]);
   });
 });

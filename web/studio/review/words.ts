@@ -297,6 +297,9 @@ export function compareWords(before: Node, after: Node): Compared {
   };
 }
 
+/** Below this part of equal words two texts cannot be read as one: the later one stands behind the former. */
+export const ALIKE = .3;
+
 /** Words of two plain texts: those that are the same, added and removed. */
 export function compareTexts(before: string, after: string): { kind: "same" | Look; text: string }[] {
   const old = before.match(WORD) ?? [];
@@ -327,5 +330,13 @@ export function compareTexts(before: string, after: string): { kind: "same" | Lo
     tell("same", word);
   });
   until(old.length);
-  return found;
+  const sizeOf = (wanted: "same" | Look): number =>
+    found.reduce((sum, { kind, text }) => sum + (kind === wanted ? text.length : 0), 0);
+  const [same, longer] = [sizeOf("same"), Math.max(before.length, after.length)];
+  if (!before || !after || same >= ALIKE * longer) return found;
+  return [
+    { kind: "del", text: before },
+    { kind: "same", text: before.includes("\n") ? "\n" : " " },
+    { kind: "ins", text: after },
+  ];
 }

@@ -1,5 +1,5 @@
 /** What of a change request is in conflict. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 export type OpenConflict = Schemas["OpenConflict"];
@@ -7,17 +7,13 @@ export type OpenConflict = Schemas["OpenConflict"];
 /** All conflicts of a change request, the settled ones too. */
 export const conflictsOf = (space: string, number: number): Resource<OpenConflict[]> =>
   resource(`space/${space}/changes/${number}/conflicts`, async () => {
-    const found: OpenConflict[] = [];
-    let page: string | undefined;
-    do {
-      const answer = await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts", {
+    const { items } = await askAll((query) =>
+      ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts", {
         params: {
           path: { spaceId: space, changeRequestId: String(number) },
-          query: { status: "all", limit: 1000, ...(page ? { page } : {}) },
+          query: { ...query, status: "all" },
         },
-      }));
-      found.push(...answer.items);
-      page = answer.next?.page;
-    } while (page);
-    return found;
+      }))
+    );
+    return items;
   });

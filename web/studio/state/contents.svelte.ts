@@ -101,3 +101,18 @@ export function placeOf(
   }
   return undefined;
 }
+
+/** What a reference leads to, in words. */
+export function saysOf(target: Location | undefined, space: string): string {
+  if (!target) return t("something that is not there any more");
+  const found = target as unknown as {
+    kind: string;
+    url?: string;
+    file?: { name: string };
+    space?: { title: string };
+    collection?: { title: string };
+    user?: { displayName: string };
+  };
+  return found.url ?? found.file?.name ?? found.user?.displayName ?? placeOf(target, space, MAIN)?.title ??
+    found.collection?.title ?? found.space?.title ?? found.kind;
+}

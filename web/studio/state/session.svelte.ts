@@ -1,14 +1,13 @@
 /** Who is here, and what of their organization is in reach: it is on every screen. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { router } from "./router.svelte.ts";
 import { Resource, resource } from "./resource.svelte.ts";
 
 const KEPT = "octavo-organization";
-const LIMIT = 1000;
 
 class Session {
   user = new Resource("user", () => ask(api.GET("/user")));
-  organizations = new Resource("orgs", () => ask(api.GET("/orgs", { params: { query: { limit: LIMIT } } })));
+  organizations = new Resource("orgs", () => askAll((query) => ask(api.GET("/orgs", { params: { query } }))));
   #chosen: string | null = $state(localStorage.getItem(KEPT));
   /** Of the space that is shown, when it belongs to another organization. */
   #shown: string | undefined = $state();
@@ -49,24 +48,39 @@ class Session {
 
 export const session = new Session();
 
-const path = (organizationId: string) => ({ path: { organizationId }, query: { limit: LIMIT } });
-
-export const spacesOf = (organization: string) =>
+export const spacesOf = (organizationId: string) =>
   resource(
-    `org/${organization}/spaces`,
-    () => ask(api.GET("/orgs/{organizationId}/spaces", { params: path(organization) })),
+    `org/${organizationId}/spaces`,
+    () =>
+      askAll((query) =>
+        ask(api.GET("/orgs/{organizationId}/spaces", { params: { path: { organizationId }, query } }))
+      ),
   );
 
-export const collectionsOf = (organization: string) =>
-  resource(`org/${organization}/collections`, () =>
-    ask(api.GET("/orgs/{organizationId}/collections", {
-      params: { ...path(organization), query: { limit: LIMIT, nested: true } },
-    })));
-
-export const sitesOf = (organization: string) =>
+export const collectionsOf = (organizationId: string) =>
   resource(
-    `org/${organization}/sites`,
-    () => ask(api.GET("/orgs/{organizationId}/sites", { params: path(organization) })),
+    `org/${organizationId}/collections`,
+    () =>
+      askAll((query) =>
+        ask(api.GET("/orgs/{organizationId}/collections", {
+          params: { path: { organizationId }, query: { ...query, nested: true } },
+        }))
+      ),
+  );
+
+export const sitesOf = (organizationId: string) =>
+  resource(
+    `org/${organizationId}/sites`,
+    () =>
+      askAll((query) =>
+        ask(api.GET("/orgs/{organizationId}/sites", { params: { path: { organizationId }, query } }))
+      ),
+  );
+
+/** The other organizations in which whoever is here may make something: where things can be given to. */
+export const organizationsBeside = (organization: string) =>
+  (session.organizations.value?.items ?? []).filter((one) =>
+    one.id !== organization && one.permissions.createContent
   );
 
 export const spaceOf = (space: string) =>

@@ -1,5 +1,5 @@
 /** Comments of a space or of a change request, in one way. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { Base } from "../editor/base.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
@@ -7,21 +7,7 @@ import { refresh, type Resource, resource } from "./resource.svelte.ts";
 export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
 
-const PAGE = 200;
 type ReplyPath = "/spaces/{spaceId}/comments/{commentId}/replies/{commentReplyId}";
-
-/** A list of the API from its first page to its last. */
-async function all<T>(
-  load: (next: { page?: string }) => Promise<{ items: T[]; next?: { page: string } }>,
-): Promise<T[]> {
-  const found: T[] = [];
-  for (let next: { page?: string } | undefined = {}; next;) {
-    const answer = await load(next);
-    found.push(...answer.items);
-    next = answer.next;
-  }
-  return found;
-}
 
 /** The comments of a change request lie at an address of their own, and are the same otherwise. */
 export class Talk {
@@ -54,20 +40,14 @@ export class Talk {
     return resource(
       `${this.key}/${page ?? ""}/${status}`,
       () =>
-        all((next) =>
+        askAll((next) =>
           ask(api.GET(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
             params: {
               path: this.#ids,
-              query: {
-                limit: PAGE,
-                format: "markdown",
-                status,
-                ...(page ? { targetPage: page } : {}),
-                ...next,
-              },
+              query: { ...next, format: "markdown", status, ...(page ? { targetPage: page } : {}) },
             },
           }))
-        ),
+        ).then(({ items }) => items),
     );
   }
 
@@ -116,19 +96,19 @@ export class Talk {
     return resource(
       `${this.key}/replies/${comment}`,
       () =>
-        all((next) =>
+        askAll((next) =>
           ask(
             api.GET(
               `${this.#below}/comments/{commentId}/replies` as "/spaces/{spaceId}/comments/{commentId}/replies",
               {
                 params: {
                   path: { ...this.#ids, commentId: comment },
-                  query: { limit: PAGE, format: "markdown", ...next },
+                  query: { ...next, format: "markdown" },
                 },
               },
             ),
           )
-        ),
+        ).then(({ items }) => items),
     );
   }
 

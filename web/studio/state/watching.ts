@@ -1,5 +1,5 @@
 /** Which spaces and pages whoever is here watches, or wants to hear nothing of. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import type { MenuItem } from "../parts/Menu.svelte";
 import { notices } from "./notices.svelte.ts";
@@ -8,7 +8,7 @@ import { resource } from "./resource.svelte.ts";
 type Level = Schemas["Watch"]["level"];
 
 const watches = () =>
-  resource("watches", () => ask(api.GET("/user/watches", { params: { query: { limit: 1000 } } })));
+  resource("watches", () => askAll((query) => ask(api.GET("/user/watches", { params: { query } }))));
 
 async function set(space: string, page: string | undefined, level: Level | undefined): Promise<void> {
   const body = level && { level };

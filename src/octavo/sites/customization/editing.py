@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from ...access import Can, SiteAccess, audit, find_space_access
-from ...errors import NotFound
+from ...errors import BadRequest, NotFound
 from ...fonts import find_fonts
 from ...kit.clock import now
 from ...kit.db import Transaction
@@ -58,17 +58,34 @@ def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization)
     return after.customization
 
 
-def try_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
-    """Keeps a look that the caller tries, and nobody else sees. Raises what ``put_customization`` does."""
-    _, tried = _put(tx, site, body)
+def try_customization(
+    tx: Transaction,
+    site: SiteAccess,
+    whole: PutCustomization,
+    site_space_id: str | None,
+    over: Override | None,
+) -> None:
+    """Keeps a look that the caller tries, and nobody else sees; ``over``: with what the site space would override.
+    Raises what ``put_customization`` and ``override`` do."""
+    _, tried = _put(tx, site, whole)
+    kept = None
+    if over is not None:
+        if site_space_id is None:
+            raise BadRequest("siteSpace: an override is one of a site space; name it.")
+        _require_seen(tx, site, site_space_id)
+        _require_links(tx, site, over)
+        kept = msgspec.json.encode(_without_nulls(msgspec.to_builtins(over))).decode()
     tx.run(
-        """INSERT INTO site_look_drafts (site_id, user_id, customization, changed_at)
-           VALUES (:site, :user, :customization, :now)
+        """INSERT INTO site_look_drafts (site_id, user_id, customization, site_space_id, override, changed_at)
+           VALUES (:site, :user, :customization, :site_space, :override, :now)
            ON CONFLICT (site_id, user_id)
-           DO UPDATE SET customization = excluded.customization, changed_at = excluded.changed_at""",
+           DO UPDATE SET customization = excluded.customization, site_space_id = excluded.site_space_id,
+                         override = excluded.override, changed_at = excluded.changed_at""",
         site=site.site_id,
         user=site.actor.user_id,
         customization=_write(tried),
+        site_space=None if kept is None else site_space_id,
+        override=kept,
         now=now(),
     )
 
@@ -121,11 +138,14 @@ def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None
     if tried_by is not None:
         # Apart, since what everybody sees is kept, and is made of nothing that only one person tries.
         tried = tx.one(
-            "SELECT customization FROM site_look_drafts WHERE site_id = :site AND user_id = :by",
+            """SELECT customization, site_space_id, override FROM site_look_drafts
+               WHERE site_id = :site AND user_id = :by""",
             site=site_id,
             by=tried_by,
         )
-        whole = tried[0] if tried is not None else whole
+        if tried is not None:
+            whole = tried[0]
+            override = tried[2] if tried[1] == site_space_id else override
     kept = _read(whole)
     if not override:
         return kept

@@ -56,10 +56,10 @@ def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> C
     extension=True,
 )
 def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) -> Preview:
-    """An address at which the site shows itself with this look, which is not saved. It is good for an hour, in frames of
-    the app alone, and shows what the caller tried last."""
+    """An address at which the site shows itself with this look, which is not saved; a site space also with what it would
+    override. It is good for an hour, in frames of the app alone, and shows what the caller tried last."""
     with call.db.write() as tx:
-        editing.try_customization(tx, site, body.customization)
+        editing.try_customization(tx, site, body.customization, body.site_space, body.override)
         return Preview(framed_preview_url(tx, call.context, site, body.site_space, body.theme))
 
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { contrast } from "./look.ts";
+import { weightOf } from "./fonts.ts";
+import { contrast, overrideOf } from "./look.ts";
 
 test("contrast is that of WCAG 2", () => {
   expect(contrast("#000", "#ffffff")).toBeCloseTo(21, 5);
@@ -7,4 +8,35 @@ test("contrast is that of WCAG 2", () => {
   expect(contrast("#767676", "#fff")).toBeCloseTo(4.54, 2);
   expect(contrast("red", "#fff")).toBeUndefined();
   expect(contrast("#12345", "#fff")).toBeUndefined();
+});
+
+test("a site space overrides what it has otherwise, field by field", () => {
+  const site = {
+    title: "Docs",
+    styling: { theme: "clean", tint: { color: "red" }, primaryColor: { light: "#111111", dark: "#eeeeee" } },
+    header: { preset: "default", links: [] as unknown[] },
+    ai: { mode: "none" },
+  };
+  expect(overrideOf(site, site)).toEqual({});
+  const own = {
+    styling: { theme: "bold", primaryColor: { light: "#222222", dark: "#eeeeee" }, font: "Inter" },
+    header: { preset: "default", links: [{ title: "Home" }] },
+    ai: { mode: "search" },
+  };
+  expect(overrideOf(site, own)).toEqual({
+    title: null,
+    styling: { theme: "bold", tint: null, primaryColor: { light: "#222222", dark: "#eeeeee" } },
+    header: { links: [{ title: "Home" }] },
+  });
+});
+
+test("the name of a file says its weight", () => {
+  const found = [
+    "Acme-Regular.woff2",
+    "Acme-SemiBold.woff2",
+    "acme_extralight.woff",
+    "Acme-300.woff2",
+    "A-Black.woff",
+  ];
+  expect(found.map(weightOf)).toEqual([400, 600, 200, 300, 900]);
 });

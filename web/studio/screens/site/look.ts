@@ -43,3 +43,45 @@ export function contrast(one: string, other: string): number | undefined {
 export const READABLE = 4.5;
 /** The page of a site, light and dark, where no tint changes it. */
 export const PAGE: Pair = { light: "#ffffff", dark: "#111419" };
+
+/** What a site space may have otherwise than its site, in whole or by its parts. */
+const OVERRIDABLE = [
+  "title",
+  "styling",
+  "internationalization",
+  "favicon",
+  "announcement",
+  "header",
+  "footer",
+  "themes",
+  "pdf",
+  "feedback",
+  "externalLinks",
+  "pagination",
+  "apiPlayground",
+  "trademark",
+  "privacyPolicy",
+  "socialPreview",
+] as const;
+const AS_ONE = new Set(["title", "favicon", "announcement", "logo", "tint"]);
+const SITE_ALONE = new Set(["font", "monospaceFont"]);
+
+type Values = Record<string, unknown>;
+const isValues = (value: unknown): value is Values =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !("light" in value);
+
+function differences(from: Values, to: Values, names: Iterable<string>): Values {
+  const found: Values = {};
+  for (const name of names) {
+    const [before, after] = [from[name], to[name]];
+    if (SITE_ALONE.has(name) || JSON.stringify(before) === JSON.stringify(after)) continue;
+    found[name] = !AS_ONE.has(name) && isValues(before) && isValues(after)
+      ? differences(before, after, new Set([...Object.keys(before), ...Object.keys(after)]))
+      : after ?? null;
+  }
+  return found;
+}
+
+/** What has to be overridden of one look so that it is the other; null takes an override back. */
+export const overrideOf = (from: unknown, to: unknown): Schemas["Override"] =>
+  differences(from as Values, to as Values, OVERRIDABLE) as Schemas["Override"];
