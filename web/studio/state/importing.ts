@@ -45,6 +45,7 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   antora: "Antora",
   asciidoc: "AsciiDoc",
   confluence: "Confluence",
+  "confluence-xml": "Confluence XML",
   docusaurus: "Docusaurus",
   "github-wiki": "GitHub Wiki",
   hugo: "Hugo",

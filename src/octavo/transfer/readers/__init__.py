@@ -14,6 +14,7 @@ from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH
 from ..sources import Source, SourceError
 from .asciidoc import ANTORA, ASCIIDOC
+from .confluence_xml import CONFLUENCE_XML
 from .exports import EXPORTS
 from .form import Layout
 from .gathering import Add, Tick, gather
@@ -24,7 +25,7 @@ from .sites import SITE
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
 
-READERS: tuple[Reader, ...] = (ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
+READERS: tuple[Reader, ...] = (CONFLUENCE_XML, ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},
