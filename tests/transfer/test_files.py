@@ -84,7 +84,8 @@ TREE = {
 
 def test_a_tree_of_html_keeps_its_links_images_and_attachments(imports):
     run = imports.files(("export.zip", archive(TREE)))
-    assert (run["status"], run["problems"]) == ("completed", [])
+    assert (run["status"], run["kind"]) == ("completed", "html")
+    assert [(one["path"], one["code"]) for one in run["problems"]] == [("index.html", "broken_link")]
     assert imports.tree() == {"Start": {}, "Guide": {"Install": {}}, "Notes": {}}
     start = imports.text("Start")
     assert "[Install](guide/install.md#linux)" in start

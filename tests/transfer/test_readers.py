@@ -543,7 +543,7 @@ def test_restructured_text_of_any_kind_is_read_or_shown():
         {"conf.py": "", "index.rst": "A\n=\n", **{f"{name}.rst": data for name, data in pages.items()}}
     )
     for name in pages:
-        assert text(made, f"{name}.md").startswith("# "), name
+        assert text(made, f"{name}.md").startswith("---\nhidden: true\n---\n\n# "), name
     assert "**a **a" in text(made, "stars.md") and "too_large" in {code for _, _, code in problems(made)}
     assert "alert" not in text(made, "raw.md") and "root:" not in text(made, "raw.md")
     assert "words" in text(made, "after.md") and "**words**" not in text(made, "after.md")
