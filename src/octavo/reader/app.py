@@ -43,7 +43,7 @@ from ..kit.proxies import address_key
 from ..kit.shares import SharedThreads
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
-from ..sites import PREVIEWED, PROXIED, find_site_by_hostname
+from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hostname
 from ..visits import asks_for_preview, host_name
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
@@ -276,6 +276,14 @@ class Sites:
             raise NotFound("This link is not good, or not any more.")
         return file_answer(self._context, grant, None)
 
+    def read_picture(self, request: Request) -> Answer:
+        """A logo or an icon of sites, for everybody."""
+        with self._context.db.read() as tx:
+            found = find_picture(tx, request.parameters["picture"])
+        if found is None or found[0].name != request.parameters["name"]:
+            raise NotFound("There is no such picture.")
+        return file_answer(self._context, *found, public=True)
+
     async def read_print(self, request: Request) -> Answer:
         """The PDF of a link: as soon as it is made, or after a while the news that it is still being made."""
         loop = asyncio.get_running_loop()
@@ -363,6 +371,7 @@ def reader_edge(
             Route(f"{PROXIED}{{site}}{ASSETS_PATH}/{{name}}", _ASSET),
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
+            Route(f"{PICTURES}{{picture}}/{{name}}", {"GET": Action("readPicture", sites.read_picture)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),

@@ -45,6 +45,8 @@ from .customization.editing import (
     put_customization,
 )
 from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
+from .pictures import find_picture
+from .pictures_wire import PICTURES
 from .previewing import (
     PREVIEW,
     PREVIEWED,
@@ -136,6 +138,7 @@ __all__ = [
     "MAX_TOKEN",
     "Other",
     "Outline",
+    "PICTURES",
     "PREVIEW",
     "PREVIEWED",
     "PROXIED",
@@ -157,6 +160,7 @@ __all__ = [
     "find_empty_spaces",
     "find_lead",
     "find_link_by_key",
+    "find_picture",
     "find_site",
     "find_site_by_basename",
     "find_site_by_docs_source",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..kit.tables import Table, declare, row
+from ..kit.tables import Table, declare, file, row
 from .kinds import SiteType, Visibility
 from .places import check_former_name, check_site
 from .redirects.kinds import Kind as RedirectKind
@@ -62,4 +62,5 @@ declare(
         stays="is tried by one person here",
         json={"customization": dict, "override": dict},
     ),
+    Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )

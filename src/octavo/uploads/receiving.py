@@ -46,6 +46,7 @@ LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
     "page_file": 100 * 1024 * 1024,
+    "customization_picture": 5 * 1024 * 1024,
 }
 MAX_PARTS = 500
 """Parts in which a file may come; each is kept by itself until all are there."""
