@@ -261,13 +261,13 @@ class LoopTurns:
 
     The loop itself takes connections in the order in which they have something to say: five hundred requests of one
     owner would be answered before the next one's. So what takes longer than ``TURN`` seconds in one go waits in lines,
-    an owner each, that are served in turn, so long each time; between two times the loop does what else there is. Only
-    each ``ALONE`` times as long somebody stands in line while nobody else does. Of one event loop; ``most``: how many of
-    an organization may wait.
+    an owner each, that are served in turn, so long each time; between two times the loop does what else there is. Where
+    at most ``FEW`` stand in line, what follows is done at once for ``REST`` times as long. Of one event loop; ``most``:
+    how many of an organization may wait.
     """
 
     TURN = 0.001
-    ALONE = 10
+    FEW, REST = 4, 10
 
     def __init__(self, name: str, most: int) -> None:
         self.name = name
@@ -308,10 +308,10 @@ class LoopTurns:
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         self._scheduled = None
-        began, is_alone = time.monotonic(), self.waiting == 1
+        began, are_few = time.monotonic(), self.waiting <= self.FEW
         until = began + self.TURN
-        # Standing in line costs something, which nobody is to pay often who stands there alone.
-        self._until = began + self.ALONE * self.TURN if is_alone else until
+        # Standing in line costs something, which nobody is to pay often where the line is short.
+        self._until = began + self.REST * self.TURN if are_few else until
         try:
             while self._lines:
                 self._next().run()
