@@ -1,12 +1,16 @@
-"""Five hundred connections of mixed traffic on one server, and a noisy organization beside a quiet one.
+"""Five hundred connections of a noisy organization on one server, and beside them a quiet one.
 
     python bench/bench_load.py [--seconds 60] [--workers 1] [--connections 500] [--postgresql URL]
 
-Both organizations have the same space and site. The quiet one's connections read, view, search, edit, comment, publish
-and follow events, each about once a second. First they are alone; then as many of the noisy one do the same as fast as
-they are answered. For each kind of the quiet one: answers in a second, the median, the 99th percentile and the longest
-in milliseconds, beside those when it was alone. Then what was refused, and memory. It ends with 1 when anything was
-answered with 500 or another error of the server, with 503 or 429 without Retry-After, or not at all.
+Both organizations have the same space and site. The quiet one has two connections for each kind of request, in a process
+of their own, each with about four requests a second: it reads, views, searches, edits, comments, publishes and follows
+events. First it is alone; then the connections of the noisy one, in another process, do the same as fast as they are
+answered. For each kind of the quiet one: answers in a second, the median, the 99th percentile and the longest in
+milliseconds, beside those when it was alone. ``bare`` is a server that does nothing, asked by the same process at the
+same pace: what the machine itself adds. And how many requests of the noisy one were answered while a quiet one waited,
+which is the same on a busy machine. Then what was refused to whom, and memory. It ends with 1 when anything was
+answered with 500 or another error of the server, with 503 or 429 without Retry-After, or not at all, or when the quiet
+organization was refused anything.
 
 The clients run on the same machine and take a good part of it: figures of one run are to be compared with each other.
 """
@@ -17,6 +21,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -25,11 +30,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from bench_serving import PORT, READER_PORT, Client, wait_for
+from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, wait_for
 
 MIX = (
     "read",
@@ -45,8 +53,11 @@ MIX = (
     "view",
     "publish",
 )
-"""What the connections do, in turn."""
+"""What the connections of the noisy one do, in turn."""
+QUIET = ("read", "view", "search", "edit", "comment", "publish", "stream", "bare") * 2
+QUIET_PAUSE = 0.25
 TEXT = "## Part\n\nWords of this page, with `code` and **more**.\n\n" * 40
+_numbers = itertools.count()
 
 
 class Asked(NamedTuple):
@@ -56,32 +67,19 @@ class Asked(NamedTuple):
     body: str = ""
 
 
-class Place:
+class Place(NamedTuple):
     """An organization with a space of a page, published as a site."""
 
-    def __init__(self, token: str, title: str) -> None:
-        self.token, self._numbers = token, itertools.count()
-        client = Client(PORT)
-
-        def call(path: str, body: object) -> dict[str, str]:
-            found: dict[str, str] = json.loads(
-                client.ask("POST", f"/v1{path}", json.dumps(body).encode(), token) or b"{}"
-            )
-            return found
-
-        org = call("/orgs", {"title": title})["id"]
-        space = call(f"/orgs/{org}/spaces", {"title": title})["id"]
-        self.space = f"/v1/spaces/{space}"
-        made = {"operation": "insert_page", "title": "Page", "slug": "page", "document": {"markdown": TEXT}}
-        call(f"/spaces/{space}/content", {"changes": [made]})
-        self.page = json.loads(client.get(f"{self.space}/content/pages", token))["pages"][0]["id"]
-        site = f"/orgs/{org}/sites/{call(f'/orgs/{org}/sites', {'title': title})['id']}"
-        call(f"{site}/site-spaces", {"spaceId": space})
-        published = json.loads(client.ask("POST", f"/v1{site}/publish", b"{}", token))["urls"]["published"]
-        self.site, self.view = f"/v1{site}", f"/{published.split('/', 3)[3].rstrip('/')}/page"
+    token: str
+    space: str
+    page: str
+    site: str
+    view: str
 
     def next(self, kind: str) -> Asked:
-        number = next(self._numbers)
+        number = next(_numbers)
+        if kind == "bare":
+            return Asked(EMPTY_PORT, "GET", "/empty/page")
         if kind == "read":
             return Asked(PORT, "GET", f"{self.space}/content/page/{self.page}?format=markdown")
         if kind == "view":
@@ -99,11 +97,34 @@ class Place:
         return Asked(PORT, "POST", f"{self.space}/comments", json.dumps(comment))
 
 
+def make_place(token: str, title: str) -> Place:
+    client = Client(PORT)
+
+    def call(path: str, body: object) -> dict[str, str]:
+        found: dict[str, str] = json.loads(
+            client.ask("POST", f"/v1{path}", json.dumps(body).encode(), token) or b"{}"
+        )
+        return found
+
+    org = call("/orgs", {"title": title})["id"]
+    space = call(f"/orgs/{org}/spaces", {"title": title})["id"]
+    made = {"operation": "insert_page", "title": "Page", "slug": "page", "document": {"markdown": TEXT}}
+    call(f"/spaces/{space}/content", {"changes": [made]})
+    page = json.loads(client.get(f"/v1/spaces/{space}/content/pages", token))["pages"][0]["id"]
+    site = f"/orgs/{org}/sites/{call(f'/orgs/{org}/sites', {'title': title})['id']}"
+    call(f"{site}/site-spaces", {"spaceId": space})
+    published = json.loads(client.ask("POST", f"/v1{site}/publish", b"{}", token))["urls"]["published"]
+    view = f"/{published.split('/', 3)[3].rstrip('/')}/page"
+    return Place(token, f"/v1/spaces/{space}", page, f"/v1{site}", view)
+
+
 class Found:
-    """What a phase found: seconds by kind, and how often what was answered."""
+    """What a phase found: seconds by kind, and how often what was answered. ``ended``: when, of the monotonic clock,
+    which all processes share."""
 
     def __init__(self) -> None:
-        self.took: dict[str, list[float]] = defaultdict(list)
+        self.took: defaultdict[str, list[float]] = defaultdict(list)
+        self.ended: defaultdict[str, list[float]] = defaultdict(list)
         self.statuses: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
 
@@ -149,7 +170,9 @@ async def ask(place: Place, kind: str, until: float, pause: float, found: Found)
             elif status >= 400:
                 found.wrong[f"{kind}: {status}"] += 1
             elif kind != "stream":  # which lasts as long as it was asked to
-                found.took[kind].append(time.monotonic() - began)
+                ended = time.monotonic()
+                found.took[kind].append(ended - began)
+                found.ended[kind].append(ended)
         if not goes_on and writer is not None:
             writer.close()
             writer = None
@@ -158,15 +181,29 @@ async def ask(place: Place, kind: str, until: float, pause: float, found: Found)
         writer.close()
 
 
-async def run(asking: list[tuple[Place, int, float, Found]], seconds: float) -> None:
-    until = time.monotonic() + seconds
-    await asyncio.gather(
-        *(
-            ask(place, kind, until, pause, found)
-            for place, count, pause, found in asking
-            for kind in itertools.islice(itertools.cycle(MIX), count)
-        )
-    )
+async def run(place: Place, kinds: list[str], pause: float, seconds: float) -> Found:
+    found, until = Found(), time.monotonic() + seconds
+    await asyncio.gather(*(ask(place, kind, until, pause, found) for kind in kinds))
+    return found
+
+
+def _run_apart(told: Connection, *arguments: Any) -> None:
+    told.send(asyncio.run(run(*arguments)))
+
+
+def begin(place: Place, kinds: Iterable[str], pause: float, seconds: float) -> Callable[[], Found]:
+    """Has a process of its own ask for so long; what waits for its end and gives what it found."""
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=_run_apart, args=(theirs, place, list(kinds), pause, seconds))
+    process.start()
+
+    def end() -> Found:
+        found: Found = ours.recv()
+        process.join()
+        return found
+
+    return end
 
 
 def memory(pid: int) -> float:
@@ -185,7 +222,15 @@ def _figures(took: list[float]) -> tuple[float, float, float]:
     )
 
 
-def tell(found: Found, alone: Found | None, seconds: float) -> None:
+def _answers_meanwhile(found: Found, noise: Found, kind: str) -> float:
+    """How many requests of the noisy one were answered while one of this kind waited, at the median."""
+    all_ended = sorted(itertools.chain(*noise.ended.values()))
+    waits = zip(found.ended[kind], found.took[kind], strict=True)
+    counts = [bisect(all_ended, ended) - bisect(all_ended, ended - took) for ended, took in waits]
+    return statistics.median(counts)
+
+
+def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found | None = None) -> None:
     for kind, took in found.took.items():
         if len(took) < 2:
             continue
@@ -194,6 +239,8 @@ def tell(found: Found, alone: Found | None, seconds: float) -> None:
         if alone is not None and len(alone.took[kind]) > 1:
             before = _figures(alone.took[kind])
             line += f": {figures[0] / before[0]:.1f}, {figures[1] / before[1]:.1f} and {figures[2] / before[2]:.1f} times"
+        if noise is not None:
+            line += f", {_answers_meanwhile(found, noise, kind):.0f} of the noisy one answered meanwhile"
         print(line, flush=True)
     refused = {what: count for what, count in sorted(found.statuses.items()) if what[-3] in "45"}
     print(
@@ -208,37 +255,59 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=500)
     parser.add_argument("--postgresql", default="", metavar="URL", help="an empty database")
     options = parser.parse_args()
-    phase, each = options.seconds / 2, options.connections // 2
+    phase = options.seconds / 2
+    noise = [kind for kind, _ in zip(itertools.cycle(MIX), range(options.connections), strict=False)]
     with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "OCTAVO_DATA": folder, "OCTAVO_DATABASE_URL": options.postgresql}
-        command = [str(Path(sys.executable).with_name("octavo")), "serve", "--workers", options.workers]
-        command += ["--port", str(PORT), "--reader-port", str(READER_PORT)]
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": f"{folder}/data",
+            "OCTAVO_DATABASE_URL": options.postgresql,
+        }
+        octavo = str(Path(sys.executable).with_name("octavo"))
+        command = [
+            octavo,
+            "serve",
+            "--workers",
+            options.workers,
+            "--port",
+            str(PORT),
+            "--reader-port",
+            str(READER_PORT),
+        ]
         server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+        Path(folder, "page").write_text(TEXT)
+        empty = subprocess.Popen([sys.executable, "-c", EMPTY, folder, str(EMPTY_PORT)])
         try:
-            wait_for(PORT)
-            wait_for(READER_PORT)
-            token = (Path(folder) / "admin-token").read_text().strip()
-            quiet, noisy = Place(token, "Quiet"), Place(token, "Noisy")
+            for port in (PORT, READER_PORT, EMPTY_PORT):
+                wait_for(port)
+            token = Path(folder, "data", "admin-token").read_text().strip()
+            another = [octavo, "token", "create", "--email", "admin@octavo.local"]
+            other = subprocess.run(another, env=environ, check=True, capture_output=True, text=True).stdout
+            quiet, noisy = make_place(token, "Quiet"), make_place(other.split()[0], "Noisy")
             load = os.getloadavg()[0]
             print(f"{os.cpu_count()} cores, which others had given {load:.1f} processes to do at the start")
-            asyncio.run(run([(quiet, 12, 0.1, Found())], 2))
+            begin(quiet, QUIET, 0.1, 3)()
             sizes = [memory(server.pid)]
-            alone, beside, noise = Found(), Found(), Found()
-            asyncio.run(run([(quiet, each, 1.0, alone)], phase))
+            alone = begin(quiet, QUIET, QUIET_PAUSE, phase)()
             sizes.append(memory(server.pid))
-            print(f"quiet organization alone, {each} connections")
-            tell(alone, None, phase)
-            asyncio.run(run([(quiet, each, 1.0, beside), (noisy, each, 0.0, noise)], phase))
+            print(f"quiet organization alone, {len(QUIET)} connections")
+            tell(alone, phase)
+            end_noise = begin(noisy, noise, 0.0, phase + 4)
+            time.sleep(2)  # until all of them are there
+            beside = begin(quiet, QUIET, QUIET_PAUSE, phase)()
             sizes.append(memory(server.pid))
-            print(f"quiet organization beside {each} connections of a noisy one")
-            tell(beside, alone, phase)
+            found = end_noise()
+            print(f"quiet organization beside {options.connections} connections of a noisy one")
+            tell(beside, phase, alone, found)
             print("the noisy one")
-            tell(noise, None, phase)
+            tell(found, phase + 4)
             print("memory at the start, after each phase: " + ", ".join(f"{size:.0f} MB" for size in sizes))
         finally:
+            empty.kill()
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=60)
-    return 1 if alone.wrong or beside.wrong or noise.wrong else 0
+    refused = any(what[-3] in "45" for what in (*alone.statuses, *beside.statuses))
+    return 1 if alone.wrong or beside.wrong or found.wrong or refused else 0
 
 
 if __name__ == "__main__":

@@ -182,11 +182,11 @@ def _first_started(admin_email: str) -> Path:
 
 
 @contextmanager
-def serving_new(data: Path, **environment: str | None) -> Iterator[Served]:
+def serving_new(data: Path, *arguments: str, **environment: str | None) -> Iterator[Served]:
     """Octavo serving a new installation: a first start took place, which no test looks at and none waits for."""
     if "OCTAVO_DATABASE_URL" not in environment:  # which is not in the folder
         shutil.copytree(_first_started(environment.get("OCTAVO_ADMIN_EMAIL") or ""), data)
-    with serving(data, **environment) as served:
+    with serving(data, *arguments, **environment) as served:
         yield served
 
 
@@ -247,6 +247,6 @@ def import_site(served: Served, docs: Path, *arguments: str) -> str:
     """Imports a folder with the command and publishes it; the address of the site, with a slash at the end."""
     where = ["--data", str(served.data), "--org", Administrator(served).organization]
     settings = {"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url}
-    done = octavo("import", str(docs), *where, "--json", "--publish", "--quiet", *arguments, **settings)
+    done = octavo_here("import", str(docs), *where, "--json", "--publish", "--quiet", *arguments, **settings)
     assert done.returncode == 0, done.stdout + done.stderr
     return str(json.loads(done.stdout)["site"]).rstrip("/") + "/"

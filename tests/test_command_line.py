@@ -38,7 +38,7 @@ READING = [
 @pytest.mark.parametrize("arguments", READING, ids=lambda arguments: " ".join(arguments[:2]))
 def test_reading_makes_no_installation(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     data = tmp_path / "data"
-    done = octavo(*arguments, "--data", str(data))
+    done = octavo_here(*arguments, "--data", str(data))
     assert done.returncode == (0 if arguments == ("check",) else 1)
     assert "octavo serve" in done.stderr + done.stdout
     assert not data.exists()
@@ -72,7 +72,7 @@ def test_mistakes_get_a_sentence(
     "arguments", [(), ("no-such-command",), ("serve", "--port", "70000"), ("serve", "--reader-port", "x")]
 )
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
-    done = octavo(*arguments)
+    done = octavo_here(*arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
@@ -80,7 +80,7 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
 def test_version_and_completion() -> None:
     assert octavo("--version").stdout.startswith("octavo 0.")
     for shell in ("bash", "fish", "zsh", "tcsh"):
-        assert "octavo" in octavo("completion", shell).stdout
+        assert "octavo" in octavo_here("completion", shell).stdout
 
 
 def test_completion_in_fish_knows_every_command_and_option() -> None:
@@ -209,12 +209,12 @@ def test_links_are_those_of_the_running_server(sqlite_world: World, tmp_path: Pa
     (source / "README.md").write_text("# Home\n")
     with serving(data, OCTAVO_URL=None, OCTAVO_SITES_URL=None) as served:
         org = sqlite_world.home["organizationId"]
-        done = octavo("import", str(source), "--org", org, "--publish", "--quiet", "--data", str(data))
+        done = octavo_here("import", str(source), "--org", org, "--publish", "--quiet", "--data", str(data))
         site = json.loads(done.stdout)["site"]
         assert site.startswith(served.reader_url)
         assert httpx.get(site, follow_redirects=True).status_code == 200
         space = json.loads(done.stdout)["space"]
-        again = octavo("import", str(source), "--space", space, "--quiet", "--data", str(data))
+        again = octavo_here("import", str(source), "--space", space, "--quiet", "--data", str(data))
         assert json.loads(again.stdout)["space"] == space
 
 
@@ -224,11 +224,11 @@ def test_publishing_to_a_folder(sqlite_world: World, tmp_path: Path) -> None:
     (tmp_path / "pages" / "README.md").write_text("# Home\n")
     org = sqlite_world.home["organizationId"]
     source = ("import", str(tmp_path / "pages"), "--org", org, "--publish", "--quiet")
-    space = json.loads(octavo(*source, "--data", str(data)).stdout)["space"]
+    space = json.loads(octavo_here(*source, "--data", str(data)).stdout)["space"]
     with sqlite3.connect(data / "octavo.db") as database:
         query = "SELECT site_id FROM site_spaces WHERE space_id = ?"
         site = database.execute(query, (space,)).fetchone()[0]
-    done = octavo("publish", site, str(out), "--json", "--quiet", "--data", str(data))
+    done = octavo_here("publish", site, str(out), "--json", "--quiet", "--data", str(data))
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["pages"] == 1
     assert "Home" in (out / "index.html").read_text()

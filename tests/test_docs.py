@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -82,6 +83,9 @@ def test_the_manual_names_no_other_settings() -> None:
 # --- commands -----------------------------------------------------------------------------------------
 
 
+parser_of_all = cache(_parser)
+
+
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -92,7 +96,7 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 def _wrong_in(line: str) -> str | None:
     """What the program would not understand in a command line; what stands for a value may be anything."""
     words = shlex.split(re.sub(r"[\[\]]", " ", line.partition(" #")[0].partition(" | ")[0]))
-    parser = _parser()
+    parser = parser_of_all()
     words = words[1:]
     while words and (commands := _commands(parser)):
         if words[0].startswith("-"):

@@ -39,7 +39,8 @@ def write_source(folder, pages, words):
 
 
 @pytest.mark.parametrize(
-    ("pages", "words", "rounds"), [(150, 50, 3), pytest.param(400, 200, 6, marks=pytest.mark.slow)]
+    ("pages", "words", "rounds"),
+    [(150, 50, 1), *(pytest.param(*more, marks=pytest.mark.slow) for more in ((150, 50, 3), (400, 200, 6)))],
 )
 def test_killed_import_is_whole_or_nothing(database_url, tmp_path, clock, pages, words, rounds):
     source = write_source(tmp_path / "source", pages, words)

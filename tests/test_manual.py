@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import OCTAVO, Administrator, Served, serving
+from serving import OCTAVO, Administrator, Served, serving_new
 from tools import ROOT, absent
 
 DOCS = ROOT / "docs"
@@ -75,7 +75,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         if shutil.which(program) is None:
             absent(program)
     data = tmp_path_factory.mktemp("manual") / "data"
-    with serving(data, OCTAVO_ALLOW_PRIVATE_FETCH=SOMEWHERE) as served:
+    with serving_new(data, OCTAVO_ALLOW_PRIVATE_FETCH=SOMEWHERE) as served:
         yield served
 
 

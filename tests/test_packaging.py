@@ -105,15 +105,22 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
     build = [str(ROOT / ".uv" / "bin" / "uv"), "build", "--wheel", "--python", sys.executable, str(source)]
     refused = subprocess.run(build, capture_output=True, text=True, check=False)
     assert refused.returncode and "Run `make setup` first" in refused.stderr
-    built = source / "src" / "octavo" / "studio" / "dist"
-    built.mkdir()
-    (built / "index.html").write_text("<!doctype html>")
+    for path in ("studio/dist/index.html", "transfer/dist/asciidoc.js"):
+        built = source / "src" / "octavo" / path
+        built.parent.mkdir()
+        built.write_text("<!doctype html>")
     subprocess.run(build, capture_output=True, check=True)
     (wheel,) = (source / "dist").glob("*.whl")
     named = subprocess.run(
         [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
     ).stdout
-    for path in ("studio/dist/index.html", "manual/SUMMARY.md", "builtin_integrations", "migrations"):
+    for path in (
+        "studio/dist/index.html",
+        "transfer/dist/asciidoc.js",
+        "manual/SUMMARY.md",
+        "builtin_integrations",
+        "migrations",
+    ):
         assert f"octavo/{path}" in named
 
 

@@ -20,7 +20,8 @@ from world import World
 
 
 @pytest.mark.parametrize(
-    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1)]
+    ("number", "workers"),
+    [(signal.SIGTERM, 2), (signal.SIGINT, 1), pytest.param(signal.SIGTERM, 1, marks=pytest.mark.slow)],
 )
 def test_it_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
     world = sqlite_world
@@ -86,7 +87,9 @@ def test_it_says_addresses_that_can_be_opened(sqlite_world: World, tmp_path: Pat
             assert httpx.get(address).status_code < 500
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", [">&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-"))]
+)
 def test_it_runs_without_anywhere_to_write(sqlite_world: World, tmp_path: Path, closed: str) -> None:
     shell = ("sh", "-c", f'exec "$@" {closed}', "sh")
     with serving(sqlite_world.install(tmp_path / "data"), through=shell) as served:

@@ -31,6 +31,8 @@ NO_CONTENT = {
     "comments.body": "the text of the comment",
     "search_sections.body": "derived: text to quote from",
     "openapi_sources.content": "derived: which file was read",
+    "images.content": "derived: of which file",
+    "image_variants.content": "derived: of which file",
     "git_blobs.content": "what Git calls a text or file is worth nothing without it",
 }
 """Columns that look like the hash of a text or file, and are none that keeps it."""

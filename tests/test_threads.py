@@ -26,6 +26,7 @@ assert found[0] == {work}
 """
 
 
+@pytest.mark.parametrize("rounds", [1, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("imports", "work"),
     [
@@ -47,9 +48,9 @@ assert found[0] == {work}
         ),
     ],
 )  # fmt: skip
-def test_threads_get_what_one_alone_gets(imports: str, work: str) -> None:
+def test_threads_get_what_one_alone_gets(imports: str, work: str, rounds: int) -> None:
     script = TOGETHER.format(imports=imports, work=work)
-    for _ in range(3):
+    for _ in range(rounds):
         ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr[-2000:]
 

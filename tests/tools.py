@@ -6,6 +6,7 @@ install everything, it fails.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import hashlib
 import json
@@ -131,10 +132,9 @@ def public_api() -> PublicApi:
     return found
 
 
-# For one module: Playwright runs an event loop in this thread, which no other test could use beside it.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``)."""
+@pytest.fixture(scope="session")
+def _launched_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
+    """The browser of this process, and the event loop that Playwright has running in this thread."""
     executable = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if executable is None:
         absent("Chromium")
@@ -150,5 +150,20 @@ def browser() -> Iterator[Any]:
         quiet.append("--no-sandbox")
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=executable, args=quiet)
-        yield launched
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield launched, loop
+        asyncio._set_running_loop(loop)
         launched.close()
+
+
+# Its loop counts as running in this thread only while a module has the browser: tests of others run loops of theirs.
+@pytest.fixture(scope="module")
+def browser(_launched_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
+    """A headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``), without any context."""
+    launched, loop = _launched_browser
+    asyncio._set_running_loop(loop)
+    yield launched
+    for context in launched.contexts:
+        context.close()
+    asyncio._set_running_loop(None)

@@ -362,10 +362,15 @@ def furnish(world: World, place: Place) -> None:
     ids["scimUserId"] = post("/orgs/{organizationId}/scim/v2/Users", ada)["id"]
 
     for name in ("usedFontKey", "fontKey"):
-        ids[name] = _upload_font(world, place, name)
+        font = b"wOF2 of " + name.encode()
+        ids[name] = _upload(world, place, "customization_font", f"{name}.woff2", font)
     body = {"fontFamily": "Plain", "fontFaces": [{"weight": 400, "storageKey": ids["usedFontKey"]}]}
     made = world.call(place.admin, "PUT", place.path("/orgs/{organizationId}/fonts"), json=body)
     ids["fontId"] = made.json()["id"]
+    for name in ("usedPictureKey", "pictureKey"):
+        ids[name] = _upload(world, place, "customization_picture", f"{name}.svg", b"<svg/>" + name.encode())
+    picture = {"storageKey": ids["usedPictureKey"]}
+    ids["pictureId"] = post("/orgs/{organizationId}/pictures", picture)["id"]
     ids["specSlug"] = "pets"
     spec = {"slug": ids["specSlug"], "source": {"text": PETS.read_text()}}
     made = post("/orgs/{organizationId}/openapi", spec)
@@ -442,15 +447,11 @@ def _furnish_integrations(world: World, place: Place) -> None:
     ]
 
 
-def _upload_font(world: World, place: Place, name: str) -> str:
-    font = b"wOF2 of " + name.encode()
-    file = {"name": f"{name}.woff2", "type": "font/woff2", "size": len(font)}
-    upload = world.post(
-        place.admin,
-        place.path("/orgs/{organizationId}/storage/upload"),
-        {"file": file, "kind": "customization_font"},
-    )
-    assert world.call(NOBODY, "PUT", upload["url"], content=font).is_success
+def _upload(world: World, place: Place, kind: str, name: str, data: bytes) -> str:
+    file = {"name": name, "type": "application/octet-stream", "size": len(data)}
+    path = place.path("/orgs/{organizationId}/storage/upload")
+    upload = world.post(place.admin, path, {"file": file, "kind": kind})
+    assert world.call(NOBODY, "PUT", upload["url"], content=data).is_success
     return str(upload["key"])
 
 

@@ -24,6 +24,8 @@ from packages import licences
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "studio" / "dist"
+ASCIIDOC = PYTHON / "transfer" / "dist" / "asciidoc.js"
+"""What reads AsciiDoc."""
 GENERATED = WEB / "generated"
 READER_STYLES = PYTHON / "reader" / "static" / "octavo.css"
 DENO = Path(sys.executable).parent / "deno"
@@ -182,11 +184,11 @@ def _generate_types() -> int:
 def build() -> int:
     made_of = _hash(_sources())
     stamp = DIST / _STAMP
-    if stamp.exists() and stamp.read_text() == made_of:
+    if stamp.exists() and stamp.read_text() == made_of and ASCIIDOC.exists():
         return 0
     if not _install():
         print("The app was not built: its packages could not be installed from the npm registry (see above).")
-        print("The API and sites work without it; `make setup` tries again.")
+        print("The API and sites work without it, imports do without AsciiDoc; `make setup` tries again.")
         return 0
     _generate_look()
     _generate_nodes()

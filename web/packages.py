@@ -40,7 +40,8 @@ def shipped() -> list[Package]:
         said = json.loads((folder / "package.json").read_text())
         texts = [path.read_text() for path in sorted(folder.iterdir()) if path.stem.lower() == "license"]
         # Few leave the file out, and say in one word whose it is and under which terms.
-        text = "\n".join(texts).strip() or f"By {said.get('author')}, as its package says."
+        authors = said.get("author") or ", ".join(said.get("authors", ()))
+        text = "\n".join(texts).strip() or f"By {authors}, as its package says."
         found[key] = Package(name, version, said.get("license", ""), text)
         waiting.extend(locked[key].get("dependencies", []))
     return sorted(found.values())

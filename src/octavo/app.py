@@ -13,7 +13,6 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
 from multiprocessing.connection import Connection
@@ -42,6 +41,7 @@ from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
+from .kit.shares import request_threads
 from .kit.supervision import run_anew, supervise, take_handed_over
 from .kit.temporary import TemporaryFolder, remove_left_folders
 from .kit.worker import Worker
@@ -144,7 +144,7 @@ def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
     """``/metrics`` alone, for an address of its own."""
     return Edge(
         [_metrics_route(metrics)],
-        pool=ThreadPoolExecutor(1, thread_name_prefix="octavo-metrics"),
+        pool=request_threads("metrics are being read", 1, "octavo-metrics", settings.connections),
         metrics=metrics,
         compressor=Compressor(),
         refuse=text_error,
@@ -167,8 +167,10 @@ def api_app(
     counted = metrics or Metrics()
     counted.watch(context.db)
     threads = context.settings.threads
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="octavo-call")
-    writers = ThreadPoolExecutor(max(2, threads // 2), thread_name_prefix="octavo-write")
+    most = context.settings.connections
+    pool = request_threads("requests are being answered", threads, "octavo-call", most)
+    writers = request_threads("changes are being made", max(2, threads // 2), "octavo-write", most)
+    uploads = request_threads("uploads are being stored", max(2, threads // 2), "octavo-upload", most)
 
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
@@ -190,7 +192,7 @@ def api_app(
         *reference_routes(description, "/docs", "/openapi.json"),
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
-        upload_route(context),
+        upload_route(context, uploads),
         fixed("/charts.css", "charts", read_style, "text/css; charset=utf-8"),
         *(
             fixed(
@@ -215,7 +217,7 @@ def api_app(
         pool=pool,
         metrics=counted,
         compressor=Compressor(),
-        closing=[writers.shutdown, hub.shut_down],
+        closing=[writers.close, uploads.close, hub.shut_down],
     )
 
 

@@ -651,8 +651,8 @@ def _git(options: argparse.Namespace) -> int:
     from .admin.naming import find_named
 
     with _context(options) as context:
-        space = find_named(context, options.space, ["space"])
         if options.action == "log":
+            space = find_named(context, options.space, ["space"])
             runs = list_syncs(context, space, options.limit)
             if options.json:
                 print(json.dumps(runs, ensure_ascii=False))
@@ -674,16 +674,25 @@ def _git(options: argparse.Namespace) -> int:
                     place = f"{problem['path']}:{problem['line']}" if problem["line"] else problem["path"]
                     _say(f"{place}: {problem['message']}")
             return DONE
+        named = find_named(context, options.space, ["space", "collection", "site"], prefers="space")
         said = (
-            describe_sync(context, space)
+            describe_sync(context, named)
             if options.action == "status"
-            else sync_now(context, space, options.first)
+            else sync_now(context, named, options.first)
         )
+    spaces = said.get("spaces", [])
     if options.json:
         print(json.dumps(said, ensure_ascii=False))
     else:
-        _print_table(("what", "is"), [(name, str(value)) for name, value in said.items()])
-    return DONE if said["status"] not in ("failed", "stopped") else FAILED
+        shown = [(name, str(value)) for name, value in said.items() if not isinstance(value, list)]
+        _print_table(("what", "is"), shown)
+        if spaces:
+            print()
+            _print_table(tuple(spaces[0]), [tuple(one.values()) for one in spaces])
+        for problem in said.get("problems", []):
+            _say(f"{problem['path']}: {problem['message']}")
+    wrong = any(one["status"] in ("failed", "stopped") for one in [said, *spaces])
+    return FAILED if wrong else DONE
 
 
 # --- integrations -------------------------------------------------------------------------------------
@@ -1151,12 +1160,15 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
     made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
 
-    group = commands.add_parser("git", help="Look after spaces that are synced with Git.").add_subparsers(
+    group = commands.add_parser("git", help="Look after what is synced with Git.").add_subparsers(
         dest="action", required=True
     )
     for name, text in (
-        ("status", "Say how a space is synced; exit code 1 when something is in the way."),
-        ("sync", "Sync a space now, and say how it is then."),
+        (
+            "status",
+            "Say how a space, a collection or a site is synced; exit code 1 when something is in the way.",
+        ),
+        ("sync", "Sync a space, a collection or a site now, and say how it is then."),
         ("log", "List what the last syncs of a space did."),
     ):
         made = group.add_parser(name, parents=[common], help=text)

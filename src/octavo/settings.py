@@ -100,7 +100,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
     threads: Annotated[
         int,
-        Meta(ge=1, le=256, description="Threads of a process that read; half as many others write"),
+        Meta(
+            ge=1,
+            le=256,
+            description="Threads of a process that read for one organization; half as many others write",
+        ),
     ] = 8
     database_connections: Annotated[
         int, Meta(ge=3, le=1000, description="Connections that a process has to PostgreSQL at most")

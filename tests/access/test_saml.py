@@ -821,6 +821,7 @@ def document_of(attack, made):
     return found if isinstance(found, str) and not found.lstrip().startswith("<") else encoded(found)
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused_and_changes_nothing(world, name):
     made = provider(world, idpInitiated=True)  # so that it is not refused for being unasked

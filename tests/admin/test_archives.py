@@ -14,7 +14,7 @@ from octavo.errors import BadRequest
 from octavo.installation import close_context, open_context
 from octavo.settings import Settings
 from octavo.spaces import prepare_copy, purge_spaces
-from serving import octavo, octavo_here
+from serving import octavo_here
 from world import World
 
 
@@ -129,7 +129,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     home = sqlite_world.home["organizationId"]
     done = octavo_here("export", "--organization", home, str(out), "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["organization"]) == (0, home), done.stderr
-    done = octavo("import", str(out), "--data", str(tmp_path / "new"), "--json", "--quiet")
+    done = octavo_here("import", str(out), "--data", str(tmp_path / "new"), "--json", "--quiet")
     assert (done.returncode, json.loads(done.stdout)["organization"]) == (0, home), done.stderr
     assert octavo_here("export", str(out), "--data", str(data)).returncode == 1
     assert octavo_here("import", str(data), "--data", str(data)).returncode == 1

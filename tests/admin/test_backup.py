@@ -16,7 +16,7 @@ from octavo.installation import close_context, is_installed, open_context
 from octavo.kit.rows import read_rows, read_schema
 from octavo.kit.tables import TABLES
 from octavo.settings import Settings
-from serving import octavo, octavo_here
+from serving import octavo_here
 from world import World
 
 
@@ -155,7 +155,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
         assert "There is no installation here yet" in nothing.stderr
     assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
-    assert octavo("restore", file, "--data", str(tmp_path / "new")).returncode == 0
+    assert octavo_here("restore", file, "--data", str(tmp_path / "new")).returncode == 0
     assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
     # In a process of its own nothing else has loaded what search and references are made by.
     restored = open_context(Settings(data=str(tmp_path / "new")))

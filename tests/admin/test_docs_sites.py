@@ -294,7 +294,10 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
     return site
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 24))]
+)
 def test_a_site_that_is_exported_and_imported_is_the_same(world: Any, tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     site = random_site(world, random, tmp_path)

@@ -134,6 +134,7 @@ def test_what_comes_is_what_was_there(elsewhere):
     assert not any(str(path).endswith("/archive") for path in elsewhere.asked)
 
 
+@pytest.mark.sqlite_first
 def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
     world = elsewhere.world
     elsewhere.without = ("/archive",)
@@ -144,6 +145,7 @@ def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
     assert texts(world, "admin", there) == texts(world, "stranger", here)
 
 
+@pytest.mark.sqlite_first
 def test_open_change_requests_come_with_their_edits(elsewhere):
     world = elsewhere.world
     there = f"/spaces/{world.home['spaceId']}"
@@ -179,6 +181,7 @@ def test_open_change_requests_come_with_their_edits(elsewhere):
     assert again.change_requests == 0
 
 
+@pytest.mark.sqlite_first
 def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
     world = elsewhere.world
     at = f"/orgs/{world.home['organizationId']}/sites"
@@ -218,6 +221,7 @@ def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
     assert world.get("stranger", f"{here}/customization")["title"] == "Ours"
 
 
+@pytest.mark.sqlite_first
 def test_limits_are_waited_for(elsewhere):
     elsewhere.answers["/orgs"] = [(429, {"retry-after": "7"}), (503, {})]
     moved = move(elsewhere)
@@ -225,6 +229,7 @@ def test_limits_are_waited_for(elsewhere):
     assert [one for one in elsewhere.asked if not isinstance(one, str)] == [7.0, 2.0]
 
 
+@pytest.mark.sqlite_first
 def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
     world = elsewhere.world
     archive = f"/spaces/{world.home['spaceId']}/archive"
@@ -244,6 +249,7 @@ def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
     assert len(fetched) == len(moved.spaces) - len(whole)
 
 
+@pytest.mark.sqlite_first
 def test_what_people_wrote_here_stays_when_it_comes_again(elsewhere):
     world = elsewhere.world
     space = of_home(world, move(elsewhere))
@@ -259,6 +265,7 @@ def test_what_people_wrote_here_stays_when_it_comes_again(elsewhere):
     assert {"Ours", "Theirs"} < set(titles) and len(titles) == len(pages) + 2
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("status", [401, 404, 500])
 def test_an_api_that_gives_nothing_is_named(elsewhere, status):
     elsewhere.answers["/orgs"] = [(status, {})] * 6
@@ -266,6 +273,7 @@ def test_an_api_that_gives_nothing_is_named(elsewhere, status):
         move(elsewhere)
 
 
+@pytest.mark.sqlite_first
 def test_private_addresses_are_refused(world):
     with pytest.raises(BadRequest, match="--from"):
         move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])
@@ -345,6 +353,7 @@ def test_a_check_asks_no_private_address(world):
     assert answer.status_code == 400 and "url:" in answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
     world = elsewhere.world
     _, answer = start(world, elsewhere, token="oct_none")
@@ -352,6 +361,7 @@ def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
     assert (run["status"], kept) == ("failed", None) and "token" in run["reason"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "source",
     [

@@ -14,6 +14,8 @@ from octavo.core.document import DocumentError, from_json, to_json
 
 from .working import insert, update
 
+pytestmark = pytest.mark.sqlite_first
+
 TEXT: dict[str, Any] = {"object": "text", "leaves": [{"object": "leaf", "text": "x", "marks": []}]}
 
 

@@ -144,6 +144,7 @@ def test_a_space_has_so_many_items(space, monkeypatch, kind, change):
     refused(space.try_edit(branch, change(4)), 400, 3)
 
 
+@pytest.mark.sqlite_first
 def test_equal_names_in_a_batch_cost_little(space):
     """Counting up for each would ask a hundred thousand questions."""
     batch = [
@@ -167,6 +168,7 @@ def test_a_batch_brings_so_many_files(space):
     refused(space.try_edit(None, urls, one), 400, "changes", "url", uploading.MAX_URLS)
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "name", ["a" * 256, "文" * 250 + ".png", "CON", "nul.txt", "a:b?.txt", "x." + "y" * 250, "..."]
 )
@@ -180,6 +182,7 @@ def test_every_name_that_is_taken_can_be_exported(space, tmp_path, name):
     assert not any(path.name.partition(".")[0].lower() in ("con", "nul") for path in found)
 
 
+@pytest.mark.sqlite_first
 def test_deep_pages_with_long_names_can_be_exported(space, tmp_path):
     above = None
     for _ in range(20):

@@ -250,6 +250,7 @@ def test_writing_one_of_two_equal_blocks(space):
     assert space.conflicts(change) == []
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("field", "ours", "theirs", "decided"),
     [

@@ -12,6 +12,7 @@ import pytest
 
 from octavo.errors import BadRequest
 from octavo.kit.asgi import Request
+from octavo.kit.shares import request_threads
 from octavo.spaces import unused
 from octavo.uploads import receiving
 from world import World
@@ -125,7 +126,7 @@ def test_what_came_before_a_cut_is_kept(world: World) -> None:
     data = png(40, 40)
     given = ask(world, len(data)).json()
     token = given["url"].rpartition("/")[2]
-    action = receiving.upload_route(world.context).actions
+    action = receiving.upload_route(world.context, request_threads("x", 2, "octavo-test", 100)).actions
 
     def send(method: str, part: bytes, **headers: str) -> None:
         """A request whose connection ends behind these bytes."""

@@ -37,6 +37,7 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from _walk(item, f"{path}/{number}")
 
 
+@pytest.mark.sqlite_first
 def test_it_is_at_both_addresses(world: World) -> None:
     found = [world.call("nobody", "GET", f"{URL}{path}") for path in ("/openapi.json", "/v1/openapi.json")]
     assert found[0].content == found[1].content

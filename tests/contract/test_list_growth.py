@@ -223,6 +223,13 @@ def test_no_list_costs_more_as_there_is_more(sqlite_world: World) -> None:
     require_flat(sqlite_world, lambda call: count_steps(sqlite_world, call), A_ROW, GROWS)
 
 
+def test_every_list_is_answered_by_postgresql(_postgresql_once: World) -> None:
+    world = _postgresql_once.renew()
+    for call in asked(world):
+        ask(world, call)
+
+
+@pytest.mark.slow
 def test_no_list_costs_postgresql_more_as_there_is_more(
     _postgresql_once: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_the_same_in_other_words_comes_together(world: World, server: ModelServe
     assert {call["model"] for call in calls} == {"test-embedding"}
 
 
+@pytest.mark.sqlite_first
 def test_without_a_model_words_decide(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES, OTHER, llm_embedding_model="")
     assert set(clusters(world).values()) == {None} and not server.requests and not stored(world)
@@ -81,6 +82,7 @@ def answer(*vectors: Any) -> str:
     return json.dumps({"data": [{"index": at, "embedding": each} for at, each in enumerate(vectors)]})
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "said", [(500, "broken"), (401, "no"), (200, "x"), (200, answer([1, 0])), (200, answer(*[[0]] * 16))]
 )
@@ -97,6 +99,7 @@ def test_a_model_that_fails_leaves_the_words(
     assert {call["status"] for call in listed(world, "/orgs/{organizationId}/model-calls")} == {"failed"}
 
 
+@pytest.mark.sqlite_first
 def test_a_model_that_fails_later_leaves_the_words(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES)
     cluster = clusters(world)[INVOICES[0]]
@@ -110,6 +113,7 @@ def test_a_model_that_fails_later_leaves_the_words(world: World, server: ModelSe
     assert clusters(world)[BILLS] == cluster
 
 
+@pytest.mark.sqlite_first
 def test_vectors_that_say_nothing_are_not_used(
     world: World, server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -118,12 +122,14 @@ def test_vectors_that_say_nothing_are_not_used(
     assert set(clusters(world).values()) == {None} and "say too little" in caplog.text
 
 
+@pytest.mark.sqlite_first
 def test_a_model_that_hangs_leaves_the_words(world: World, server: ModelServer) -> None:
     server.hang = 2
     ask(world, server, *INVOICES, llm_seconds=1)
     assert set(clusters(world).values()) == {None} and len(server.requests) == 1
 
 
+@pytest.mark.sqlite_first
 def test_a_spent_budget_leaves_the_words(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES, llm_daily_tokens=1)
     assert set(clusters(world).values()) == {None} and not server.requests
@@ -144,6 +150,7 @@ def test_clusters_survive_another_model_and_lost_vectors(world: World, server: M
     assert set(clusters(world).values()) == {cluster}
 
 
+@pytest.mark.sqlite_first
 def test_a_cluster_that_goes_takes_its_vector_along(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES)
     cluster = clusters(world)[INVOICES[0]]

@@ -276,9 +276,21 @@ def grown(inner):
     )
 
 
-@settings(deadline=None, max_examples=1500)
+@settings(deadline=None, max_examples=300)
 @given(st.recursive(ATOMS, grown, max_leaves=6))
 def test_javascript_agrees(node, expression):
+    require_agreement(node, expression)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=5000)
+@given(st.recursive(ATOMS, grown, max_leaves=6))
+def test_javascript_agrees_at_length(node, expression):
+    require_agreement(node, expression)
+
+
+def require_agreement(node, expression):
+    """Fails where JavaScript says something else of an expression."""
     theirs = node(expression)
     try:
         ours = {"value": shown(evaluate(expression, CONTEXT))}

@@ -147,7 +147,7 @@ ONCE_SLOW = {
     "table with short rows", "equal headings", "pipes escaped in a cell", "lists nested", "stars nested",
     "brackets nested", "tags nested", "equal tabs", "headings with anchors", "different words",
 }  # fmt: skip
-QUICK = ONCE_SLOW | set([*PAGES][::16])
+QUICK = ONCE_SLOW | set([*PAGES][::32])
 """Those that every run tries; the others take minutes together."""
 
 

@@ -19,7 +19,7 @@ from octavo.kit.db import Database
 from octavo.kit.hub import Hub
 from octavo.kit.shares import Shares
 from octavo.kit.worker import Worker
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 from set_clock import SetClock
 from world import MEMBERS, World
 
@@ -458,7 +458,7 @@ def read_until(connection: socket.socket, word: bytes, seconds: float = 20) -> b
 
 def test_what_one_process_writes_the_others_tell(tmp_path: Path) -> None:
     """And a server that stops ends its streams instead of waiting for them."""
-    with serving(tmp_path / "data", "--workers", "2") as served:
+    with serving_new(tmp_path / "data", "--workers", "2") as served:
         admin = Administrator(served)
         space = admin.create_space("Watched")
         token = (served.data / "admin-token").read_text().strip()

@@ -103,9 +103,10 @@ def install(
 ENGINES = ("sqlite", "postgresql")
 
 
-def test_a_checked_load_meets_faults(install: Callable[[str], Installation]) -> None:
+@pytest.mark.parametrize(("count", "least"), [(18, 14), pytest.param(50, 35, marks=pytest.mark.slow)])
+def test_a_checked_load_meets_faults(install: Callable[[str], Installation], count: int, least: int) -> None:
     for engine in ENGINES:
-        assert meet(install(engine), SEED, 50) >= 35, "most faults happen where something is going on"
+        assert meet(install(engine), SEED, count) >= least, "most faults happen where something is going on"
 
 
 @pytest.mark.slow

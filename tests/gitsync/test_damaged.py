@@ -14,6 +14,8 @@ from gitsync.developers import Developer, Synced, local_remotes
 from octavo.gitsync import repository
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 PLAIN = {"README.md": "# Home\n\nWords.\n", "guide.md": "# Guide\n"}
 
 

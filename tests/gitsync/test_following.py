@@ -99,6 +99,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
     assert "reviewer" in synced.developer.files["two.md"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("how", ["merge", "squash"])
 def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
@@ -113,6 +114,7 @@ def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str
     assert synced.branches()[0]["status"] == "merged"
 
 
+@pytest.mark.sqlite_first
 def test_one_that_is_given_up_is_archived_and_opened_again(synced: Branches) -> None:
     head = synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
@@ -124,6 +126,7 @@ def test_one_that_is_given_up_is_archived_and_opened_again(synced: Branches) -> 
     assert (synced.change()["status"], synced.branches()[0]["status"]) == ("open", "open")
 
 
+@pytest.mark.sqlite_first
 def test_a_branch_that_is_rebased_holds_only_what_it_changes(synced: Branches) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
@@ -136,6 +139,7 @@ def test_a_branch_that_is_rebased_holds_only_what_it_changes(synced: Branches) -
     assert [one["page"]["title"] for one in changed] == ["One"]
 
 
+@pytest.mark.sqlite_first
 def test_what_both_write_at_one_place_is_a_conflict_in_the_change_request(synced: Branches) -> None:
     one = FILES["one.md"].replace("First", "Very first")
     synced.begin({"one.md": one})
@@ -150,6 +154,7 @@ def test_what_both_write_at_one_place_is_a_conflict_in_the_change_request(synced
     assert conflict["origin"] == "repository" and "reviewer" in synced.text("One")
 
 
+@pytest.mark.sqlite_first
 def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branches) -> None:
     world, developer = synced.world, synced.developer
     before = developer.head

@@ -455,7 +455,8 @@ class Machine:
             raise
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_nothing_is_lost(world: World, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with local_remotes(world):
         Machine(world, tmp_path / "repository", seed, monkeypatch).run(40, 20)

@@ -18,6 +18,8 @@ from octavo.reader import reader_edge
 
 from .test_installing import PNG, install, integration_id, publish
 
+pytestmark = pytest.mark.sqlite_first
+
 HANDLER = """
 export default { async fetch(request, env, context) {
   const form = await request.formData();

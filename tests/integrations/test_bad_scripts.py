@@ -12,6 +12,8 @@ from .test_asking import HANDLER, endpoint, visit
 from .test_delivering import told, work
 from .test_installing import install, manifest, publish
 
+pytestmark = pytest.mark.sqlite_first
+
 RENDERS = """
   if (event.type !== "ui_render") return new Response("OK");
   %s"""

@@ -79,6 +79,7 @@ def asked(world, kind="revision"):
     ]
 
 
+@pytest.mark.sqlite_first
 def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     space = put_on_page(world, source())
     assert titles(world, space) == [("computed", "Computed")], "nobody waits for a script"
@@ -124,6 +125,7 @@ def test_it_is_asked_again_when_what_it_is_of_changes(world, menu):
     assert not world.get("reader", f"/spaces/{space}/search?query=pemba")["items"]
 
 
+@pytest.mark.sqlite_first
 def test_a_space_it_is_made_of_is_told_with_its_revision(world, menu):
     home = world.home["spaceId"]
     given = {**source(), "dependencies": {"of": {"ref": {"kind": "space", "space": home}}}}
@@ -141,6 +143,7 @@ def test_a_space_it_is_made_of_is_told_with_its_revision(world, menu):
     assert more["dependencies"]["of"]["value"] == {"object": "space", "id": home, "revision": revision}
 
 
+@pytest.mark.sqlite_first
 def test_a_failure_is_asked_about_again(world, menu, clock):
     publish(world, script="export default { fetch() { throw 1; } };", contentSources=SOURCES)
     space = put_on_page(world, source())
@@ -154,6 +157,7 @@ def test_a_failure_is_asked_about_again(world, menu, clock):
     assert titles(world, space) == PAGES
 
 
+@pytest.mark.sqlite_first
 def test_a_source_on_no_page_is_asked_for_at_once(world, menu):
     path = world.home.path("/spaces/{spaceId}/content/computed/")
     found = world.post("reader", f"{path}revision", {"source": source(), "seed": "one"})
@@ -186,6 +190,7 @@ ANSWERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sqlite_first
 def test_what_cannot_be_used_is_refused_by_name(world):
     cases = ", ".join(f"() => {answer}" for _, answer, _ in ANSWERS)
     script = HANDLER % f"return new Response([{cases}][event.props.case]());"
@@ -198,6 +203,7 @@ def test_what_cannot_be_used_is_refused_by_name(world):
         assert refused.status_code == 400 and named in refused.json()["error"]["message"], refused.text
 
 
+@pytest.mark.sqlite_first
 def test_only_integrations_that_are_there_compute(world, menu):
     path = world.home.path("/spaces/{spaceId}/content/computed/revision")
     for type in ("integration:chat:none", "integration:none:menu", "integration:chat", "integration:"):
@@ -224,6 +230,7 @@ def test_answers_that_no_page_needs_go(world, menu, clock):
         assert store.find_answer(tx, "old") is None
 
 
+@pytest.mark.sqlite_first
 def test_a_private_space_has_an_integration_only_where_it_was_put(world, menu):
     home = world.home
     hidden = world.post("admin", home.path("/orgs/{organizationId}/spaces"), {"title": "Hidden"})["id"]

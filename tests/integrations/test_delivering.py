@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from octavo.deliveries import delivering, store
 from octavo.integrations import delivering as scripts
 from octavo.kit.clock import now
@@ -40,6 +42,7 @@ def write(world, text):
     return world.post("admin", world.home.path("/spaces/{spaceId}/content"), edit)
 
 
+@pytest.mark.sqlite_first
 def test_a_script_is_told_of_its_installation_and_who_it_is(world):
     body = """
       console.log(environment.secrets.KEY, environment.apiTokens.installation, environment.signingSecrets.integration);
@@ -120,6 +123,7 @@ def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverEvents'") == 0
 
 
+@pytest.mark.sqlite_first
 def test_what_is_parked_is_delivered_once_more_on_request(world):
     publish(world, script=ECHO % "return Response.json({ error: 'no' }, { status: 400 });")
     install(world)
@@ -134,6 +138,7 @@ def test_what_is_parked_is_delivered_once_more_on_request(world):
     assert world.get("admin", path)["event"]["status"] == "success"
 
 
+@pytest.mark.sqlite_first
 def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
     clock.set(now() + 1000)
     publish(world, script=ECHO % "")
@@ -150,6 +155,7 @@ def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
     assert [event["status"] for event, _ in told(world)] == ["success"]
 
 
+@pytest.mark.sqlite_first
 def test_a_script_that_refuses_an_event_is_not_asked_again(world):
     publish(world, script=ECHO % "return Response.json({ error: 'no' }, { status: 400 });")
     publish(world, "other", script=ECHO % "return Response.json({ error: 'no handler' }, { status: 406 });")
@@ -161,6 +167,7 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverEvents'") == 0
 
 
+@pytest.mark.sqlite_first
 def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
     monkeypatch.setattr(scripts, "invoke", partial(scripts.invoke, seconds=2))
     clock.set(now() + 1000)
@@ -180,6 +187,7 @@ def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
     assert sum(row[0] for row in attempts) == 1, "then it is left alone for a while"
 
 
+@pytest.mark.sqlite_first
 def test_removal_is_told_with_what_was_configured(world):
     publish(world, script=ECHO % "")
     made = install(world)
@@ -211,6 +219,7 @@ def test_tasks_come_back_when_they_are_due(world, clock):
     assert ask(world, token(world), "POST", "/integrations/chat/tasks", json=body).status_code == 400
 
 
+@pytest.mark.sqlite_first
 def test_a_tunnel_does_not_lead_inside(world):
     for url in ("http://127.0.0.1:1/", "http://169.254.169.254/", "http://[::1]/", "file:///etc/passwd",
                 "http://0x7f.1/", "http://u:p@93.184.216.34/"):  # fmt: skip
@@ -230,6 +239,7 @@ def test_events_of_other_organizations_are_theirs(world):
     assert world.call("admin", "GET", f"/integrations/chat/events/{theirs['id']}").status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_what_happens_in_private_spaces_is_told_where_they_were_selected(world):
     """With ``all`` an installation is on what every member sees."""
     publish(world, script=ECHO % "", scopes=["space:content:read"])

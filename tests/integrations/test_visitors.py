@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from octavo.integrations.delivering import VIEWS_WAIT
 
 from .test_delivering import ECHO, told, work
@@ -62,6 +64,7 @@ def test_views_and_ratings_are_told_to_who_asked_and_may(world):
     assert not any(kept in everything for kept in ("203.0.113.9", 'cookie"', "Firefox", "token=1"))
 
 
+@pytest.mark.sqlite_first
 def test_views_do_not_wait_for_days(world, clock):
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     world.post("admin", f"{path}/publish")

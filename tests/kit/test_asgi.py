@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import brotli
 import httpx
@@ -35,6 +34,7 @@ from octavo.kit.cache import Memory
 from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
 from octavo.kit.metrics import Metrics
 from octavo.kit.routing import Routes, split_path
+from octavo.kit.shares import request_threads
 from octavo.settings import parse_networks
 
 TEXT = b"All work and no play. " * 200
@@ -102,7 +102,7 @@ class Tried:
                 Route("/at/{name}/{rest*}", get(lambda r: Answer(200, repr(r.parameters).encode()))),
                 fixed("/made", "made", lambda: TEXT, "text/html"),
             ],
-            pool=ThreadPoolExecutor(4, thread_name_prefix="tried"),
+            pool=request_threads("x", 4, "tried", 100),
             metrics=self.metrics,
             compressor=Compressor(),
             headers={"x-content-type-options": "nosniff"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 
 import brotli
@@ -15,6 +14,7 @@ from octavo.kit.asgi import Action, Answer, Edge, Route, etag_of, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
 from octavo.kit.serving import Bounds, Connections, Listener, bind
+from octavo.kit.shares import request_threads
 
 BOUNDS = Bounds(
     connections=10,
@@ -84,7 +84,7 @@ async def serving(**bounds):
             Route("/again", {"GET": Action("again", lambda request: AGAIN)}),
             Route("/split", {"GET": Action("split", lambda request: Answer(headers={"x-a": "b\r\nx-c: d"}))}),
         ],
-        pool=ThreadPoolExecutor(2),
+        pool=request_threads("x", 2, "octavo-test", 100),
         metrics=Metrics(),
         compressor=Compressor(),
         refuse=text_error,
@@ -182,7 +182,8 @@ def test_when_all_are_busy_a_new_connection_is_refused():
             readers = [(await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"))[0] for _ in range(10)]
             await until(lambda: not served.connections._waiting)
             refused, _ = await served.connect()
-            assert (await rest(refused)).startswith(b"HTTP/1.1 503 ")
+            answered = await rest(refused)
+            assert answered.startswith(b"HTTP/1.1 503 ") and b"\r\nretry-after: 5\r\n" in answered
             assert served.ended == ["refused"]
             served.finish.set()
             assert all([await answer(reader) == b"HTTP/1.1 200 OK slow" for reader in readers])

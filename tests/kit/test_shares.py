@@ -17,7 +17,9 @@ import pytest
 
 from octavo.app import api_app
 from octavo.kit import shares
-from octavo.kit.shares import WAITING, Busy, Owner, SharedThreads, Shares
+from octavo.kit.db import SqliteDatabase
+from octavo.kit.owners import Owner
+from octavo.kit.shares import WAITING, Busy, SharedThreads, Shares
 from octavo.kit.worker import Worker
 from octavo.reader import reader_edge
 from octavo.runtime import Host
@@ -32,7 +34,7 @@ def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[
     for person in range(most):
         owner = (organization, str(person))
         while pool.may_take(owner) and len(taken) < most:
-            taken.append(pool.take(owner))
+            taken.append(pool.hold(owner))
     return taken
 
 
@@ -59,7 +61,7 @@ def test_one_person_leaves_room_in_their_organization() -> None:
     pool = Shares("x", 16)
     one = []
     while pool.may_take(("org", "one")):
-        one.append(pool.take(("org", "one")))
+        one.append(pool.hold(("org", "one")))
     assert len(one) == 4
     assert pool.may_take(("org", "two"))
 
@@ -74,16 +76,16 @@ def test_the_last_places_are_for_those_who_have_none() -> None:
 
 def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who waits is served in turns, by organization and in it by person, whoever has queued how many."""
-    pool = Shares("x", 1, waiting=1000)
+    pool = Shares("x", 1, waiting=(1000, 1000))
     hold = pool.wait(("z", "z"), 0)
     served: list[Owner] = []
     tickets = []
     for owner, count in ((("a", "1"), 20), (("a", "2"), 3), (("b", "1"), 2), (("c", "1"), 1)):
         for _ in range(count):
-            tickets.append(pool._ask(owner, lambda owner=owner: served.append(owner)))  # type: ignore[misc]
+            tickets.append(pool.ask(owner, lambda owner=owner: served.append(owner)))  # type: ignore[misc]
     hold()
     for _ in range(len(tickets)):
-        pool._give_back(served[-1])
+        pool.give_back(served[-1])
     assert [owner for owner, _ in served[:3]] == ["a", "b", "c"]
     assert Counter(served[:9]) == {("a", "1"): 3, ("a", "2"): 3, ("b", "1"): 2, ("c", "1"): 1}
     assert len(served) == 26 and (pool.held, pool.waiting) == (0, 0)
@@ -95,8 +97,8 @@ def test_refused_is_who_took_much() -> None:
     with ExitStack() as stack:
         for _ in range(pool.share(1)):
             stack.enter_context(pool.place(("greedy", str(_)), 0))
-        for number in range(WAITING):
-            pool._ask(("greedy", str(number)), lambda: None)
+        for number in range(WAITING[0]):
+            pool.ask(("greedy", str(number)), lambda: None)
         with pytest.raises(Busy) as refused:
             pool.wait(("greedy", "one more"), 0)
         assert refused.value.status == 503 and refused.value.headers["retry-after"] == "5"
@@ -110,11 +112,11 @@ def test_refused_is_who_took_much() -> None:
 def test_one_person_does_not_fill_the_line_of_their_organization() -> None:
     pool = Shares("x", 1)
     hold = pool.wait(("other", "x"), 0)
-    for _ in range(WAITING // 2):
-        pool._ask(("org", "greedy"), lambda: None)
+    for _ in range(WAITING[1]):
+        pool.ask(("org", "greedy"), lambda: None)
     with pytest.raises(Busy):
-        pool._ask(("org", "greedy"), lambda: None)
-    pool._ask(("org", "modest"), lambda: None)
+        pool.ask(("org", "greedy"), lambda: None)
+    pool.ask(("org", "modest"), lambda: None)
     hold()
 
 
@@ -191,7 +193,8 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 POOLS = {
     "questions are being answered", "requests wait for integrations", "requests are being sent",
     "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
-    "jobs wait for other servers", "event streams are open",
+    "jobs wait for other servers", "event streams are open", "requests are being answered", "changes are being made",
+    "uploads are being stored", "pages are being made", "changes are being written",
 }  # fmt: skip
 
 
@@ -204,6 +207,8 @@ def pools(sqlite_world: World) -> Iterator[list[Shares]]:
     apps = [api_app(context), reader_edge(context)]
     others = [Worker(context.db, context), Host(16)]
     made = set(shares.everywhere) - before | {context.questions, context.endpoints, context.scripts}
+    assert isinstance(context.db, SqliteDatabase)
+    made.add(context.db._turns)
     yield sorted(made, key=lambda pool: pool.name)
     for app in apps:
         app.close()
@@ -215,19 +220,20 @@ def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) ->
     assert {pool.name for pool in pools} == POOLS, "a pool that is new belongs here, and shares"
     for pool in pools:
         greedy = fill(pool, "greedy")
-        assert 0 < len(greedy) < pool.size, pool.name
+        assert 0 < len(greedy) < max(2, pool.size), pool.name
         waiting = []
         with pytest.raises(Busy):
-            for number in range(WAITING + 1):
-                waiting.append(pool._ask(("greedy", f"n{number}"), lambda: None))
-        # The modest one has a place at once, and again, as long as one is free.
-        began = time.monotonic()
-        with pool.place(("modest", "one"), 0):
-            pass
-        assert time.monotonic() - began < 1, pool.name
+            for number in range(pool._waiting_most[0] + 1):
+                waiting.append(pool.ask(("greedy", f"n{number}"), lambda: None))
+        # The modest one has a place at once, as long as one is free; where there is one alone, the next.
+        modest = pool.ask(("modest", "one"), lambda: None)
+        if pool.size == 1:
+            greedy.pop()()
+        assert modest.holds, pool.name
+        pool.give_back(modest.owner)
         for ticket in waiting:
-            if pool._withdraw(ticket):
-                pool._give_back(ticket.owner)
+            if pool.withdraw(ticket):
+                pool.give_back(ticket.owner)
         for give_back in greedy:
             give_back()
         assert (pool.held, pool.waiting) == (0, 0), pool.name
@@ -239,8 +245,6 @@ OTHERS = {
     "kit/worker.py": "runs what has a place in a group",
     "kit/hub.py": "one thread, which tells all listeners",
     "kit/fetch.py": "look-ups of names, which nothing can stop",
-    "app.py": "threads of requests to the API, and of metrics",
-    "reader/app.py": "threads of requests to sites",
     "changes/uploading.py": "files of one request, fetched together",
     "identity/passwords.py": "hashes; attempts are counted by address before",
 }

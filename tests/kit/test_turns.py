@@ -10,6 +10,7 @@ from octavo.errors import OutOfReach
 from octavo.kit import asgi, db, deadlines
 from octavo.kit.asgi import in_turn
 from octavo.kit.db import Database
+from octavo.kit.shares import SharedThreads
 from world import URL, World
 
 
@@ -99,18 +100,20 @@ def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:
     monkeypatch.setattr(asgi, "QUEUE_SECONDS", 0.1)
     go_on, ran = threading.Event(), []
 
-    async def ask(pool: ThreadPoolExecutor) -> None:
-        first = asyncio.create_task(in_turn(pool, go_on.wait, 30))
+    async def ask() -> None:
+        first = asyncio.create_task(in_turn(pool, ("a", "a"), go_on.wait, 30))
         await asyncio.sleep(0)
         with pytest.raises(OutOfReach) as refused:
-            await in_turn(pool, ran.append, "second")
+            await in_turn(pool, ("a", "a"), ran.append, "second")
         assert int(refused.value.headers["retry-after"]) > 0
         go_on.set()
         assert await first, "who has a thread keeps it"
-        await in_turn(pool, ran.append, "third")
+        await in_turn(pool, ("a", "a"), ran.append, "third")
 
-    with ThreadPoolExecutor(1) as pool:
-        asyncio.run(ask(pool))
+    pool = SharedThreads("x", 1, "octavo-test")
+    asyncio.run(ask())
+    pool.close()
+    assert (pool.held, pool.waiting) == (0, 0)
     assert ran == ["third"]
 
 

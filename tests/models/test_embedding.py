@@ -142,6 +142,7 @@ BAD = {
 }
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("said", BAD.values(), ids=BAD)
 def test_bad_vectors_are_refused_and_not_kept(world: World, server: ModelServer, said: str) -> None:
     server.failures = [(200, said)] * provider.ATTEMPTS

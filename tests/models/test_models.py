@@ -171,6 +171,7 @@ def _event(value: Any) -> bytes:
 PIECE = _event({"choices": [{"delta": {"content": "half"}}]})
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "garbage",
     [

@@ -191,6 +191,7 @@ def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provide
     assert "token-of" not in kept and "docs" not in kept
 
 
+@pytest.mark.slow
 def test_what_is_entered_is_seen_and_forgotten_in_one_place(page, site):
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Client credentials")
@@ -231,6 +232,7 @@ def test_a_name_and_a_password(page, provider):
     assert form.locator(".try-access li").count() == 2
 
 
+@pytest.mark.slow
 def test_a_secret_in_the_header_where_the_provider_wants_it_there(page, provider):
     provider.basic_only = True
     form = opened(page)
@@ -242,6 +244,7 @@ def test_a_secret_in_the_header_where_the_provider_wants_it_there(page, provider
     assert base64.b64decode(provider.sent[-1][1].removeprefix("Basic ")) == b"do%3Acs:s+e"
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_said(page, provider):
     form = opened(page)
     form.get_by_role("button", name="Sign in").click()

@@ -35,6 +35,7 @@ def _jobs(world: World) -> int:
         return int(tx.value("SELECT count(*) FROM jobs WHERE kind = 'processSpec'"))
 
 
+@pytest.mark.sqlite_first
 def test_a_text_is_processed_by_a_job(world: World) -> None:
     before = _jobs(world)
     answer = put(world, "small", {"text": SMALL})
@@ -51,6 +52,7 @@ def test_a_text_is_processed_by_a_job(world: World) -> None:
     assert found["url"].startswith("http")
 
 
+@pytest.mark.sqlite_first
 def test_the_same_content_is_the_same_version(world: World) -> None:
     first = processed(world, "small", {"text": SMALL})["lastVersion"]
     assert put(world, "small", {"text": SMALL}).status_code == 200
@@ -65,6 +67,7 @@ def test_the_same_content_is_the_same_version(world: World) -> None:
     assert [version["id"] for version in world.get("reader", path)["items"]] == [first]
 
 
+@pytest.mark.sqlite_first
 def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> None:
     good = processed(world, "small", {"text": SMALL})["lastVersion"]
     wrong = SMALL + "components:\n  schemas:\n    A: {$ref: '#/components/schemas/B'}\n"
@@ -85,6 +88,7 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
     assert "lastProcessErrorCode" not in processed(world, "small", {"text": SMALL})
 
 
+@pytest.mark.sqlite_first
 def test_a_source_is_asked_again_under_conditions(world: World, reachable) -> None:
     with serving() as source:
         reachable(source.host)
@@ -101,6 +105,7 @@ def test_a_source_is_asked_again_under_conditions(world: World, reachable) -> No
         assert processed(world, "remote")["lastVersion"] != spec["lastVersion"]
 
 
+@pytest.mark.sqlite_first
 def test_sources_are_looked_at_every_six_hours(world: World, reachable, monkeypatch) -> None:
     with serving() as source:
         reachable(source.host)
@@ -127,6 +132,7 @@ def test_a_processing_that_was_cut_off_begins_anew(world: World, monkeypatch) ->
     assert processed(world, "small")["processingState"] == "complete"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("status", [404, 500, 204])
 def test_a_source_that_is_gone(world: World, reachable, status: int) -> None:
     with serving() as source:
@@ -153,6 +159,7 @@ def test_a_source_that_becomes_something_else(world: World, reachable) -> None:
         assert processed(world, "remote")["lastProcessErrorCode"] == "FETCH_ERROR"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "url",
     [
@@ -165,6 +172,7 @@ def test_sources_in_private_networks_are_refused(world: World, url: str) -> None
     assert processed(world, "inside", {"url": url})["lastProcessErrorCode"] == "FETCH_ERROR"
 
 
+@pytest.mark.sqlite_first
 def test_a_redirect_into_a_private_network_is_refused(world: World, reachable) -> None:
     with serving() as source:
         reachable(source.host)
@@ -172,6 +180,7 @@ def test_a_redirect_into_a_private_network_is_refused(world: World, reachable) -
         assert processed(world, "inside", {"url": source.url})["lastProcessErrorCode"] == "FETCH_ERROR"
 
 
+@pytest.mark.sqlite_first
 def test_a_source_that_does_not_answer(world: World, monkeypatch) -> None:
     def never(*args, **options):
         raise FetchTimeout("api.example.org: no whole answer within 30 seconds")
@@ -185,6 +194,7 @@ def test_a_source_that_does_not_answer(world: World, monkeypatch) -> None:
     assert world.call("reader", "GET", f"{path}/versions/latest/content").status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_several_files(world: World, reachable) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -224,6 +234,7 @@ def test_a_public_specification_is_for_everybody_with_its_link(world: World) -> 
     assert world.call("nobody", "GET", published).status_code == 404
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("slug", "source", "named"),
     [
@@ -244,6 +255,7 @@ def test_sources_that_are_refused_at_once(world: World, slug: str, source, named
     assert named in answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_slugs_of_both_cases_and_none_twice(world: World) -> None:
     path = world.home.path("/orgs/{organizationId}/openapi")
     body = {"slug": "Billing-V2", "source": {"text": SMALL}}
@@ -293,6 +305,7 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
     assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Newer"
 
 
+@pytest.mark.sqlite_first
 def test_an_organization_begins_with_a_specification(world: World) -> None:
     made = world.post("creator", "/orgs?openapiUrl=https://api.example.org/openapi.json", {"title": "Fresh"})
     spec = world.get("creator", f"/orgs/{made['id']}/openapi/api")

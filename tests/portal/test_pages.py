@@ -12,7 +12,7 @@ from lxml import etree
 
 from identity_providers import Keys, encoded, response_xml, sign
 from identity_providers import served as provider_served
-from serving import Administrator, serving
+from serving import Administrator, serving_new
 
 PASSWORD = "correct horse battery"
 
@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
     """One server for all tests of this file: each has an organization and people of its own."""
-    with serving(tmp_path_factory.mktemp("portal") / "data") as served:
+    with serving_new(tmp_path_factory.mktemp("portal") / "data") as served:
         served.admin = Administrator(served).client
         yield served
         served.admin.close()
@@ -65,6 +65,7 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     context.close()
 
 
+@pytest.mark.slow
 def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     for email, org in (("bob@example.com", served.org),):
         link = served.admin.post(f"/orgs/{org}/invites", json={"emails": [email]}).json()["links"][0]["url"]
@@ -163,6 +164,7 @@ def test_what_nobody_asked_for_is_asked_about(company, served):
     assert whoami(page, served) == says["email"]
 
 
+@pytest.mark.slow
 def test_the_owner_of_an_account_connects_it(company, served):
     page, start, _, says = company
     invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": ["carl@example.com"]})

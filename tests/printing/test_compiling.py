@@ -95,6 +95,7 @@ def test_pages_link_to_each_other(tmp_path: Path) -> None:
     assert known["places"]["id1#deep"] == "id1.1"
 
 
+@pytest.mark.slow
 def test_headings_in_cards_that_lead_to_themselves(tmp_path: Path) -> None:
     cards = (
         '<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
@@ -115,7 +116,15 @@ def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["/etc/passwd", "file:///etc/passwd", "../order.json", "order.json", "http://127.0.0.1:9/x.png"]
+    "target",
+    [
+        "/etc/passwd",
+        "http://127.0.0.1:9/x.png",
+        *(
+            pytest.param(target, marks=pytest.mark.slow)
+            for target in ("file:///etc/passwd", "../order.json", "order.json")
+        ),
+    ],
 )
 def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image href="{target}" width="9" height="9"/></svg>'
@@ -324,6 +333,7 @@ def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
     assert len(cover.images) == 1
 
 
+@pytest.mark.slow
 def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -> None:
     broken = read_font("inter-latin-wght-normal.woff2")[:20_000]
     (tmp_path / "a.font").write_bytes(broken)

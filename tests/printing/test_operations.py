@@ -158,6 +158,7 @@ def sweep_a_day_later(world: World) -> None:
     unused.remove_unused(world.context)
 
 
+@pytest.mark.slow
 def test_prints_are_made_anew_when_an_api_specification_changes(world: World) -> None:
     url = link(world)
     assert fetch(world, url).status_code == 200 and count_prints(world) == 1
@@ -185,6 +186,7 @@ def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytes
     assert told == [("typst", "KeyError('colour')", 2)]
 
 
+@pytest.mark.slow
 def test_a_print_looks_as_the_site_that_shows_its_space(world: World) -> None:
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     url = link(world)

@@ -5,13 +5,13 @@ import re
 import httpx
 import pytest
 
-from serving import serving
+from serving import serving_new
 
 
 @pytest.fixture(scope="module")
 def first_start(tmp_path_factory):
     data = tmp_path_factory.mktemp("first") / "data"
-    with serving(data) as served:
+    with serving_new(data) as served:
         yield served, data
 
 
@@ -72,8 +72,17 @@ def test_dark_and_light(open_page):
     assert background("light") != background("dark")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 1440])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (320, "light"),
+        (1440, "dark"),
+        *(
+            pytest.param(width, scheme, marks=pytest.mark.slow)
+            for width, scheme in ((320, "dark"), (390, "light"), (390, "dark"), (1440, "light"))
+        ),
+    ],
+)
 def test_every_block_fits_and_is_quiet(open_page, width, scheme):
     page = open_page("content/blocks", viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -170,7 +179,7 @@ def asking(first_start):
         return api.post(f"/orgs/{org}/sites/{site}/publish").json()["urls"]["published"]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", [390, pytest.param(1440, marks=pytest.mark.slow)])
 def test_asking_by_keyboard(open_page, asking, width):
     page = open_page(viewport={"width": width, "height": 800})
     page.goto(f"{asking}quickstart")
@@ -196,6 +205,7 @@ def test_asking_by_keyboard(open_page, asking, width):
     assert not page.get_by_role("dialog").count() and page.trouble == []
 
 
+@pytest.mark.slow
 def test_an_address_that_asks(open_page, asking):
     page = open_page()
     page.goto(f"{asking}quickstart?ask=What+is+a+token%3F")
@@ -203,6 +213,7 @@ def test_an_address_that_asks(open_page, asking):
     assert page.locator(".asked-turn h2").inner_text() == "What is a token?" and page.trouble == []
 
 
+@pytest.mark.slow
 def test_asking_without_javascript(open_page, asking):
     page = open_page(java_script_enabled=False)
     page.goto(f"{asking}~search?q=token")

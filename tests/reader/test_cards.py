@@ -83,7 +83,10 @@ def test_any_title_gives_an_image(cards: Cards, title: str) -> None:
     assert size(cards.draw(msgspec.structs.replace(card, site=title, above=title))) == (1200, 630)
 
 
-@pytest.mark.parametrize("theme", ["clean", "muted", "bold", "gradient"])
+@pytest.mark.parametrize(
+    "theme",
+    ["bold", *(pytest.param(theme, marks=pytest.mark.slow) for theme in ("clean", "muted", "gradient"))],
+)
 def test_each_look_is_another_image(cards: Cards, theme: str) -> None:
     plain = cards.draw(a_card("Publish", theme=theme))
     assert plain != cards.draw(a_card("Publish", theme=theme, primaryColor={"light": "#f00", "dark": "#f00"}))

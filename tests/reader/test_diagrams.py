@@ -4,12 +4,16 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.reader.drawing import asset, content_security_policy
 from octavo.sites import find_site_of_space
 from visiting import Visitor
 from world import World
+
+pytestmark = pytest.mark.sqlite_first
 
 
 def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import Markup
 
 from octavo.core.colour import theme
-from octavo.core.document.html import Heading
+from octavo.core.document.html import Asset, Heading
 from octavo.kit.icons import icon
 from octavo.reader import drawing
 from octavo.reader.views import (
@@ -69,7 +69,7 @@ def page(words: str = "Title") -> PageView:
         body=Markup("<p>body</p>"),
         outline=(Heading("here", words, 2),),
         emoji=words,
-        cover=CoverView(light="/c.png", dark="/d.png"),
+        cover=CoverView(light=Asset(url="/c.png"), dark=Asset(url="/d.png")),
         tags=(words,),
         nav=(
             NavItem(title=words, children=(NavItem(title=words, href="/p", current=True, emoji=words),)),

@@ -144,6 +144,7 @@ def test_a_feed_has_the_newest_entries() -> None:
     assert [entry.day for entry in found] == sorted(days, reverse=True)[:MAX_ENTRIES]
 
 
+@pytest.mark.sqlite_first
 def test_an_export_has_feeds_where_its_address_is_known(world: World, site: Site, tmp_path: Path) -> None:
     export_site(world.context, site.id, tmp_path / "known", base="https://docs.example.org/manual/")
     feed = feedparser.parse((tmp_path / "known/news/rss.xml").read_bytes())

@@ -12,6 +12,8 @@ import pytest
 from octavo.admin.docs_sites import bring_source, export_site_files
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 GROUP = """    - type: section-group
       key: group
       title: Products

@@ -12,6 +12,8 @@ from octavo.core.document import read, references
 from transfer.bringing_in import PNG
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 FILES = {
     "README.md": "# Home\n\n[Deep](parts/01-deep.md#big-part) and ![x](.gitbook/assets/x.png)\n",
     "parts/README.md": "# Parts\n\n[Up](../README.md), [deep](01-deep.md).\n",

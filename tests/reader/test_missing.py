@@ -30,6 +30,7 @@ def base(world: Any, tmp_path: Any) -> str:
     return re.sub(r"^https?://[^/]+", "", str(brought.site_url))
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("path", "suggested"),
     [

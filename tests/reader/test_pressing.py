@@ -18,6 +18,8 @@ from octavo.reader.views import Labels
 
 from .test_blocks import Pages
 
+pytestmark = pytest.mark.sqlite_first
+
 FORM = """
   const { componentId, state = { n: 0, note: "" }, action, props } = event;
   if (componentId === "ask") {

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.reader import programs
+from octavo.reader import programs, whole
 from octavo.reader.forms import prefers_markdown
 from octavo.visits import Coming, enter_site
 from visiting import Visitor
@@ -140,20 +140,31 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     assert numbers == ["1", "2"] and len(made) == 2
 
 
-def test_a_text_of_all_pages_that_is_cut_says_where(world, site, monkeypatch):
+def test_a_text_of_all_pages_is_written_in_pieces_which_are_kept(world, site, monkeypatch):
     visitor, base, _ = site
-    whole = visitor.get(f"{base}llms-full.txt").text
-    sources = re.findall(r"^Source: (\S+)$", whole, re.M)
-    assert len(sources) == 2 and "This text is cut" not in whole
-    second = whole.index(f"\nSource: {sources[1]}")
-    first = second - whole.index(f"\nSource: {sources[0]}")
-    monkeypatch.setattr(programs, "_WHOLE", first)
-    cut = Visitor(world.context).get(f"{base}llms-full.txt").text
-    said = (
-        f"\n> This text is cut: it has the first 1 of 2 pages. The next page is {sources[1]}.md, and "
-        f"http://127.0.0.1:8001{base}llms.txt lists all.\n"
-    )
-    assert cut == f"# Of Programs\n{said}{whole[second - first : second]}{said}"
+    text = visitor.get(f"{base}llms-full.txt").text
+    sources = re.findall(r"^Source: (\S+)$", text, re.M)
+    assert len(sources) == 2 and text.startswith("# Of Programs\n\nSource: ")
+    monkeypatch.setattr(whole, "PAGES", 1)
+    written = []
+    write = whole._write
+
+    def noted(context, visit, pages, build):
+        written.append([page.title for _, page in pages])
+        return write(context, visit, pages, build)
+
+    monkeypatch.setattr(whole, "_write", noted)
+    other = Visitor(world.context)
+    assert other.get(f"{base}llms-full.txt").text == text and [len(titles) for titles in written] == [1, 1]
+    assert other.get(f"{base}llms-full.txt").text == text and len(written) == 2
+    plain = other.get(f"{base}llms-full.txt", **{"accept-encoding": "identity"})
+    assert plain.text == text and "content-encoding" not in plain.headers
+    packed = other.get(f"{base}llms-full.txt", **{"accept-encoding": "gzip"})
+    assert packed.text == text and packed.headers["content-encoding"] == "gzip"
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+    with world.context.db.write() as tx:
+        tx.run("UPDATE site_versions SET version = version + 1")
+    assert other.get(f"{base}llms-full.txt").text == text and len(written) == 4
 
 
 def test_tree_skill_and_cards(site):

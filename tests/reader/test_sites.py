@@ -94,6 +94,7 @@ def test_files_of_the_space_and_no_others(site, world):
         assert visitor.get(f"{base}~files/{item['id']}/{item['name']}").status_code == 404
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "path",
     ["..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/x", "%252e%252e/x", "~files/../../x", "a%00b", "a\\b", "//x"],

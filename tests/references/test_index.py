@@ -92,6 +92,7 @@ def rows(world, space):
 # --- kinds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("text", "status", "kind"),
     [

@@ -12,6 +12,8 @@ from octavo.admin.docs_sites import bring_source
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 DOCS = """site:
   title: Led
   structure:

@@ -6,6 +6,8 @@ from octavo.sites.hostnames import check_hostname
 from visiting import Visitor
 from world import URL
 
+pytestmark = pytest.mark.sqlite_first
+
 
 @pytest.fixture
 def path(world):

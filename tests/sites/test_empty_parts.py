@@ -13,6 +13,8 @@ from octavo.admin.docs_sites import bring_source
 from octavo.admin.import_export import bring
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 DOCS = """site:
   title: Half done
   structure:

@@ -110,6 +110,7 @@ def test_the_record_of_one_organization_proves_nothing_of_another(world: World, 
     assert "unproved" not in give(world, hostname=NAME).json()
 
 
+@pytest.mark.sqlite_first
 def test_name_servers_that_say_nothing_prove_nothing(world: World, names: NameServer) -> None:
     names.silent = True
     assert "unproved" in give(world, hostname=NAME).json()

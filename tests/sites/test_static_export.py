@@ -194,6 +194,7 @@ def test_sections_variants_and_redirects(world: World, tmp_path: Path, live: tup
     assert len({path for path in pages if path.endswith("/guide/deep/")}) == 2
 
 
+@pytest.mark.slow
 def test_the_manual(world: World, tmp_path: Path, live: tuple[str, ...]) -> None:
     site = site_of(world, ROOT / "docs")
     done = export_site(world.context, site, tmp_path / "www")

@@ -96,6 +96,7 @@ def test_addresses_that_are_left_lead_on(site):
     assert site.former("api") is None
 
 
+@pytest.mark.sqlite_first
 def test_pages_of_what_the_site_began_with_before_lead_on(site):
     """Wherever something else begins now: at the root of the site, and at that of a section."""
     visitor = Visitor(site.world.context)
@@ -130,6 +131,7 @@ def test_pages_of_what_the_site_began_with_before_lead_on(site):
     assert lead("new/nothing") == 404
 
 
+@pytest.mark.sqlite_first
 def test_a_space_is_named_by_the_address_that_was_asked_for(site):
     guide, api = site.section("Guide"), site.section("API")
     for title in ("Guide", "API"):
@@ -385,6 +387,7 @@ def test_an_organization_names_no_site_that_is_gone(site):
     assert "defaultContent" not in site.world.get("admin", organization)
 
 
+@pytest.mark.sqlite_first
 def test_what_is_closed_is_not_named(world):
     """Sections, groups and redirects of spaces that somebody does not see, in every answer about the site."""
     path = world.home.path("/orgs/{organizationId}/sites")

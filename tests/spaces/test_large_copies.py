@@ -240,6 +240,7 @@ def test_nobody_sees_one_that_is_being_made(world: World, space: str) -> None:
     assert made in [item["id"] for item in world.get("admin", f"{org}/spaces")["items"]]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: str) -> None:
     """Its place, settings and rights are those of the moment in which it is there."""
@@ -276,6 +277,7 @@ def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: st
     assert verify_installation(world.context) == []
 
 
+@pytest.mark.sqlite_first
 def test_what_is_derived_of_a_later_state_is_not_copied(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +341,7 @@ def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: 
     del begun
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 def test_a_copy_that_fails_leaves_nothing(world: World, space: str) -> None:
     [(spaces,)] = rows_of(world, "SELECT count(*) FROM spaces")
@@ -350,6 +353,7 @@ def test_a_copy_that_fails_leaves_nothing(world: World, space: str) -> None:
     assert_gone(world, spaces)
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("what", ["deleted", "deleted with its collection", "transferred"])
 def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, what: str) -> None:
@@ -375,6 +379,7 @@ def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, wh
     assert_gone(world, spaces)
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 def test_a_translation_of_a_large_space_begins_with_such_a_copy(world: World, space: str) -> None:
     begun: list[str] = []

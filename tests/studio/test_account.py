@@ -7,6 +7,7 @@ import hmac
 import struct
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 from studio.conftest import PASSWORD
@@ -108,6 +109,7 @@ def test_signing_out_warns_of_text_that_only_this_browser_has(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_passkey_is_made_and_signs_in(app):
     # Browsers bind passkeys to names: the same server, by its other one.
     there = app.url.replace("127.0.0.1", "localhost")

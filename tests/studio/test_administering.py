@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -42,6 +43,7 @@ def test_people_are_invited_and_given_another_role(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_team_is_made_and_deleted(app):
     page = app.open(f"/o/{app.organization}/~/members/teams")
     page.get_by_role("button", name="New team").click()
@@ -57,6 +59,7 @@ def test_a_team_is_made_and_deleted(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_an_email_domain_shows_what_proves_it(app):
     page = app.open(f"/o/{app.organization}/~/members/sign-in")
     page.get_by_label("E-mail domains").fill("tidewater.example")
@@ -67,6 +70,7 @@ def test_an_email_domain_shows_what_proves_it(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_why_somebody_reaches_a_space_and_what_they_see(app):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Operations"})["id"]
     space = app.create_space("Runbooks", parent=collection)
@@ -133,6 +137,7 @@ def test_whoever_runs_the_installation_sees_what_it_holds_and_what_failed(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_people_come_into_a_team_by_a_link_and_through_a_provider(app):
     app.colleague("Tomas")
     app.call("PUT", f"/orgs/{app.organization}/teams", {"title": "Platform"})

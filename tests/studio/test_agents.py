@@ -127,6 +127,7 @@ def test_who_does_not_agree_goes_back_without_a_code(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_who_is_not_signed_in_is_told_where(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
@@ -175,6 +176,7 @@ def read(app):
     return f"/o/{app.organization}/sites/{site}/~/insights"
 
 
+@pytest.mark.slow
 def test_insights_tell_of_programs_apart(app, read):
     page = app.open(read)
 

@@ -40,6 +40,7 @@ def test_whoever_is_signed_out_signs_in_and_comes_back(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_the_names_on_every_screen(app):
     space = app.fill_space("Names", PAGES)
     for path in (
@@ -67,6 +68,7 @@ def test_the_names_on_every_screen(app):
         page.context.close()
 
 
+@pytest.mark.slow
 def test_the_main_navigation_is_reached_from_a_space(app):
     space = app.fill_space("Edge", PAGES)
     page = app.open(f"/s/{space}")
@@ -130,6 +132,7 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_pages_are_made_deleted_and_brought_back_with_all_below(app):
     space = app.fill_space("Bringing back", PAGES)
     page = app.open(f"/s/{space}")
@@ -149,6 +152,7 @@ def test_pages_are_made_deleted_and_brought_back_with_all_below(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_page_is_dragged_into_another(app):
     space = app.fill_space("Dragging", PAGES)
     page = app.open(f"/s/{space}")
@@ -164,6 +168,7 @@ def test_a_page_is_dragged_into_another(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_in_a_locked_space_the_tree_begins_a_draft(app):
     space = app.fill_space("Locked", PAGES)
     app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
@@ -197,6 +202,7 @@ def test_a_phone_names_the_space_and_leads_to_the_parts_of_a_page(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_page_says_who_changed_it_last(app):
     space = app.create_space("Signed")
     writer = app.colleague("Tomas")
@@ -320,6 +326,7 @@ def test_an_empty_space_is_named_and_begun(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_files_are_imported_into_a_new_space(app, tmp_path):
     made = app.call("POST", "/orgs", {"title": "Importing"})["id"]
     (tmp_path / "guide.md").write_text("# A guide\n\nIts words.\n")
@@ -363,7 +370,9 @@ def test_what_is_not_there_says_so(app):
     page.context.close()
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize(
+    "status", [503, *(pytest.param(status, marks=pytest.mark.slow) for status in (429, 500))]
+)
 def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
     page = app.browser.new_context(storage_state=app.state).new_page()
     answer = {"error": {"code": status, "message": "Too much is waiting just now."}}
@@ -437,6 +446,7 @@ def test_words_of_a_page_are_commented_on(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_all_comments_of_a_space_are_in_one_place(app):
     space = app.fill_space("Said", ["Deploying", "Gone"])
     kept, gone = app.call("GET", f"/spaces/{space}/content/pages")["pages"]

@@ -51,3 +51,30 @@ def test_a_space_is_connected_and_disconnected(app, space):
     page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
     expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
     page.context.close()
+
+
+def test_a_collection_and_a_site_are_connected_and_disconnected(app):
+    collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Docs"})["id"]
+    site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Docs", "spaces": []})["id"]
+    for path, api in (
+        (f"/c/{collection}", f"/collections/{collection}"),
+        (f"/o/{app.organization}/sites/{site}", f"/orgs/{app.organization}/sites/{site}"),
+    ):
+        page = app.open(f"{path}/~/git")
+        page.get_by_role("textbox", name="Repository").fill("file:///srv/docs.git")
+        page.get_by_role("button", name="See what would change").click()
+        expect(page.get_by_role("textbox", name="Repository")).to_have_attribute("aria-invalid", "true")
+        page.get_by_role("textbox", name="Repository").fill("git@127.0.0.1:acme/docs.git")
+        page.get_by_role("textbox", name="Branch").fill(path[1])
+        page.get_by_role("button", name="Make the key and connect").click()
+        expect(page.get_by_role("textbox", name="Public key, for")).to_have_value(re.compile("^ssh-ed25519 "))
+        page.get_by_role("button", name="Sync now").click()
+        expect(page.get_by_role("alert")).to_contain_text("private network", timeout=20_000)
+        page.get_by_role("textbox", name="Message of commits").fill("Docs")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
+        assert app.call("GET", f"{api}/git/sync")["commitMessage"] == "Docs"
+        page.get_by_role("button", name="Disconnect").click()
+        page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
+        expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
+        page.context.close()

@@ -110,6 +110,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
     page.context.close()
 
 
+@pytest.mark.slow
 def test_what_others_and_oneself_change_shows_in_the_part_that_is_in_view(app: Any, space: str) -> None:
     app.call("PATCH", f"/spaces/{space}", {"editMode": "live"})
     page = app.open(f"/s/{space}/all/p2000")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from .conftest import App
 
 
+@pytest.mark.slow
 def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
     # Who runs the installation does not delete their own account.
     page = app.open("/~/account")

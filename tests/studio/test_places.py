@@ -65,7 +65,7 @@ PROGRAMS = {
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
-    "hosters of repositories": "receiveGitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
+    "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|searchSiteContent|getSiteRedirectBySource"

@@ -14,6 +14,8 @@ from octavo.app import api_app
 from octavo.studio import serving
 from world import URL
 
+pytestmark = pytest.mark.sqlite_first
+
 SCRIPT = b"export const words = 'one two three';\n" * 60
 PAGE = {"accept": "text/html,*/*;q=0.8"}
 ADDRESSES = ("/s/abc/guides/start", "/s/abc/~/changes/4/guides", "/o/abc", "/c/abc", "/~/inbox")

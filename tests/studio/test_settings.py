@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 SECTIONS = (
@@ -121,6 +122,7 @@ paths:
 """
 
 
+@pytest.mark.slow
 def test_an_api_specification_says_what_breaks(app):
     page = app.open(f"/o/{app.organization}/~/openapi")
     page.get_by_role("button", name="Add a specification").first.click()
@@ -152,6 +154,7 @@ def test_an_api_specification_says_what_breaks(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_webhook_is_tested_and_its_message_sent_again(app):
     page = app.open(f"/o/{app.organization}/~/webhooks")
     page.get_by_role("button", name="New webhook").click()
@@ -177,6 +180,7 @@ def test_a_webhook_is_tested_and_its_message_sent_again(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_conversations_become_a_change_request(app, tmp_path):
     space = app.fill_space("Help", ["Exports"])
     page = app.open(f"/o/{app.organization}/~/conversations")
@@ -219,6 +223,7 @@ def test_conversations_become_a_change_request(app, tmp_path):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_space_is_translated_and_words_are_kept(app):
     app.fill_space("Source", ["Start"])
     page = app.open(f"/o/{app.organization}/~/translations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from playwright.sync_api import expect
 from .test_accessibility import check
 
 FONT = Path(__file__).parents[2] / "src/octavo/reader/card_fonts/noto-sans-thai-thai-400-normal.woff2"
+
+MARK = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><rect width="80" height="20"/></svg>'
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +145,15 @@ def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
     expect(dialog.get_by_role("textbox", name="Name")).to_have_value("noto")
     dialog.get_by_role("button", name="Add a font").click()
     page.get_by_label("Text", exact=True).select_option(label="noto")
+    page.get_by_text("Logo and icon").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Logo: a file").click()
+        page.get_by_role("menuitem", name="Upload a picture").click()
+    chooser.value.set_files({"name": "mark.svg", "mimeType": "image/svg+xml", "buffer": MARK})
+    expect(page.get_by_role("textbox", name="Logo", exact=True)).to_have_value(
+        re.compile("/~pictures/.*/mark.svg$")
+    )
+    expect(shown.locator("header img").first).to_be_visible()
     organization = path.split("/")[2]
     assert [font["fontFamily"] for font in app.call("GET", f"/orgs/{organization}/fonts")["items"]] == [
         "noto"
@@ -149,6 +161,7 @@ def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_an_audience_has_share_links_and_claims(app, site):
     path, address = site
     page = app.open(f"{address}/~/audience")
@@ -191,6 +204,7 @@ def test_an_audience_has_share_links_and_claims(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_insights_are_charts_that_are_tables(app, site):
     path, address = site
     location = {
@@ -236,6 +250,7 @@ def test_insights_are_charts_that_are_tables(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_redirects_are_added_and_imported(app, site):
     page = app.open(f"{site[1]}/~/redirects")
     page.get_by_role("button", name="New redirect").click()
@@ -259,6 +274,7 @@ def test_redirects_are_added_and_imported(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Host name").fill("not a host")

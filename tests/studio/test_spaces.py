@@ -39,6 +39,7 @@ def test_a_space_is_renamed_and_locked(app, space):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_role_is_given_says_where_it_comes_from_and_is_taken_back(app, space):
     members = f"/orgs/{app.organization}"
     app.call("POST", f"{members}/invites", {"emails": ["mei@example.com"], "role": "read"})
@@ -74,6 +75,7 @@ def test_a_role_is_given_says_where_it_comes_from_and_is_taken_back(app, space):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_rules_before_a_merge(app, space):
     page = app.open(f"/s/{space}/~/settings/merging")
     page.get_by_label("Rules of this space").check()
@@ -92,6 +94,7 @@ def test_rules_before_a_merge(app, space):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_space_is_fetched_moved_deleted_and_brought_back(app, space):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     page = app.open(f"/s/{space}/~/settings/export")
@@ -124,6 +127,7 @@ def test_a_space_is_fetched_moved_deleted_and_brought_back(app, space):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_collection_is_named_and_deleted(app):
     page = app.open("/")
     page.get_by_role("button", name="New space or collection").click()
@@ -137,6 +141,7 @@ def test_a_collection_is_named_and_deleted(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_path):
     space = app.fill_space("Imported", ["Start"])
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as packed:
@@ -250,6 +255,7 @@ def test_variables_of_a_locked_space_are_set_in_a_draft(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_reusable_content_is_made_written_and_shows_where_it_is_used(app):
     space = app.fill_space("Reused", ["Start"])
     page = app.open(f"/s/{space}/~/reusable")

@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.content import list_pages, main_state
@@ -18,6 +20,8 @@ from octavo.settings import load
 from octavo.spaces import insert_space
 from octavo.transfer import store
 from transfer.bringing_in import html, website
+
+pytestmark = pytest.mark.sqlite_first
 
 load_packages()
 

@@ -10,6 +10,8 @@ from octavo.admin.import_export import bring
 from transfer.bringing_in import Imports
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 TEXTS = {
     "ar": "هذا الدليل يشرح كيفية تثبيت النظام وتشغيله خطوة بخطوة، وكيفية إضافة المستخدمين والصفحات. اقرأ كل شيء بعناية.",
     "de": "Dieses Handbuch erklärt, wie das System Schritt für Schritt eingerichtet und betrieben wird. Bitte alles lesen.",

@@ -11,6 +11,8 @@ from octavo.uploads import receiving
 from octavo.uploads.receiving import Share
 from transfer.bringing_in import word
 
+pytestmark = pytest.mark.sqlite_first
+
 
 def refuse(url):
     raise ValueError("not here")

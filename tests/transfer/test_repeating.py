@@ -104,6 +104,7 @@ def test_both_sides_are_merged_and_own_pages_stay(imports, folder):
     assert [run["source"] for run in listed] == [{"type": "command", "name": "docs"}] * 3
 
 
+@pytest.mark.sqlite_first
 def test_what_conflicts_waits_in_a_change_request(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
@@ -135,6 +136,7 @@ def test_what_conflicts_waits_in_a_change_request(imports, folder):
     assert folder.bring().changed == 0
 
 
+@pytest.mark.sqlite_first
 def test_moves_on_both_sides_are_followed(imports, folder):
     folder.bring()
     before = ids(imports)
@@ -158,6 +160,7 @@ def test_moves_on_both_sides_are_followed(imports, folder):
     assert ids(imports)["A"] == before["A"]
 
 
+@pytest.mark.sqlite_first
 def test_a_page_that_people_removed_comes_back_only_when_the_source_changes_it(imports, folder):
     folder.bring()
     edit(imports, {"operation": "delete_page", "page": ids(imports)["Old"]})
@@ -168,6 +171,7 @@ def test_a_page_that_people_removed_comes_back_only_when_the_source_changes_it(i
     assert counts(again)[-1] == 1 and "Not gone at all." in imports.text("Old")
 
 
+@pytest.mark.sqlite_first
 def test_an_import_beside_pages_of_people_adds(imports, folder):
     write_page(imports, "Ours", "Written here.\n")
     assert folder.bring().changes is UNSET
@@ -177,6 +181,7 @@ def test_an_import_beside_pages_of_people_adds(imports, folder):
     assert list(imports.tree()) == ["Ours", "Home", "A", "B", "Old"]
 
 
+@pytest.mark.sqlite_first
 def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder, tmp_path):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
@@ -197,6 +202,7 @@ def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder,
     assert "One of ours." in imports.text("A")
 
 
+@pytest.mark.sqlite_first
 def test_what_was_imported_before_runs_were_kept_is_known_by_its_revision(imports, folder):
     folder.bring()
     with imports.world.context.db.write() as tx:
@@ -216,6 +222,7 @@ def test_what_was_imported_before_runs_were_kept_is_known_by_its_revision(import
     assert "One of ours." in imports.text("A") and "Three of theirs." in imports.text("A")
 
 
+@pytest.mark.sqlite_first
 def test_the_space_becomes_the_source_where_that_is_wanted(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n")
@@ -228,6 +235,7 @@ def test_the_space_becomes_the_source_where_that_is_wanted(imports, folder):
     assert "Ours." in imports.text("B")
 
 
+@pytest.mark.sqlite_first
 def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder, monkeypatch):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
@@ -248,6 +256,7 @@ def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder
     assert counts(again) == (0, 1, 0, 0, 1) and imports.text("B") == "# B\n\nNew.\n"
 
 
+@pytest.mark.sqlite_first
 def test_without_anybody_to_settle_it_nothing_is_changed(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOurs.\n\nTwo.\n\nThree.\n")

@@ -103,6 +103,7 @@ def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
     ]
 
 
+@pytest.mark.sqlite_first
 def test_pages_beside_it_stay_where_they_are(imports):
     imports.files(("index.md", "# Ours\n\nText.\n"), ("a.md", "# Own\n"))
     first = bring(imports, FIRST)
@@ -115,6 +116,7 @@ def test_pages_beside_it_stay_where_they_are(imports):
     assert list(imports.tree())[:2] == list(before)[:2]
 
 
+@pytest.mark.sqlite_first
 def test_conflicts_of_a_change_request_are_decided_there(imports):
     world = imports.world
     first = bring(imports, FIRST)
@@ -131,6 +133,7 @@ def test_conflicts_of_a_change_request_are_decided_there(imports):
     assert third["changes"]["kept"] == 1
 
 
+@pytest.mark.sqlite_first
 def test_what_cannot_be_updated_is_refused(imports):
     world = imports.world
     first = bring(imports, FIRST)
@@ -153,6 +156,7 @@ def test_what_cannot_be_updated_is_refused(imports):
     assert outside["status"] == "failed" and "not merged" in outside["reason"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("files", [{"p/mkdocs.yml": "nav: [", "p/docs/a.md": "# A\n"}, {"p/x.png": PNG}])
 def test_a_source_that_is_cut_off_changes_nothing_by_halves(imports, files):
     first = bring(imports, FIRST)

@@ -10,6 +10,8 @@ from octavo.transfer import website as crawling
 from octavo.transfer.website import CrawlLimits
 from transfer.bringing_in import PNG, html, website
 
+pytestmark = pytest.mark.sqlite_first
+
 
 def docs():
     return {

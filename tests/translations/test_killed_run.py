@@ -10,10 +10,14 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from model_server import KEY, ModelServer, model_server, world_with_model
 from octavo.kit.clock import now
 from translations.test_translations import create, edit, get, loud, markdown, pages, sent, shout, work
 from world import World
+
+pytestmark = pytest.mark.sqlite_first
 
 OCTAVO = Path(sys.executable).with_name("octavo")
 PAGES = 12

@@ -134,6 +134,7 @@ def test_a_space_is_translated_and_follows_its_source(world: World, server: Mode
         assert not list(find_wrong(tx, 10))
 
 
+@pytest.mark.sqlite_first
 def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServer) -> None:
     home = world.home["spaceId"]
     with world_with_model(world, server):
@@ -151,6 +152,7 @@ def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServe
     assert world.home["pageId"] not in pages(world, space)
 
 
+@pytest.mark.sqlite_first
 def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None:
     made = create(world)
     work(world)
@@ -161,6 +163,7 @@ def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
 
+@pytest.mark.sqlite_first
 def test_what_a_person_wrote_is_remembered_and_kept(world: World, server: ModelServer) -> None:
     home, page = world.home["spaceId"], world.home["pageId"]
     edit(
@@ -244,6 +247,7 @@ def test_what_people_add_change_and_move_stays_when_the_source_changes(
         assert not list(find_wrong(tx, 10))
 
 
+@pytest.mark.sqlite_first
 def test_a_text_that_people_and_the_source_changed_is_theirs_and_reported(
     world: World, server: ModelServer
 ) -> None:
@@ -265,6 +269,7 @@ def test_a_text_that_people_and_the_source_changed_is_theirs_and_reported(
         assert known["Second words, said anew."] == "Les mots, redits."
 
 
+@pytest.mark.sqlite_first
 def test_pages_that_people_changed_or_removed_follow_by_the_same_rules(
     world: World, server: ModelServer
 ) -> None:
@@ -326,6 +331,7 @@ def test_near_texts_of_the_memory_are_shown_with_their_score(world: World, serve
     assert near("The merger is secret", "editor").json() == {"items": []}
 
 
+@pytest.mark.sqlite_first
 def test_formality_is_told_and_translates_anew(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, *_ = translated(world)
@@ -347,6 +353,7 @@ def test_formality_is_told_and_translates_anew(world: World, server: ModelServer
     assert answer.status_code == 400 and "formality" in answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_another_word_in_the_glossary_translates_what_has_it_anew(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, *_ = translated(world)
@@ -413,6 +420,7 @@ def test_addresses_and_placeholders_are_of_no_language(sqlite_world: World, serv
     assert address not in {re.sub(r"<[^>]*>", "", each) for each in sent(server)}
 
 
+@pytest.mark.sqlite_first
 def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: ModelServer) -> None:
     home, page = world.home["spaceId"], world.home["pageId"]
     document = {"markdown": "# Hello\n\nRun `make` with {name} now.\n\nOther words here.\n"}
@@ -450,6 +458,7 @@ def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, ga
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
 
+@pytest.mark.sqlite_first
 def test_a_provider_that_fails_is_asked_no_more(world: World, server: ModelServer) -> None:
     server.failures = [(401, "no")] * 100
     with world_with_model(world, server):
@@ -462,6 +471,7 @@ def test_a_provider_that_fails_is_asked_no_more(world: World, server: ModelServe
         assert run(world, made)["untranslated"] == 0
 
 
+@pytest.mark.sqlite_first
 def test_glossary_and_instructions_reach_the_model(world: World, server: ModelServer) -> None:
     leaf = {"object": "leaf", "text": "Tutoyez le lecteur.", "marks": []}
     paragraph = {
@@ -540,6 +550,7 @@ def test_rights_count_when_the_run_ends(world: World, server: ModelServer) -> No
     assert "failed" in notice
 
 
+@pytest.mark.sqlite_first
 def test_a_translation_is_seen_by_whom_its_source_is(world: World) -> None:
     assert world.call(
         "admin", "PATCH", world.home.path("/spaces/{spaceId}"), json={"defaultLevel": None}
@@ -552,6 +563,7 @@ def test_a_translation_is_seen_by_whom_its_source_is(world: World) -> None:
     }
 
 
+@pytest.mark.sqlite_first
 def test_a_deleted_source_is_not_run(world: World) -> None:
     made = create(world)
     assert world.call("admin", "DELETE", world.home.path("/spaces/{spaceId}")).status_code == 205
@@ -578,6 +590,7 @@ def test_a_source_that_is_purged_leaves_nothing_behind(world: World, server: Mod
     assert pages(world, made["result"]["space"])
 
 
+@pytest.mark.sqlite_first
 def test_deleting_leaves_the_space(world: World) -> None:
     made = create(world)
     work(world)
@@ -639,6 +652,7 @@ def test_only_what_a_person_changed_is_learned() -> None:
     assert changed_by_people(["a"], ["A", "B"], ["x"]) == {}
 
 
+@pytest.mark.sqlite_first
 def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world: World) -> None:
     made = create(world)
     work(world)
@@ -660,6 +674,7 @@ def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world:
     ) == 0
 
 
+@pytest.mark.sqlite_first
 def test_a_space_that_others_follow_is_not_given_away(world: World) -> None:
     source = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Source"})["id"]
     body = {"source": {"space": source, "language": "en"}, "language": "de"}

@@ -103,6 +103,7 @@ def verifies(secret, headers, body):
     )
 
 
+@pytest.mark.sqlite_first
 def test_a_webhook_is_told_what_happens_and_signs_it(world, receiver):
     hook = make(world, receiver)
     revision = write(world, "Other words")
@@ -123,6 +124,7 @@ def test_a_webhook_is_told_what_happens_and_signs_it(world, receiver):
         Webhook(hook["secret"]).verify(body + b" ", headers)
 
 
+@pytest.mark.sqlite_first
 def test_the_secret_is_shown_once_and_kept_sealed(world, receiver):
     hook = make(world, receiver)
     assert hook["secret"].startswith("whsec_")
@@ -133,6 +135,7 @@ def test_the_secret_is_shown_once_and_kept_sealed(world, receiver):
     assert hook["secret"] not in stored
 
 
+@pytest.mark.sqlite_first
 def test_both_secrets_sign_while_they_overlap(world, receiver, clock):
     clock.set(now())
     hook = make(world, receiver)
@@ -177,6 +180,7 @@ def test_what_fails_is_tried_again_in_order_and_parked_after_three_days(world, r
     assert (failed["attempts"], failed["answered"]) == (2, 404)
 
 
+@pytest.mark.sqlite_first
 def test_a_parked_or_delivered_message_is_sent_once_more_on_request(world, receiver):
     hook = make(world, receiver)
     receiver.statuses["/hook"] = 410
@@ -194,6 +198,7 @@ def test_a_parked_or_delivered_message_is_sent_once_more_on_request(world, recei
     assert [headers["webhook-id"] for headers, _ in receiver.at("/hook")] == [failed["id"]] * 3
 
 
+@pytest.mark.sqlite_first
 def test_the_test_button_sends_at_once_whatever_waits(world, receiver, clock):
     clock.set(now() + 1000)
     hook = make(world, receiver, active=False)
@@ -210,6 +215,7 @@ def test_the_test_button_sends_at_once_whatever_waits(world, receiver, clock):
     assert len(receiver.told()) == 2
 
 
+@pytest.mark.sqlite_first
 def test_one_that_does_not_answer_is_left_alone_and_delays_nobody(world, receiver, clock, monkeypatch):
     monkeypatch.setattr("octavo.webhooks.sending.SECONDS", 0.2)
     clock.set(now() + 1000)
@@ -228,6 +234,7 @@ def test_one_that_does_not_answer_is_left_alone_and_delays_nobody(world, receive
     assert len(receiver.told("/dead")) == 7
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "url",
     ["http://127.0.0.1:1/", "http://169.254.169.254/latest", "http://[::1]/", "http://10.0.0.1/", "file:///etc/passwd",
@@ -241,6 +248,7 @@ def test_a_webhook_does_not_lead_inside(world, url):
     assert changed.status_code == 400
 
 
+@pytest.mark.sqlite_first
 def test_an_address_that_led_outside_and_is_private_by_now_is_refused_when_it_is_asked(world, receiver):
     hook = make(world, receiver)
     world.context.settings = replace(world.context.settings, allow_private_fetch="")
@@ -250,6 +258,7 @@ def test_an_address_that_led_outside_and_is_private_by_now_is_refused_when_it_is
     assert "private network" in waiting["error"] and receiver.requests == []
 
 
+@pytest.mark.sqlite_first
 def test_redirects_are_not_followed(world, receiver):
     hook = make(world, receiver)
     receiver.statuses["/hook"] = 302
@@ -258,6 +267,7 @@ def test_redirects_are_not_followed(world, receiver):
     assert deliveries(world, hook)["items"][0]["error"] == "answered 302: said"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -276,6 +286,7 @@ def test_bad_input_is_named(world, body, field):
     assert answer.status_code == 400 and field in answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_webhooks_are_limited_and_belong_to_their_organization(world):
     body = {"url": "https://93.184.216.34/", "events": list(EVENTS)}
     there = world.get("admin", world.home.path(HOOKS))["count"]
@@ -286,6 +297,7 @@ def test_webhooks_are_limited_and_belong_to_their_organization(world):
     assert world.call("admin", "GET", theirs).status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_what_waits_ends_with_the_webhook(world, receiver):
     hook = make(world, receiver)
     write(world, "One")

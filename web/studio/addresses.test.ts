@@ -16,7 +16,7 @@ describe("an address is read as it was written", () => {
     }
   });
 
-  test.each(["review", "conflicts", "talk"] as const)("%s of a change request", (view) => {
+  test.each(["review", "conflicts", "talk", "preview"] as const)("%s of a change request", (view) => {
     expect(readAddress(address.change("s1", 7, view, "guides/start"))).toEqual({
       screen: "change",
       space: "s1",

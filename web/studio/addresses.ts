@@ -1,7 +1,8 @@
 /** Addresses of the app, written and read. The server writes them too: `core/app_addresses.py`. */
 import type { Base } from "./editor/PageBody.svelte";
 
-export type ChangeView = "edit" | "review" | "conflicts" | "talk";
+export const CHANGE_VIEWS = ["edit", "review", "conflicts", "talk", "preview"] as const;
+export type ChangeView = typeof CHANGE_VIEWS[number];
 
 /** The screen that an address means, with what it names. */
 export type Place =
@@ -119,8 +120,9 @@ function readSpace(space: string, rest: string[]): Place {
   const [view = "", which = "", ...path] = rest.slice(1);
   const number = Number(which);
   if (view === "changes" && Number.isSafeInteger(number) && number > 0) {
-    if (path[0] === "~" && (path[1] === "review" || path[1] === "conflicts" || path[1] === "talk")) {
-      return { screen: "change", space, number, view: path[1], path: path.slice(2).join("/") };
+    const named = path[0] === "~" && CHANGE_VIEWS.find((one) => one === path[1]);
+    if (named && named !== "edit") {
+      return { screen: "change", space, number, view: named, path: path.slice(2).join("/") };
     }
     return { screen: "page", space, base: { kind: "change", number }, path: path.join("/") };
   }

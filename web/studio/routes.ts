@@ -35,6 +35,7 @@ export function screenOf(place: Place): Load {
       return () => import("./screens/PageScreen.svelte");
     case "change":
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
+      if (place.view === "preview") return () => import("./screens/PreviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
       return () => import("./screens/TalkScreen.svelte");
     case "collection":

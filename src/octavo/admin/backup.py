@@ -108,7 +108,8 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
             for name, table in tables.items()
             if not TABLES[name].derived
         }
-        wanted = sorted(_named(tx, "file"))
+        # What is made anew brings its files with it.
+        wanted = sorted(_named(tx, "file", derived=False))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
@@ -127,11 +128,12 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
     return _Part(count, digest.hexdigest())
 
 
-def _named(tx: Transaction, content: Content) -> set[str]:
-    """The hashes of all texts or files that any row names."""
+def _named(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
+    """The hashes of all texts or files that any row names; without ``derived``: any that is not made from others."""
     return {
         row[0]
         for table, column in content_columns(content)
+        if derived or not table.derived
         for row in tx.all(f"SELECT DISTINCT {column.name} FROM {table.name} WHERE {column.condition}")
     }
 

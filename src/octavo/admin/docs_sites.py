@@ -27,12 +27,12 @@ from ..sites import (
     find_site_by_docs_source,
     get_site,
     list_all_sites,
-    name_spaces,
+    provide_spaces,
     published_url,
     require_bounds,
     set_published,
 )
-from ..spaces import LANGUAGES, get_space, insert_space, update_space
+from ..spaces import LANGUAGES, insert_space
 from ..transfer import Source, guess_ids, with_names
 from .import_export import (
     Brought,
@@ -202,30 +202,8 @@ class _Bringing:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """The space of each entry: one that the mapping names, or that the site has, or a new one. With the titles and
-        languages that they shall have. Entries without a directory and without a space are left out."""
-        there = name_spaces(tx, site_id) if site_id is not None else {}
-        found: dict[str, str] = {}
-        of_directory: dict[str | None, str] = {}
-        for entry in self._config.spaces:
-            space_id = self._known.get(entry.key) or of_directory.get(entry.directory)
-            if space_id is None and there.get(entry.key) not in of_directory.values():
-                space_id = there.get(entry.key)
-            if entry.key in parts:
-                space_id = space_id or self._make(tx, entry)
-                of_directory[entry.directory] = space_id
-            elif entry.directory is not None:
-                continue
-            elif space_id is None:
-                message = (
-                    f"{entry.key} has no directory, and the site has no space of this key; it is left out"
-                )
-                self._config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
-                continue
-            if space_id not in found.values():
-                _rename(tx, space_id, entry)
-            found[entry.key] = space_id
-        return found
+        """The space of each entry: one that the mapping names, or that the site has, or a new one."""
+        return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx))
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:
         made = insert_space(
@@ -237,12 +215,6 @@ class _Bringing:
             created_by=None,
         )
         return made.id
-
-
-def _rename(tx: Transaction, space_id: str, entry: DocsEntry) -> None:
-    space = get_space(tx, space_id)
-    if (space.title, space.language) != (entry.title, entry.language):
-        update_space(tx, space_id, title=entry.title, language=entry.language)
 
 
 def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Organizations, sites and spaces by what people call them: an id, an address, or a title."""
+"""Organizations, sites, collections and spaces by what people call them: an id, an address, or a title."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..kit.db import Transaction
 from ..orgs import get_organization
 from ..sites import list_all_sites, published_url
 
-Kind = Literal["organization", "site", "space"]
+Kind = Literal["organization", "site", "collection", "space"]
 _SHOWN = 40
 
 
@@ -66,10 +66,12 @@ def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | 
     if kind == "organization":
         rows = tx.all("SELECT id, title, hostname FROM organizations ORDER BY id")
         return [Named("organization", id, title, hostname or "") for id, title, hostname in rows]
-    if kind == "space":
-        rows = tx.all("SELECT id, organization_id, title FROM spaces WHERE deleted_at IS NULL ORDER BY id")
+    if kind in ("space", "collection"):
+        table, app = f"{kind}s", AppAddresses(context.settings.url)
+        address_of = app.space if kind == "space" else app.collection
+        rows = tx.all(f"SELECT id, organization_id, title FROM {table} WHERE deleted_at IS NULL ORDER BY id")
         return [
-            Named("space", id, title, AppAddresses(context.settings.url).space(id))
+            Named(kind, id, title, address_of(id))
             for id, owner, title in rows
             if organization_id in (None, owner)
         ]
@@ -92,7 +94,7 @@ def _names(named: Named) -> set[str]:
 
 
 def _table(named: Sequence[Named]) -> str:
-    lines = [f"  {one.kind:5}  {one.id}  {one.title}  {one.address}" for one in named[:_SHOWN]]
+    lines = [f"  {one.kind:10}  {one.id}  {one.title}  {one.address}" for one in named[:_SHOWN]]
     if len(named) > _SHOWN:
         lines.append(f"  and {len(named) - _SHOWN} more")
     return "\n".join(lines)

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from html import escape, unescape
 from pathlib import Path
@@ -31,6 +32,7 @@ from msgspec import Struct
 
 from ..core.addresses import Address, join_address, own_address, read_address
 from ..errors import BadRequest
+from ..images import make_variants
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
@@ -104,6 +106,9 @@ def export_site(
         require_public(site)
         start = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
     addresses = SiteAddresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
+    for space_id in _list_space_ids(context, site, addresses):
+        # Nobody asks the folder again once they are made.
+        make_variants(context, space_id, sys.maxsize)
     wanted, left_out = known_addresses(context, site, addresses)
     place = _Folder(folder, site.id)
     try:
@@ -197,6 +202,14 @@ class SiteAddresses:
         fragment = f"#{parts.fragment}" if parts.fragment else ""
         origin = self.new_origin if parts.authority else ""
         return f"{origin}{self.new_base}{path}{query}{fragment}"
+
+
+def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -> list[str]:
+    """The spaces that a stranger sees of the site."""
+    with context.db.read() as tx:
+        host = addresses.host.partition(":")[0]
+        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
+        return list({space.view.state.space_id: None for space in list_spaces(tx, visit)})
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:

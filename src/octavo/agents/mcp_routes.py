@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from ..errors import NotSignedIn
@@ -11,6 +10,7 @@ from ..kit.context import Context
 from ..kit.http import Dispatcher
 from ..kit.mcp import Headers, Server, answer_message
 from ..kit.operation import TABLE, Call
+from ..kit.shares import SharedThreads
 from .oauth import MCP_PATH, OAuth, challenge
 from .tools import TOOLS, Using
 
@@ -24,7 +24,7 @@ _INSTRUCTIONS = (
 )
 
 
-def agent_routes(context: Context, dispatcher: Dispatcher, pool: ThreadPoolExecutor) -> list[Route]:
+def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) -> list[Route]:
     """The routes of the tools and of OAuth. ``pool``: threads that may write."""
 
     def enter(request: Request) -> Using:
@@ -56,11 +56,11 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: ThreadPoolExecu
 
     async def post(request: Request) -> Answer:
         try:
-            using = await in_turn(pool, enter, request)
+            using = await in_turn(pool, request.owner, enter, request)
         except NotSignedIn as error:
             return refuse(error, request.parameters["organizationId"])
         body = await request.read(MAX_MESSAGE)
-        return await in_turn(pool, answer_message, server, using, body, Headers.of(request))
+        return await in_turn(pool, request.owner, answer_message, server, using, body, Headers.of(request))
 
     server = Server(context.settings.name, _INSTRUCTIONS, TOOLS)
 

@@ -120,7 +120,7 @@ class OAuth:
             self._tries.count(address_key(request.client))
             body = await request.read(_MAX_BODY)
             try:
-                found: Answer = await in_turn(self._pool, answer, request, body)
+                found: Answer = await in_turn(self._pool, request.owner, answer, request, body)
                 return found
             except _Bad as bad:
                 return _error(bad.code, str(bad))

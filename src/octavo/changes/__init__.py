@@ -32,6 +32,7 @@ from .store import (
     forget_clusters,
     get_change,
     list_contributors,
+    list_numbers,
     lock_change,
 )
 from .suggesting import (
@@ -53,6 +54,6 @@ __all__ = [
     "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput", "Edited", "EditedChange", "Material", "Result", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "again", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
-    "list_contributors", "lock_change", "mark_merged", "merge", "present_change", "require_editable", "require_live",
+    "list_contributors", "list_numbers", "lock_change", "mark_merged", "merge", "present_change", "require_editable", "require_live",
     "revise_change", "set_change", "set_status", "slots", "tables", "update",
 ]  # fmt: skip

@@ -256,7 +256,7 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
         )
         for outcome in edited.outcomes
     ]
-    files = [reader.present_file(item) for item in edited.files]
+    files = reader.present_files(edited.files)
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
     return ChangeContentAnswer(results, result, change, files or UNSET)
 

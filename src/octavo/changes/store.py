@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -112,6 +113,13 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     if row is None:
         raise NotFound(f"There is no change request {change_id!r}.")
     return ChangeRow(*row)
+
+
+def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
+    """The numbers of change requests by their ids; those that are gone are left out."""
+    wanted = list(dict.fromkeys(change_ids))
+    found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
+    return {row[0]: row[1] for row in found}
 
 
 def lock_change(tx: Transaction, change_id: str) -> ChangeRow:

@@ -772,6 +772,17 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
     return [row[0] for row in rows]
 
 
+def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
+    """The files with a width and a height that any revision of any branch of a space has or had, each content once."""
+    rows = tx.all(
+        f"""SELECT {_ITEM} FROM branches b JOIN item_versions p ON p.branch_id = b.id
+            WHERE b.space_id = :space AND p.from_seq <= b.sequence AND p.kind = 'file' AND p.content IS NOT NULL
+              AND p.fields LIKE '%"width"%'""",
+        space=space_id,
+    )
+    return list({item.content: item for item in map(_item, rows)}.values())
+
+
 def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
     """The values of the space's variables, by name."""
     return {

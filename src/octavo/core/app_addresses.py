@@ -16,6 +16,11 @@ def change_view(number: int) -> str:
     return f"/~/changes/{number}"
 
 
+def preview_view(number: int) -> str:
+    """Below a space: the site as a change request will make it, where there is one."""
+    return f"{change_view(number)}/~/preview"
+
+
 def revision_view(revision: str) -> str:
     """Below a space: its pages as they were."""
     return f"/~/revisions/{revision}"

@@ -13,15 +13,16 @@ from ..errors import BadRequest, Conflict, NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.sealing import SealedColumn
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
-from .credentials import HOOK_SECRET, Credential, make_key, seal
+from .asking import Cause, ask
+from .credentials import HOOK_SECRET, PROJECT_SECRET, SECRET, Credential, make_key, seal, unseal
 from .hosters import require_hoster
-from .jobs import Cause, ask
 from .people import DEFAULT_MESSAGE
 from .reasons import Reason
-from .signing import make_signing_key
-from .store import SyncRow
+from .signing import PROJECT_SIGNING, SIGNING, make_signing_key
+from .store import ProjectRow, SyncRow
 from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
 
 POLL = 300
@@ -41,6 +42,11 @@ def get_sync(tx: Transaction, space: SpaceAccess) -> SyncRow:
     return found
 
 
+def _require_own(row: SyncRow) -> None:
+    if row.project is not None:
+        raise Conflict("This space is synced with its collection or site: that is done there.")
+
+
 def provider_of(remote: Remote) -> store.Provider:
     """By the name of the host; people may say another one."""
     if remote.host in _HOSTS:
@@ -54,33 +60,18 @@ def provider_of(remote: Remote) -> store.Provider:
 def connect(tx: Transaction, context: Context, space: SpaceAccess, given: ConnectGit) -> tuple[SyncRow, str]:
     """The row and the secret of its hooks. Raises BadRequest, Conflict for a space that is synced already, or a folder
     that another space is synced with."""
-    remote = _allowed(context, given.remote)
+    remote = allowed_remote(context, given.remote)
     branch, folder = read_branch(given.branch), read_folder(given.folder)
     if store.find_sync(tx, space.space_id) is not None:
         raise Conflict("This space is synced already; disconnect it first.")
-    _require_free(tx, space, remote, branch, folder)
-    credential, public = _credential(context, remote, given.credential, space)
-    provider = given.provider if given.provider is not UNSET else provider_of(remote)
-    kind = credential.kind if credential else None
-    if given.commit_statuses:
-        require_hoster(remote, provider, kind, "commitStatuses")
-    if given.pull_requests:
-        require_hoster(remote, provider, kind, "pullRequests")
+    require_free(tx, space.organization_id, space.space_id, remote, branch, folder)
+    credential, public = read_credential(remote, given.credential, space.space_id)
     row, hook = _new_row(context, space, remote, branch, folder, credential)
     row = structs.replace(
         row,
-        provider=provider,
-        direction=given.direction,
+        **chosen_settings(remote, credential, given),
         public_key=public,
-        first=given.first,
-        message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
-        poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
-        statuses=int(given.commit_statuses),
-        **_followed(given),
-        **(_signing(context, space, True) if given.sign_commits else {}),
-        status="waiting",
-        # Should the job of the first sync be lost, somebody looks all the same.
-        next_at=None if credential is not None and credential.kind == "ssh-key" else now() + store.HOLD,
+        **(_signing(context, space.space_id, True) if given.sign_commits else {}),
     )
     store.insert_sync(tx, row)
     audit(
@@ -92,13 +83,39 @@ def connect(tx: Transaction, context: Context, space: SpaceAccess, given: Connec
     return row, hook
 
 
-def _allowed(context: Context, text: str) -> Remote:
+def chosen_settings(remote: Remote, credential: Credential | None, given: ConnectGit) -> dict[str, Any]:
+    """What a new sync is to be, by column. Raises BadRequest."""
+    provider = given.provider if given.provider is not UNSET else provider_of(remote)
+    kind = credential.kind if credential else None
+    if given.commit_statuses:
+        require_hoster(remote, provider, kind, "commitStatuses")
+    if given.pull_requests:
+        require_hoster(remote, provider, kind, "pullRequests")
+    fits = given.branch_pattern
+    return {
+        "provider": provider,
+        "direction": given.direction,
+        "first": given.first,
+        "message": given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
+        "poll": given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        "statuses": int(given.commit_statuses),
+        "pulls": int(given.pull_requests),
+        "pattern": None if fits is UNSET else _branches(fits),
+        # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
+        "next_at": None if kind == "ssh-key" else now() + store.HOLD,
+    }
+
+
+def allowed_remote(context: Context, text: str) -> Remote:
     """Raises BadRequest."""
     return read_remote(text, local=context.settings.allow_file_remotes)
 
 
-def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: str, folder: str) -> None:
-    for url, other in store.list_at(tx, space.organization_id, branch, space.space_id):
+def require_free(
+    tx: Transaction, organization_id: str, but: str, remote: Remote, branch: str, folder: str
+) -> None:
+    """Raises Conflict where something else than ``but`` is synced with this folder, or with one in or above it."""
+    for url, other in store.list_at(tx, organization_id, branch, but):
         if read_remote(url, local=True).place != remote.place:
             continue
         if other.startswith(folder) or folder.startswith(other):
@@ -108,17 +125,18 @@ def _require_free(tx: Transaction, space: SpaceAccess, remote: Remote, branch: s
             )
 
 
-def _credential(
-    context: Context, remote: Remote, given: GitCredential | Any, space: SpaceAccess
+def read_credential(
+    remote: Remote, given: GitCredential | Any, id: str
 ) -> tuple[Credential | None, str | None]:
+    """What is kept, and the public part of a key that is made for it, named after ``id``. Raises BadRequest."""
     if given is UNSET or given is None:
         if remote.scheme == "ssh":
-            return make_key(f"octavo-{space.space_id}")
+            return make_key(f"octavo-{id}")
         return None, None
     if given.type == "ssh-key":
         if remote.scheme != "ssh":
             raise BadRequest("credential: an ssh key goes with an ssh address")
-        return make_key(f"octavo-{space.space_id}")
+        return make_key(f"octavo-{id}")
     if remote.scheme not in ("http", "https"):
         raise BadRequest(f"credential: a {given.type} goes with an https address")
     if given.secret is UNSET or not given.secret:
@@ -126,11 +144,6 @@ def _credential(
     if any(ord(sign) < 32 for sign in given.secret + (given.username or "")):
         raise BadRequest("credential: expected no line breaks")
     return Credential(given.type, given.secret, given.username or ""), None
-
-
-def _followed(given: ConnectGit) -> dict[str, Any]:
-    fits = given.branch_pattern
-    return {"pulls": int(given.pull_requests), "pattern": None if fits is UNSET else _branches(fits)}
 
 
 def _branches(text: str | None) -> str | None:
@@ -142,8 +155,8 @@ def _branches(text: str | None) -> str | None:
     return text
 
 
-def _signing(context: Context, space: SpaceAccess, wanted: bool) -> dict[str, Any]:
-    sealed, public = make_signing_key(context.sealer, space.space_id) if wanted else (None, None)
+def _signing(context: Context, id: str, wanted: bool, column: SealedColumn = SIGNING) -> dict[str, Any]:
+    sealed, public = make_signing_key(context.sealer, id, column) if wanted else (None, None)
     return {"signing_secret": sealed, "signing_key": public}
 
 
@@ -181,48 +194,45 @@ def _new_row(
     return SyncRow(**values), hook
 
 
-def _told(row: SyncRow) -> dict[str, Any]:
+def member_row(
+    context: Context, project: ProjectRow, space: SpaceAccess, folder: str, first: store.First
+) -> SyncRow:
+    """A space that is synced as a part of a project, in a folder of the repository."""
+    remote = read_remote(project.remote, local=True)
+    row, _ = _new_row(context, space, remote, project.branch, folder, None)
+    return structs.replace(row, **shared_settings(context, project, space.space_id), first=first)
+
+
+def shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
+    """What a space has from its project, by column."""
+    sealer = context.sealer
+    credential = unseal(sealer, project.id, project.secret, PROJECT_SECRET)
+    signing = project.signing_secret
+    if signing is not None:
+        signing = SIGNING.seal(sealer, PROJECT_SIGNING.open(sealer, signing, project.id), space_id)
+    same = (
+        "provider", "direction", "credential", "public_key", "signing_key", "host_key", "message", "statuses", "pulls",
+        "pattern", "user_id",
+    )  # fmt: skip
+    return {
+        **{name: getattr(project, name) for name in same},
+        "project": project.id,
+        "secret": seal(sealer, space_id, credential),
+        "signing_secret": signing,
+        # Its project looks at the repository for it.
+        "poll": 0,
+    }
+
+
+def _told(row: SyncRow | ProjectRow) -> dict[str, Any]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
 def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateGitSync) -> SyncRow:
-    """Raises NotFound, BadRequest."""
+    """Raises NotFound, BadRequest, Conflict."""
     row = get_sync(tx, space)
-    fields: dict[str, Any] = {}
-    for name, value in (
-        ("direction", given.direction),
-        ("message", given.commit_message),
-        ("poll", given.poll_seconds),
-        ("provider", given.provider),
-    ):
-        if value is not UNSET:
-            fields[name] = value
-    if given.credential is not UNSET:
-        remote = _allowed(context, row.remote)
-        credential, public = _credential(context, remote, given.credential, space)
-        fields |= {
-            "secret": seal(context.sealer, space.space_id, credential),
-            "credential": credential.kind if credential else None,
-            "public_key": public,
-        }
-    if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
-        fields |= _signing(context, space, given.sign_commits)
-    if given.commit_statuses is not UNSET:
-        fields["statuses"] = int(given.commit_statuses)
-    if given.pull_requests is not UNSET:
-        fields["pulls"] = int(given.pull_requests)
-    if given.branch_pattern is not UNSET:
-        fields["pattern"] = _branches(given.branch_pattern)
-    for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
-        if fields.get(name, getattr(row, name)):
-            provider = fields.get("provider", row.provider)
-            kind = fields.get("credential", row.credential)
-            require_hoster(_allowed(context, row.remote), provider, kind, field)
-    if given.forget_host_key:
-        fields["host_key"] = None
-        if row.status == "stopped" and row.reason == Reason.HOST_KEY.value:
-            # That was what it waited for: no side has to be chosen.
-            fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
+    _require_own(row)
+    fields = changed_settings(context, row, space.space_id, given, SECRET, SIGNING)
     if fields:
         # The sync goes on with the rights of whoever says how.
         store.set_fields(tx, space.space_id, **fields, user_id=space.user_id, next_at=now() + 1000)
@@ -238,6 +248,53 @@ def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateG
         )
         return after
     return row
+
+
+def changed_settings(
+    context: Context,
+    row: SyncRow | ProjectRow,
+    id: str,
+    given: UpdateGitSync,
+    secret: SealedColumn,
+    signing: SealedColumn,
+) -> dict[str, Any]:
+    """What is to be another, by column. ``secret``, ``signing``: where the row has what is sealed. Raises BadRequest."""
+    fields: dict[str, Any] = {}
+    for name, value in (
+        ("direction", given.direction),
+        ("message", given.commit_message),
+        ("poll", given.poll_seconds),
+        ("provider", given.provider),
+    ):
+        if value is not UNSET:
+            fields[name] = value
+    if given.credential is not UNSET:
+        remote = allowed_remote(context, row.remote)
+        credential, public = read_credential(remote, given.credential, id)
+        fields |= {
+            "secret": seal(context.sealer, id, credential, secret),
+            "credential": credential.kind if credential else None,
+            "public_key": public,
+        }
+    if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
+        fields |= _signing(context, id, given.sign_commits, signing)
+    if given.commit_statuses is not UNSET:
+        fields["statuses"] = int(given.commit_statuses)
+    if given.pull_requests is not UNSET:
+        fields["pulls"] = int(given.pull_requests)
+    if given.branch_pattern is not UNSET:
+        fields["pattern"] = _branches(given.branch_pattern)
+    for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
+        if fields.get(name, getattr(row, name)):
+            provider = fields.get("provider", row.provider)
+            kind = fields.get("credential", row.credential)
+            require_hoster(allowed_remote(context, row.remote), provider, kind, field)
+    if given.forget_host_key:
+        fields["host_key"] = None
+        if row.status == "stopped" and row.reason == Reason.HOST_KEY.value:
+            # That was what it waited for: no side has to be chosen.
+            fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
+    return fields
 
 
 def ask_now(tx: Transaction, space: SpaceAccess, first: store.First | None) -> SyncRow:
@@ -294,10 +351,11 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def disconnect(tx: Transaction, space: SpaceAccess) -> bool:
-    """False for a space that is not synced. Its content and the repository stay as they are."""
+    """False for a space that is not synced. Its content and the repository stay as they are. Raises Conflict."""
     row = store.find_sync(tx, space.space_id)
     if row is None:
         return False
+    _require_own(row)
     store.delete_sync(tx, space.space_id)
     audit(
         tx,
@@ -311,8 +369,8 @@ def disconnect(tx: Transaction, space: SpaceAccess) -> bool:
 
 
 def renew_hook(tx: Transaction, context: Context, space: SpaceAccess) -> tuple[SyncRow, str]:
-    """Another secret for hooks. Raises NotFound."""
-    get_sync(tx, space)
+    """Another secret for hooks. Raises NotFound, Conflict."""
+    _require_own(get_sync(tx, space))
     hook = secrets.token_urlsafe(32)
     sealed = HOOK_SECRET.seal(context.sealer, hook, space.space_id)
     store.set_fields(tx, space.space_id, hook_secret=sealed)
@@ -333,11 +391,13 @@ def run_once(
     """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
     then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
     url, user, secret = split_credential(given.url)
-    remote = _allowed(context, url)
+    remote = allowed_remote(context, url)
     branch = read_branch(given.ref, "ref")
     folder = read_folder(given.project_directory, "repoProjectDirectory")
     credential = Credential("password" if user else "token", secret, user) if secret else None
     row = store.find_sync(tx, space.space_id)
+    if row is not None:
+        _require_own(row)
     about: dict[str, Any] = {
         "tree_url": given.tree_url,
         "commit_url": given.commit_url,
@@ -357,7 +417,7 @@ def run_once(
         store.delete_sync(tx, space.space_id)
         row = None
     if row is None:
-        _require_free(tx, space, remote, branch, folder)
+        require_free(tx, space.organization_id, space.space_id, remote, branch, folder)
         row, _ = _new_row(context, space, remote, branch, folder, credential)
         row = structs.replace(row, first=first, integration="api", poll=0)
         store.insert_sync(tx, row)

@@ -10,10 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..kit.sealing import Sealer, sealed_column
+from ..kit.sealing import SealedColumn, Sealer, sealed_column
 
 SECRET = sealed_column("git_syncs", "secret", "space_id")
 HOOK_SECRET = sealed_column("git_syncs", "hook_secret", "space_id")
+PROJECT_SECRET = sealed_column("git_projects", "secret", "id")
+PROJECT_HOOK_SECRET = sealed_column("git_projects", "hook_secret", "id")
 
 Kind = Literal["token", "password", "ssh-key"]
 _USERS = {"bitbucket.org": "x-token-auth"}
@@ -34,17 +36,18 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return self.user or _USERS.get(host, "x-access-token")
 
 
-def seal(sealer: Sealer, space_id: str, credential: Credential | None) -> str | None:
+def seal(sealer: Sealer, id: str, credential: Credential | None, column: SealedColumn = SECRET) -> str | None:
+    """``id``: of the space, or of what else the column is of."""
     if credential is None:
         return None
-    return SECRET.seal(sealer, msgspec.json.encode(credential).decode(), space_id)
+    return column.seal(sealer, msgspec.json.encode(credential).decode(), id)
 
 
-def unseal(sealer: Sealer, space_id: str, sealed: str | None) -> Credential | None:
+def unseal(sealer: Sealer, id: str, sealed: str | None, column: SealedColumn = SECRET) -> Credential | None:
     """Raises Unavailable."""
     if sealed is None:
         return None
-    return msgspec.json.decode(SECRET.open(sealer, sealed, space_id), type=Credential)
+    return msgspec.json.decode(column.open(sealer, sealed, id), type=Credential)
 
 
 def make_key(comment: str) -> tuple[Credential, str]:

@@ -42,7 +42,7 @@ from ..content import (
     revision_state,
     store_bodies,
 )
-from ..core.app_addresses import change_view
+from ..core.app_addresses import change_view, preview_view
 from ..core.merge import Versions
 from ..core.problems import Problem
 from ..errors import OctavoError
@@ -55,6 +55,7 @@ from . import store
 from .addresses import Remote, fits, read_remote
 from .agreed import Agreed, sides_beside
 from .credentials import Credential, unseal
+from .lfs import LargeFiles
 from .people import Said, describe_change
 from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
@@ -79,11 +80,12 @@ class Run(Protocol):
     space: SpaceAccess
     connection: Connection
     outcome: SyncOutcome
+    large: LargeFiles
 
     def is_space(self, other: str) -> bool: ...
 
     def entries(
-        self, copy: Repository, tree: bytes | None, files: Mapping[str, FileText | None]
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
     ) -> tuple[dict[str, Entry | None], dict[str, str]]: ...
 
     def text_of(self, said: Said) -> CommitText: ...
@@ -338,8 +340,9 @@ class _Following:
 
         copy = self.copy
         return read_changes(
-            self.context, copy, agreed, copy.tree_of(old), copy.tree_of(new), self.sync.is_space, known
-        )
+            self.context, copy, agreed, copy.tree_of(old), copy.tree_of(new), self.sync.is_space,
+            self.sync.large, known,
+        )  # fmt: skip
 
     def _parted(self, head: str) -> str:
         """Where a branch left the synced one."""
@@ -409,10 +412,12 @@ class _Following:
             fresh = find_change(tx, self.space_id, change.id) or change
         count = len(fresh.open_conflicts)
         said = f"Change request {fresh.number}"
+        view = preview_view(fresh.number)
         if count:
             said += f": {count} conflict{'s' if count > 1 else ''} to settle"
+            view = f"{change_view(fresh.number)}/~/conflicts"
         self.sync.outcome.problems += tell_hoster(
-            self.context, self.row, head, said, change_view(fresh.number), failed=bool(count)
+            self.context, self.row, head, said, view, failed=bool(count)
         )
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
@@ -563,8 +568,7 @@ class _Following:
             writing = write_files(tx, change.state, Changes(), found, lambda digest: get_body(tx, digest))
             said = describe_change(tx, change, self.row.message)
         store_bodies(self.context.db, writing.bodies)
-        tree = self.copy.tree_of(parent)
-        entries, _ = self.sync.entries(self.copy, tree, writing.files)
+        entries, _ = self.sync.entries(self.copy, parent, writing.files)
         if not entries:
             if link.commit_id is None:
                 raise Stopped(Reason.CONTENT, "the change request changes no file yet")

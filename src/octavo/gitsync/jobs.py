@@ -3,37 +3,19 @@ somebody asks."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ..kit import outbox
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.ids import new_id
-from ..kit.jobs import enqueue, job, running, schedule
+from ..kit.jobs import job, running, schedule
 from . import store
+from .asking import AFTER_EDIT, SYNC, SYNC_PROJECT, Cause, ask, ask_project, notice_project
 
-Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
-SYNC = "syncGit"
 _SECONDS = 2 * 3600.0
 _POLL_EVERY = 30.0
 _MOST_POLLED = 500
 _AGAIN = 5_000
-_AFTER_EDIT = 2_000
-"""Milliseconds: edits follow each other, and one commit may have several."""
-
-
-def ask(tx: Transaction, organization_id: str, space_id: str, cause: Cause, after: int = 0) -> None:
-    """A sync of a space, once however often it is asked for while it waits."""
-    enqueue(
-        tx,
-        SYNC,
-        organization=organization_id,
-        key=f"{SYNC}:{space_id}",
-        run_at=now() + after if after else None,
-        space=space_id,
-        cause=cause,
-    )
 
 
 @job(SYNC, attempts=4, seconds=_SECONDS)
@@ -57,10 +39,29 @@ def run_here(context: Context, space_id: str) -> str | None:
     return run_sync(context, space_id, "asked", new_id())
 
 
+@job(SYNC_PROJECT, attempts=4, seconds=_SECONDS)
+def sync_project(context: Context, project: str, cause: Cause) -> None:
+    """Finds out which spaces a collection or a site is synced in, and syncs them."""
+    from .project_running import run_project
+
+    current = running.get()
+    run_project(context, project, cause, current[0] if current else new_id())
+
+
+def run_project_here(context: Context, project_id: str) -> str | None:
+    """As ``run_here``, of a collection or a site."""
+    from .project_running import run_project
+
+    return run_project(context, project_id, "asked", new_id())
+
+
 @job("pollGit", attempts=1)
 def poll(context: Context) -> None:
-    """Asks for a sync of every space whose repository is to be looked at by now."""
+    """Asks for a sync of every space, collection and site whose repository is to be looked at by now."""
     with context.db.write() as tx:
+        for project_id, organization_id in store.list_due_projects(tx, _MOST_POLLED):
+            store.set_project(tx, project_id, next_at=now() + store.HOLD)
+            ask_project(tx, organization_id, project_id, "poll")
         for space_id, organization_id in store.list_due(tx, _MOST_POLLED):
             store.set_fields(tx, space_id, next_at=now() + store.HOLD)
             ask(tx, organization_id, space_id, "poll")
@@ -88,6 +89,10 @@ def notice_edit(tx: Transaction, event: outbox.Event) -> None:
     nothing to do."""
     if event.space_id is None or event.organization_id is None:
         return
+    if event.type in ("space_deleted", "space_restored"):
+        for project_id in store.list_projects_of(tx, event.space_id):
+            notice_project(tx, project_id)
+        return
     if event.type == "change_request_content_updated":
         link = store.find_branch_of(tx, event.payload["change_request"])
         if link is None or not link.pushes:
@@ -99,4 +104,4 @@ def notice_edit(tx: Transaction, event: outbox.Event) -> None:
         return
     if event.payload.get("revision") in (found.revision, found.pushing_revision):
         return
-    ask(tx, event.organization_id, event.space_id, "edited", after=_AFTER_EDIT)
+    ask(tx, event.organization_id, event.space_id, "edited", after=AFTER_EDIT)

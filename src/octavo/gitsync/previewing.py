@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from msgspec import UNSET
+from msgspec import UNSET, Raw, Struct
 
 from ..access import SpaceAccess
 from ..content import body_hash, get_body, main_state
@@ -18,18 +21,32 @@ from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
 from .credentials import Credential
+from .lfs import MOST_POINTER, read_pointer
+from .project_running import Folder
+from .project_wire import GitProjectPreview, present_place
+from .projects import Access, kind_of, new_project
 from .reasons import Stopped
-from .remotes import Connection
+from .remotes import Connection, Heads
 from .repository import Repository, is_safe, told_of_damage
-from .wire import GitPreview, GitTarget
+from .wire import ConnectGit, GitPreview, GitTarget
 from .writing import FileText, write_all
 
 SECONDS = 60.0
 _SHOWN = 100
 
 
-def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
-    """Raises BadRequest for a repository that cannot be read."""
+class _Looked(Struct):
+    """A repository as it is now. ``head``: None for a branch that is not there."""
+
+    copy: Repository
+    heads: Heads
+    head: str | None
+    host_key: str | None
+
+
+@contextmanager
+def _looked_at(context: Context, given: GitTarget) -> Iterator[_Looked]:
+    """Raises BadRequest for a repository that cannot be read, Unavailable for one that takes too long."""
     credential = None
     if given.credential is not UNSET and given.credential.type != "ssh-key":
         secret = given.credential.secret
@@ -43,12 +60,7 @@ def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPrevie
         local=context.settings.allow_file_remotes,
         host_key=None,
     )
-    return _look(context, space, connection, read_branch(given.branch), read_folder(given.folder))
-
-
-def _look(
-    context: Context, space: SpaceAccess, connection: Connection, branch: str, folder: str
-) -> GitPreview:
+    branch, folder = read_branch(given.branch), read_folder(given.folder)
     try:
         with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where, told_of_damage():
             heads = connection.heads()
@@ -56,11 +68,7 @@ def _look(
             try:
                 copy = Repository(repo, Path(where), folder)
                 head = connection.fetch(copy, branch, None) if branch in heads.branches else None
-                ours = _ours(context, space)
-                tree = copy.tree_of(head)
-                theirs = {
-                    path: entry.oid for path, entry in copy.files(tree) if entry.is_file and is_safe(path)
-                }
+                yield _Looked(copy, heads, head, connection.seen_host_key)
             finally:
                 repo.close()
     except Stopped as stopped:
@@ -69,9 +77,37 @@ def _look(
         raise Unavailable(
             "The repository is too large to be looked at in a minute; connecting has more time."
         ) from None
+
+
+def preview_project(context: Context, access: Access, given: ConnectGit) -> GitProjectPreview:
+    """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
+    with _looked_at(context, given) as looked, context.db.read() as tx:
+        row, _ = new_project(tx, context, access, given)
+        ground = Folder(looked.copy, looked.head, None)
+        places, problems = kind_of(row).look(tx, access.actor, row, ground)
+    found: dict[str, Any] = {"commit": looked.head or UNSET, "default_branch": looked.heads.default or UNSET}
+    return GitProjectPreview(
+        spaces=[present_place(place) for place in places],
+        problems=Raw(msgspec.json.encode(problems[:_SHOWN])),
+        branches=sorted(looked.heads.branches)[:_SHOWN],
+        host_key=looked.host_key or UNSET,
+        **found,
+    )
+
+
+def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
+    """Raises BadRequest for a repository that cannot be read, Unavailable."""
+    with _looked_at(context, given) as looked:
+        copy, heads, head = looked.copy, looked.heads, looked.head
+        ours = _ours(context, space)
+        theirs = {
+            path: _names(copy, entry.oid)
+            for path, entry in copy.files(copy.tree_of(head))
+            if entry.is_file and is_safe(path)
+        }
     only_space = sorted(ours.keys() - theirs.keys())
     only_repository = sorted(theirs.keys() - ours.keys())
-    different = sorted(path for path in ours.keys() & theirs.keys() if ours[path] != theirs[path])
+    different = sorted(path for path in ours.keys() & theirs.keys() if not theirs[path] & ours[path])
     found: dict[str, Any] = {"commit": head or UNSET, "default_branch": heads.default or UNSET}
     return GitPreview(
         same=len(ours.keys() & theirs.keys()) - len(different),
@@ -82,17 +118,23 @@ def _look(
         only_in_repository_count=len(only_repository),
         different_count=len(different),
         branches=sorted(heads.branches)[:_SHOWN],
-        host_key=connection.seen_host_key or UNSET,
+        host_key=looked.host_key or UNSET,
         **found,
     )
 
 
-def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
-    """What Git would call each file of the space, by path."""
+def _names(copy: Repository, oid: str) -> set[str]:
+    """What a file is called: by Git, and where it is a pointer, by Git LFS."""
+    pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
+    return {oid} if pointer is None else {oid, pointer.oid}
+
+
+def _ours(context: Context, space: SpaceAccess) -> dict[str, set[str]]:
+    """What Git and Git LFS would call each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     for path, file in writing.files.items():
         deadlines.check()
         assert isinstance(file, FileText)
@@ -103,5 +145,5 @@ def _ours(context: Context, space: SpaceAccess) -> dict[str, str]:
         else:
             with context.db.read() as tx:
                 data = get_body(tx, file.content).encode()
-        found[path] = Blob.from_string(data).id.decode()
+        found[path] = {Blob.from_string(data).id.decode(), file.content}
     return found

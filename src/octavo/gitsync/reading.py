@@ -37,11 +37,11 @@ from ..kit.context import Context
 from ..kit.files import detect_type
 from ..transfer import longest_in_order, match_pages, ranks_of
 from .agreed import Agreed
+from .lfs import MOST_POINTER, LargeFiles, read_pointer
 from .repository import Change, Entry, Repository, is_safe
 
 _MOST_FAST = 500
 _BATCH = 100
-_LFS = b"version https://git-lfs.github.com/spec/v1"
 Adopted = Callable[[], Mapping[tuple[str, str], str]]
 """Ids by kind and name (``name_of``)."""
 _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
@@ -70,15 +70,17 @@ def read_changes(
     old_tree: bytes | None,
     new_tree: bytes | None,
     is_space: Callable[[str], bool],
+    large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> Read:
     """What differs between two trees of the synced folder, over what both sides agree on. ``adopted``: how pages and
     items are called that others know already, where these trees bring them."""
     changes = copy.changes(old_tree, new_tree)
-    reader = _Reader(context, copy, agreed, is_space, adopted or dict)
+    reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
     if not usable:
         return Read(Versions(), reader.problems)
+    reader.bring_large(usable)
     found = reader.read_contents(usable) if len(usable) <= _MOST_FAST else None
     return found or reader.read_structure(usable, old_tree, new_tree)
 
@@ -90,10 +92,11 @@ class _Reader:
         copy: Repository,
         agreed: Agreed,
         is_space: Callable[[str], bool],
+        large: LargeFiles,
         adopted: Adopted,
     ) -> None:
         self.context, self.copy, self.agreed, self.is_space = context, copy, agreed, is_space
-        self.adopted = adopted
+        self.large, self.adopted = large, adopted
         self.problems: list[Problem] = []
         self.oids: dict[str, str] = {}
         self._texts: list[str] = []
@@ -123,10 +126,21 @@ class _Reader:
 
     # --- bytes ----------------------------------------------------------------------------------------
 
+    def _bytes(self, path: str, entry: Entry) -> bytes:
+        """Those behind a pointer where they were given."""
+        data = self.copy.read(entry.oid)
+        pointer = read_pointer(data)
+        if pointer is None:
+            return data
+        if self.large.has(pointer):
+            return bytes(self.context.files.read(pointer.oid))
+        self.problem(path, "lfs_pointer", self.large.why_not(pointer))
+        return data
+
     def text(self, path: str, entry: Entry) -> tuple[str, str] | None:
         """A text and its hash, stored; None for what is none, or too long."""
         deadlines.check()
-        data = self.copy.read(entry.oid)
+        data = self._bytes(path, entry)
         if len(data) > self.context.settings.page_size:
             self.problem(
                 path,
@@ -146,6 +160,16 @@ class _Reader:
             self.flush()
         return text, digest
 
+    def bring_large(self, changes: Sequence[Change]) -> None:
+        """Stores the bytes behind the pointers among the new files."""
+        small = [
+            change.new.oid
+            for change in changes
+            if change.new is not None and self.copy.size(change.new.oid) <= MOST_POINTER
+        ]
+        found = (read_pointer(self.copy.read(oid)) for oid in small)
+        self.large.bring(pointer for pointer in found if pointer is not None)
+
     def flush(self) -> None:
         if self._texts:
             store_bodies(self.context.db, self._texts)
@@ -154,9 +178,7 @@ class _Reader:
     def file(self, path: str, entry: Entry) -> dict[str, Any]:
         """The fields of a file's item, its bytes stored."""
         deadlines.check()
-        data = self.copy.read(entry.oid)
-        if data.startswith(_LFS) and len(data) < 1024:
-            self.problem(path, "lfs_pointer", "its bytes are in Git LFS; only the pointer to them is synced")
+        data = self._bytes(path, entry)
         blob = store_file(self.context, data)
         self.oids[blob.hash] = entry.oid
         size = dimensions(data)

@@ -15,6 +15,7 @@ class Reason(Enum):
     BRANCH_GONE = "branch_gone"
     EMPTIED = "emptied"
     HOST_KEY = "host_key_changed"
+    STRUCTURE = "structure_conflict"
     UNREACHABLE = "unreachable"
     UNAUTHORIZED = "unauthorized"
     REFUSED = "push_refused"
@@ -26,7 +27,7 @@ class Reason(Enum):
     INTERNAL = "internal"
 
 
-DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY})
+DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY, Reason.STRUCTURE})
 """The repository is not what it was, and following it might lose what somebody wrote."""
 
 

@@ -39,6 +39,10 @@ MOST_ENTRIES = 100_000
 """Files and folders of a commit that are looked at, as of every import: a few trees can name billions."""
 
 
+class Busy(Exception):
+    """Another sync is at work on this copy."""
+
+
 class Entry(Struct, frozen=True):
     """A file in a commit."""
 
@@ -188,11 +192,15 @@ class Repository:
 
     # --- trees ----------------------------------------------------------------------------------------
 
+    def root_of(self, commit_id: str) -> bytes:
+        """The id of the tree of the whole commit."""
+        return bytes(self.commit(commit_id).tree)
+
     def tree_of(self, commit_id: str | None) -> bytes | None:
         """The id of the synced folder's tree; None where there is no such folder, or nothing in it."""
         if commit_id is None:
             return None
-        oid: bytes = bytes(self.commit(commit_id).tree)
+        oid = self.root_of(commit_id)
         for name in [part for part in self.folder.split("/") if part]:
             entry = self._entries(oid).get(name.encode())
             if entry is None or not stat.S_ISDIR(entry[0]):
@@ -234,6 +242,11 @@ class Repository:
                     waiting.append((f"{path}/", item))
                 else:
                     yield path, Entry(mode, item.decode())
+
+    def folders(self, tree: bytes | None) -> list[str]:
+        """The names of the folders directly in a tree that are UTF-8, in order."""
+        names = [name for name, (mode, _) in self._entries(tree).items() if stat.S_ISDIR(mode)]
+        return sorted(name.decode() for name in names if _is_text(name))
 
     def find(self, tree: bytes | None, path: str) -> tuple[int, str] | None:
         """The mode and id of what is at a path, be it a file or a folder."""
@@ -362,6 +375,14 @@ def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
 
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _oid(value: bytes | None) -> Any:
     return None if value is None else ObjectID(value)
 
@@ -387,14 +408,17 @@ def is_safe(path: str) -> bool:
 
 
 @contextmanager
-def open_copy(data_folder: Path, space_id: str, folder: str, remote: str) -> Iterator[Repository]:
-    """The copy of a space's repository, held by this process alone. One of another remote, one that is damaged and
-    one of very many fetches is made anew."""
+def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
+    """The copy of a repository, of a space or of a project, held by whoever opens it alone. One of another remote, one
+    that is damaged and one of very many fetches is made anew. Raises Busy."""
     above = data_folder / FOLDER
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
-    where = above / space_id
-    with (above / f"{space_id}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    where = above / name
+    with (above / f"{name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy from None
         repo = _open(where, remote)
         try:
             with told_of_damage():
@@ -426,13 +450,12 @@ def _open(where: Path, remote: str) -> Repo:
 
 
 def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
-    """Removes the copies of spaces that are synced no more."""
+    """Removes the copies that are of no use any more."""
     above = data_folder / FOLDER
     if not above.is_dir():
         return
     for path in above.iterdir():
-        space_id = path.name.removesuffix(".lock")
-        if space_id not in kept and path.stat().st_mtime < time.time() - 60:
+        if path.name.removesuffix(".lock") not in kept and path.stat().st_mtime < time.time() - 60:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

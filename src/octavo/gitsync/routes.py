@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
-from ..changes import ChangeAccess
+from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
+from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import connecting, hooks, store, wire
@@ -17,6 +18,11 @@ operation = Area("gitsync").operation
 _GIT = "/spaces/{spaceId}/git"
 _SYNC = f"{_GIT}/sync"
 _HOOK_LIMIT = 4 * 1024 * 1024
+
+
+def _present(call: Call, tx: Transaction, row: store.SyncRow) -> wire.GitSync:
+    project = store.find_project(tx, row.project) if row.project is not None else None
+    return present_sync(call, row, store.count_ahead(tx, row.space_id), project)
 
 
 @operation(
@@ -60,7 +66,12 @@ def get_git_info(call: Call, space: SpaceAccess) -> wire.GitInfo:
 
 
 @operation(
-    "deleteLegacyGitInstallation", "DELETE", f"{_GIT}/legacy-installation", needs=Can.ADMIN, returns=Deletion
+    "deleteLegacyGitInstallation",
+    "DELETE",
+    f"{_GIT}/legacy-installation",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    errors=(404, 409),
 )
 def delete_legacy(call: Call, space: SpaceAccess) -> bool:
     """Disconnects a space from its repository; both stay as they are."""
@@ -118,20 +129,34 @@ def get_sync(call: Call, space: SpaceAccess) -> wire.GitSync:
     """How a space is synced, when it was last, and what is in the way."""
     with call.db.read() as tx:
         row = connecting.get_sync(tx, space)
-        return present_sync(call, row, store.count_ahead(tx, space.space_id))
+        return _present(call, tx, row)
 
 
 @operation(
-    "updateGitSync", "PATCH", _SYNC, needs=Can.ADMIN, returns=wire.GitSync, errors=(400, 404), extension=True
+    "updateGitSync",
+    "PATCH",
+    _SYNC,
+    needs=Can.ADMIN,
+    returns=wire.GitSync,
+    errors=(400, 404, 409),
+    extension=True,
 )
 def update_sync(call: Call, space: SpaceAccess, body: wire.UpdateGitSync) -> wire.GitSync:
     """Changes how a space is synced; the fields that are left out stay."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, space, body)
-        return present_sync(call, row, store.count_ahead(tx, space.space_id))
+        return _present(call, tx, row)
 
 
-@operation("disconnectGitSync", "DELETE", _SYNC, needs=Can.ADMIN, returns=Deletion, extension=True)
+@operation(
+    "disconnectGitSync",
+    "DELETE",
+    _SYNC,
+    needs=Can.ADMIN,
+    returns=Deletion,
+    errors=(404, 409),
+    extension=True,
+)
 def disconnect_sync(call: Call, space: SpaceAccess) -> bool:
     """Ends the sync. The space and the repository stay as they are; what was on its way may still arrive."""
     with call.db.write() as tx:
@@ -154,7 +179,7 @@ def run_sync(call: Call, space: SpaceAccess, body: wire.RunGitSync) -> wire.GitS
     first = body.first if body.first is not UNSET else None
     with call.db.write() as tx:
         row = connecting.ask_now(tx, space, first)
-        return present_sync(call, row, store.count_ahead(tx, space.space_id))
+        return _present(call, tx, row)
 
 
 @operation(
@@ -171,7 +196,8 @@ def list_sync_runs(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[
     with call.db.read() as tx:
         connecting.get_sync(tx, space)
         found = store.list_runs(tx, space.space_id, query.limit, query.page)
-        return present_slice(found, present_run)
+        numbers = list_numbers(tx, [run.change_id for run in found.rows if run.change_id])
+        return present_slice(found, lambda run: present_run(run, numbers))
 
 
 @operation(
@@ -189,7 +215,8 @@ def list_branches(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[w
     with call.db.read() as tx:
         connecting.get_sync(tx, space)
         found = store.list_branches_page(tx, space.space_id, query.limit, query.page)
-        return present_slice(found, present_branch)
+        numbers = list_numbers(tx, [row.change_id for row in found.rows if row.change_id])
+        return present_slice(found, lambda row: present_branch(row, numbers))
 
 
 @operation(
@@ -208,7 +235,8 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
     forced. It happens in a job."""
     with call.db.write() as tx:
         branch = body.branch if body.branch is not UNSET else None
-        return present_branch(connecting.push_change(tx, change, branch))
+        link = connecting.push_change(tx, change, branch)
+        return present_branch(link, list_numbers(tx, [change.change_id]))
 
 
 @operation(
@@ -218,7 +246,7 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
     needs=Can.ADMIN,
     returns=wire.GitSyncWithSecret,
     status=201,
-    errors=(404,),
+    errors=(404, 409),
     extension=True,
 )
 def rotate_secret(call: Call, space: SpaceAccess) -> wire.GitSyncWithSecret:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from ..kit.sealing import Sealer, sealed_column
+from ..kit.sealing import SealedColumn, Sealer, sealed_column
 from .credentials import make_key
 
 SIGNING = sealed_column("git_syncs", "signing_secret", "space_id")
+PROJECT_SIGNING = sealed_column("git_projects", "signing_secret", "id")
 _NAMESPACE = b"git"
 _HASH = b"sha512"
 _LINE = 70
 
 
-def make_signing_key(sealer: Sealer, space_id: str) -> tuple[str, str]:
-    """A new key: sealed, and its public part as people tell it to a hoster."""
-    credential, public = make_key(f"octavo-signing-{space_id}")
-    return SIGNING.seal(sealer, credential.secret, space_id), public
+def make_signing_key(sealer: Sealer, id: str, column: SealedColumn = SIGNING) -> tuple[str, str]:
+    """A new key: sealed, and its public part as people tell it to a hoster. ``id``: of the space, or of what else the
+    column is of."""
+    credential, public = make_key(f"octavo-signing-{id}")
+    return column.seal(sealer, credential.secret, id), public
 
 
 def sign(private: str, data: bytes) -> bytes:

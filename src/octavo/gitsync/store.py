@@ -35,9 +35,11 @@ class SyncRow(Struct, frozen=True):
     """A synced space; see the table."""
 
     space_id: str
+    project: str | None
     remote: str
     branch: str
     folder: str
+    was: str | None
     provider: str
     direction: str
     integration: str | None
@@ -67,6 +69,48 @@ class SyncRow(Struct, frozen=True):
     error: str | None
     first: str | None
     seen: str | None
+    failures: int
+    holder: str | None
+    held_until: int | None
+    next_at: int | None
+    synced_at: int | None
+    created_at: int
+    updated_at: int
+
+
+class ProjectRow(Struct, frozen=True):
+    """A branch that the spaces of a collection or a site are synced with; see the table."""
+
+    id: str
+    organization_id: str
+    collection_id: str | None
+    site_id: str | None
+    remote: str
+    branch: str
+    folder: str
+    provider: str
+    direction: str
+    secret: str | None
+    credential: str | None
+    public_key: str | None
+    signing_secret: str | None
+    signing_key: str | None
+    host_key: str | None
+    hook_secret: str
+    hooked_at: int | None
+    message: str
+    statuses: int
+    pulls: int
+    pattern: str | None
+    poll: int
+    user_id: str
+    commit_id: str | None
+    agreed: str | None
+    problems: str
+    status: str
+    reason: str | None
+    error: str | None
+    first: str | None
     failures: int
     holder: str | None
     held_until: int | None
@@ -135,6 +179,7 @@ class BranchRow(Struct, frozen=True):
 
 
 _SYNC = ", ".join(SyncRow.__struct_fields__)
+_PROJECT = ", ".join(ProjectRow.__struct_fields__)
 _RUN = ", ".join(RunRow.__struct_fields__)
 _BRANCH = ", ".join(BranchRow.__struct_fields__)
 
@@ -153,6 +198,8 @@ def insert_sync(tx: Transaction, row: SyncRow) -> None:
 
 
 def set_fields(tx: Transaction, space_id: str, **fields: Any) -> None:
+    if "commit_id" in fields:
+        fields.setdefault("was", None)  # of a new commit, the folder is where it is said to be
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE git_syncs SET {sets} WHERE space_id = :space", space=space_id, **fields)
@@ -163,10 +210,13 @@ def delete_sync(tx: Transaction, space_id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """The remotes and folders that other spaces of the organization are synced with, in branches of this name."""
+    """The remotes and folders that other spaces of the organization are synced with, and collections and sites, in
+    branches of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
-           WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org""",
+           WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org AND g.project IS NULL
+           UNION ALL SELECT remote, folder FROM git_projects
+           WHERE branch = :branch AND id <> :but AND organization_id = :org""",
         branch=branch,
         but=but,
         org=organization_id,
@@ -175,7 +225,11 @@ def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> lis
 
 
 def list_synced(tx: Transaction) -> list[str]:
-    return [row[0] for row in tx.all("SELECT space_id FROM git_syncs")]
+    """What copies of repositories are called that are still of use."""
+    rows = tx.all(
+        "SELECT space_id FROM git_syncs WHERE project IS NULL UNION ALL SELECT id FROM git_projects"
+    )
+    return [row[0] for row in rows]
 
 
 def list_due(tx: Transaction, limit: int) -> list[tuple[str, str]]:
@@ -190,6 +244,88 @@ def list_due(tx: Transaction, limit: int) -> list[tuple[str, str]]:
             limit=limit,
         )
     ]
+
+
+# --- collections and sites ----------------------------------------------------------------------------
+
+
+def find_project(tx: Transaction, id: str) -> ProjectRow | None:
+    row = tx.one(f"SELECT {_PROJECT} FROM git_projects WHERE id = :id", id=id)
+    return ProjectRow(*row) if row else None
+
+
+def insert_project(tx: Transaction, row: ProjectRow) -> None:
+    names = ProjectRow.__struct_fields__
+    tx.run(
+        f"INSERT INTO git_projects ({_PROJECT}) VALUES ({', '.join(f':{name}' for name in names)})",
+        **msgspec.structs.asdict(row),
+    )
+
+
+def set_project(tx: Transaction, project_id: str, **fields: Any) -> None:
+    fields["updated_at"] = now()
+    sets = ", ".join(f"{name} = :{name}" for name in fields)
+    tx.run(f"UPDATE git_projects SET {sets} WHERE id = :project", project=project_id, **fields)
+
+
+def delete_project(tx: Transaction, project_id: str) -> bool:
+    """With the syncs of its spaces."""
+    return bool(tx.run("DELETE FROM git_projects WHERE id = :id", id=project_id))
+
+
+def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
+    """The syncs of the spaces that are synced as parts of it, by their folders."""
+    rows = tx.all(f"SELECT {_SYNC} FROM git_syncs WHERE project = :id ORDER BY folder", id=project_id)
+    return [SyncRow(*row) for row in rows]
+
+
+def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
+    """Those that a space is or may be a part of: its collection's, and the one that it is synced with."""
+    rows = tx.all(
+        """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
+           UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_due_projects(tx: Transaction, limit: int) -> list[tuple[str, str]]:
+    """As ``list_due``, collections and sites."""
+    rows = tx.all(
+        """SELECT g.id, g.organization_id FROM git_projects g LEFT JOIN collections c ON c.id = g.collection_id
+           WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND c.deleted_at IS NULL
+           ORDER BY g.next_at LIMIT :limit""",
+        now=now(),
+        limit=limit,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def hold_project(tx: Transaction, project_id: str, holder: str) -> ProjectRow | None:
+    """As ``hold``."""
+    taken = tx.run(
+        """UPDATE git_projects SET holder = :holder, held_until = :until, status = 'running'
+           WHERE id = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
+        id=project_id,
+        holder=holder,
+        until=now() + HOLD,
+        now=now(),
+    )
+    return find_project(tx, project_id) if taken else None
+
+
+def require_held_project(tx: Transaction, project_id: str, holder: str) -> ProjectRow:
+    """As ``require_held``."""
+    taken = tx.run(
+        "UPDATE git_projects SET held_until = :until WHERE id = :id AND holder = :holder",
+        id=project_id,
+        holder=holder,
+        until=now() + HOLD,
+    )
+    found = find_project(tx, project_id) if taken else None
+    if found is None:
+        raise LeaseLost(project_id)
+    return found
 
 
 # --- running ------------------------------------------------------------------------------------------

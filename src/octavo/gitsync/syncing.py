@@ -11,10 +11,12 @@ where it was looked at.
 
 from __future__ import annotations
 
+import io
 import shutil
 import stat
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import IO, Any
 
 from msgspec.structs import replace
 
@@ -49,17 +51,19 @@ from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost
 from ..kit.outbox import emit
 from ..spaces import get_space
-from ..transfer import SourceError, import_files, source_of_tree
+from ..transfer import Source, SourceError, import_files, source_of_tree
 from . import store
 from .addresses import read_remote, web_address
 from .agreed import Agreed, sides_beside
 from .credentials import unseal
 from .following import follow, known_to_changes
+from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
 from .people import Person, Said, describe, find_author
 from .reading import Read, read_changes
 from .reasons import DECIDED, Reason, Stopped
 from .remotes import Connection
 from .repository import (
+    Busy,
     CommitText,
     Entry,
     Repository,
@@ -104,6 +108,12 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         message = str(error) or type(error).__name__
         return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+    except Busy:
+        with context.db.write() as tx:
+            store.require_held(tx, space_id, holder)
+            store.delete_run(tx, run_id)
+            store.set_fields(tx, space_id, status="waiting", holder=None, held_until=None)
+        return None
     except LeaseLost:
         raise
     except Exception:
@@ -205,15 +215,17 @@ class Sync:
                 tx, act_for(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
             )
         self.connection = connect(context, row)
+        self.large = large_files(context, row)
 
     # --- the run --------------------------------------------------------------------------------------
 
     def run(self) -> SyncOutcome:
-        row = self.row
         anew = True
         for _ in range(_ROUNDS):
             deadlines.check()
-            with open_copy(self.context.settings.data_folder, self.space_id, row.folder, row.remote) as copy:
+            row = self.row
+            name = row.project or self.space_id
+            with open_copy(self.context.settings.data_folder, name, row.folder, row.remote) as copy:
                 try:
                     self._round(copy)
                     follow(self, copy)
@@ -231,6 +243,8 @@ class Sync:
     def _round(self, copy: Repository) -> None:
         with self.context.db.write() as tx:
             self.row = row = store.require_held(tx, self.space_id, self.holder)
+        if row.folder != copy.folder:
+            raise Stopped(Reason.MOVED, "The folder of the space was moved meanwhile")
         head = self.connection.fetch(copy, row.branch, row.commit_id)
         if self.connection.seen_host_key and row.host_key is None:
             with self.context.db.write() as tx:
@@ -282,6 +296,7 @@ class Sync:
         done = next((row for row in known if row.git and row.git.get("oid") == head), None)
         if done is None:
             source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
+            self._bring_large(source)
             with self.context.db.read() as tx:
                 author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
             made = import_files(
@@ -305,6 +320,20 @@ class Sync:
             store.set_fields(tx, self.space_id, commit_id=head, revision=revision, first=None)
         self.outcome.imported += count
         self.outcome.revision, self.outcome.commit = revision, head
+
+    def _bring_large(self, source: Source) -> None:
+        """The bytes of files in Git LFS in place of their pointers."""
+        small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
+        found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
+        self.large.bring(found.values())
+        for path, pointer in found.items():
+            if self.large.has(pointer):
+                source.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
+            else:
+                source.problem(path, "lfs_pointer", self.large.why_not(pointer))
+
+    def _open_stored(self, content: str) -> IO[bytes]:
+        return io.BytesIO(self.context.files.read(content))
 
     def _progress(self) -> Callable[[int, int], None]:
         told = [now()]
@@ -338,7 +367,7 @@ class Sync:
         gone: dict[str, FileText | None] = dict.fromkeys(set(there) - writing.files.keys())
         writing = replace(writing, files={**writing.files, **gone})
         said = replace(said, message="Everything from Octavo")
-        self._write(copy, head, tree, main, Changes(), [], [], writing, None, said, all_new=True)
+        self._write(copy, head, main, Changes(), [], [], writing, None, said, all_new=True)
 
     # --- a step ---------------------------------------------------------------------------------------
 
@@ -347,7 +376,8 @@ class Sync:
         assert row.revision is not None
         if head is None:
             raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
-        old_tree, new_tree = copy.tree_of(row.commit_id), copy.tree_of(head)
+        before = copy if row.was is None else Repository(copy.repo, copy.where, row.was)
+        old_tree, new_tree = before.tree_of(row.commit_id), copy.tree_of(head)
         if head != row.commit_id and not decided:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]
@@ -364,12 +394,13 @@ class Sync:
         read = Read(Versions(), [])
         if old_tree != new_tree:
             read = read_changes(
-                self.context, copy, agreed, old_tree, new_tree, self.is_space, lambda: known_to_changes(self)
-            )
+                self.context, copy, agreed, old_tree, new_tree, self.is_space, self.large,
+                lambda: known_to_changes(self),
+            )  # fmt: skip
             self.outcome.problems = list(read.problems)
         for _ in range(_ROUNDS):
             try:
-                self._merge(copy, head, new_tree, agreed, read)
+                self._merge(copy, head, agreed, read)
                 return
             except BranchMoved:
                 deadlines.check()
@@ -382,7 +413,7 @@ class Sync:
             except NotFound:
                 return False
 
-    def _merge(self, copy: Repository, head: str, tree: bytes | None, agreed: Agreed, read: Read) -> None:
+    def _merge(self, copy: Repository, head: str, agreed: Agreed, read: Read) -> None:
         theirs = read.versions
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
@@ -411,7 +442,6 @@ class Sync:
         self._write(
             copy,
             head,
-            tree,
             main,
             merged.changes,
             merged.keys,
@@ -435,7 +465,6 @@ class Sync:
         self,
         copy: Repository,
         head: str | None,
-        tree: bytes | None,
         main: State,
         changes: Changes,
         keys: list[Any],
@@ -451,7 +480,7 @@ class Sync:
         the repository has otherwise than the space from then on."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
-        entries, oids = self.entries(copy, tree, writing.files)
+        entries, oids = self.entries(copy, head, writing.files)
         oids |= read.oids if read is not None else {}
         commit = copy.add_commit(head, entries, self.text_of(said), self.signer()) if entries else None
         about = self._about(copy, head) if head is not None and changes else None
@@ -507,14 +536,17 @@ class Sync:
     # --- the commit -----------------------------------------------------------------------------------
 
     def entries(
-        self, copy: Repository, tree: bytes | None, files: Mapping[str, FileText | None]
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
     ) -> tuple[dict[str, Entry | None], dict[str, str]]:
-        """The files that a commit really changes, and what Git calls the texts and bytes of all."""
+        """The files that a commit on top of ``commit`` really changes, and what Git calls the texts and bytes of all.
+        Those that Git LFS is to have are given to its server, and one that it does not take stays as it is."""
         found: dict[str, Entry | None] = {}
         oids: dict[str, str] = {}
+        tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
         contents = [file.content for file in files.values() if file is not None]
         with self.context.db.read() as tx:
             known = store.find_blobs(tx, self.space_id, contents)
+        large: dict[str, FileText] = {}
         for path, file in files.items():
             deadlines.check()
             there = copy.find(tree, path)
@@ -530,13 +562,46 @@ class Sync:
                     found[path] = None
                 continue
             oid = known.get(file.content)
-            if oid is None or (there is None or there[1] != oid) and not copy.holds(oid):
+            if (there is None or there[1] != oid) and is_tracked(path):
+                large[path] = file
+                continue
+            if oid is None or (there is None or there[1] != oid) and not self._is_plain(copy, oid):
                 oid = copy.add_file(self._bytes(file))
             oids[file.content] = oid
             if there is None or there[1] != oid:
-                mode = there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
-                found[path] = Entry(mode, oid)
+                found[path] = Entry(_mode_of(there), oid)
+        for path, oid in self._send_large(copy, large).items():
+            there = copy.find(tree, path)
+            oids[large[path].content] = oid
+            if there is None or there[1] != oid:
+                found[path] = Entry(_mode_of(there), oid)
         return found, oids
+
+    def _is_plain(self, copy: Repository, oid: str) -> bool:
+        """Whether a known object is here, and no pointer."""
+        return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
+
+    def _send_large(self, copy: Repository, files: Mapping[str, FileText]) -> dict[str, str]:
+        """What Git calls the pointers to these files, without those that Git LFS does not take."""
+        pointers: dict[str, bytes] = {}
+        sizes: dict[str, int] = {}
+        for path, file in files.items():
+            data = self._bytes(file)
+            if read_pointer(data) is not None:
+                pointers[path] = data  # one whose bytes never came
+                continue
+            sizes[file.content] = len(data)
+            pointers[path] = Pointer(file.content, len(data)).text()
+        by_content = {file.content: file for file in files.values() if file.content in sizes}
+        contents = {content: partial(self._bytes, file) for content, file in by_content.items()}
+        wrong = self.large.send(contents, sizes)
+        for path, file in files.items():
+            if why := wrong.get(file.content):
+                said = f"not written, for the repository keeps it in Git LFS: {why}"
+                self.outcome.problems.append(Problem(path, 0, "lfs_upload", said))
+        return {
+            path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong
+        }
 
     def _bytes(self, file: FileText) -> bytes:
         if file.kind == "file":
@@ -581,6 +646,23 @@ def connect(context: Context, row: SyncRow) -> Connection:
         local=context.settings.allow_file_remotes,
         host_key=row.host_key,
     )
+
+
+def large_files(context: Context, row: SyncRow) -> LargeFiles:
+    """What the repository of a space has in Git LFS. Raises Unavailable, BadRequest."""
+    return LargeFiles(
+        context,
+        row.space_id,
+        read_remote(row.remote, local=True),
+        row.branch,
+        unseal(context.sealer, row.space_id, row.secret),
+        Fetcher(context.settings.allow_private_fetch),
+    )
+
+
+def _mode_of(there: tuple[int, str] | None) -> int:
+    """A file stays executable."""
+    return there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
 
 
 def _ahead(

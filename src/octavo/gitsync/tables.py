@@ -9,8 +9,9 @@ from ..core.pages import Page
 from ..core.problems import Problem
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
-from ..spaces import on_purge, on_transfer
-from .store import BranchStatus, Direction, First, Provider, RunStatus, Status, delete_sync
+from ..spaces import Beginning, on_begin, on_purge, on_transfer
+from .asking import notice_project
+from .store import BranchStatus, Direction, First, Provider, RunStatus, Status, delete_sync, list_projects_of
 
 _STAYS = "a copy beside the space that is synced would write into the same repository"
 
@@ -37,6 +38,20 @@ declare(
             "commit_url",
             "branches_error",
         ),
+    ),
+    Table(
+        name="git_projects",
+        of_organization="organization_id = :org",
+        stays=_STAYS,
+        columns=(person("user_id"),),
+        values={
+            "direction": get_args(Direction),
+            "first": get_args(First),
+            "status": get_args(Status),
+            "provider": get_args(Provider),
+        },
+        json={"agreed": dict, "problems": list[Problem]},
+        long=("remote", "message", "error", "public_key", "signing_key", "host_key", "agreed", "problems"),
     ),
     Table(
         name="git_branches",
@@ -79,5 +94,12 @@ def _purge(tx: Transaction, space_id: str) -> None:
     delete_sync(tx, space_id)
 
 
+def _begin(tx: Transaction, beginning: Beginning) -> None:
+    """A new space may lie in a collection that is synced."""
+    for project_id in list_projects_of(tx, beginning.space_id):
+        notice_project(tx, project_id)
+
+
+on_begin(_begin)
 on_transfer(_leave)
 on_purge(_purge)

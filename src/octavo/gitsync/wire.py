@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -10,7 +11,18 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from .addresses import Remote, read_remote, web_address
-from .store import BranchRow, BranchStatus, Direction, First, Provider, RunRow, RunStatus, Status, SyncRow
+from .store import (
+    BranchRow,
+    BranchStatus,
+    Direction,
+    First,
+    ProjectRow,
+    Provider,
+    RunRow,
+    RunStatus,
+    Status,
+    SyncRow,
+)
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
 Branch = Annotated[str, Meta(min_length=1, max_length=211)]
@@ -91,11 +103,17 @@ class GitInfo(Struct, rename="camel"):
     updated_at: str | UnsetType = UNSET
 
 
+class GitProjectRef(Struct):
+    type: Literal["collection", "site"]
+    id: str
+
+
 class GitSync(Struct, rename="camel", kw_only=True):
     """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
     the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
     ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
-    branches could be followed that should be."""
+    branches could be followed that should be. ``project``: the collection or site that the space is synced as a part of,
+    which has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -115,6 +133,7 @@ class GitSync(Struct, rename="camel", kw_only=True):
     connected_by: str
     created_at: str
     updated_at: str
+    project: GitProjectRef | UnsetType = UNSET
     commit: str | UnsetType = UNSET
     commit_url: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
@@ -140,7 +159,8 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 class GitRun(Struct, rename="camel", kw_only=True):
     """``imported``: pages and files of the space that it changed; ``exported``: files of the repository.
-    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed."""
+    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed,
+    and has the number ``changeRequestNumber`` in the space."""
 
     object: Literal["git-sync-run"] = "git-sync-run"
     id: str
@@ -157,6 +177,7 @@ class GitRun(Struct, rename="camel", kw_only=True):
     pushed: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
+    change_request_number: int | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
 
@@ -168,6 +189,7 @@ class GitBranch(Struct, rename="camel", kw_only=True):
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str
+    change_request_number: int | UnsetType = UNSET
     title: str
     status: BranchStatus
     pushes: bool
@@ -252,7 +274,7 @@ def present_info(row: SyncRow) -> GitInfo:
     )
 
 
-def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
+def _fields(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None) -> dict[str, Any]:
     commit_url = web_address(_remote(row), row.provider, "commit", row.commit_id) if row.commit_id else None
     return {
         "space": row.space_id,
@@ -274,6 +296,7 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
         "connected_by": row.user_id,
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
+        "project": _present_ref(project) if project is not None else UNSET,
         "commit": row.commit_id or UNSET,
         "commit_url": commit_url or UNSET,
         "revision": row.revision or UNSET,
@@ -290,15 +313,20 @@ def _fields(to: Recipient, row: SyncRow, ahead: int) -> dict[str, Any]:
     }
 
 
-def present_sync(to: Recipient, row: SyncRow, ahead: int) -> GitSync:
-    return GitSync(**_fields(to, row, ahead))
+def _present_ref(row: ProjectRow) -> GitProjectRef:
+    return GitProjectRef("collection" if row.collection_id is not None else "site", row.id)
+
+
+def present_sync(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None = None) -> GitSync:
+    """``project``: the one that the space is a part of."""
+    return GitSync(**_fields(to, row, ahead, project))
 
 
 def present_with_secret(to: Recipient, row: SyncRow, secret: str) -> GitSyncWithSecret:
-    return GitSyncWithSecret(**_fields(to, row, 0), hook_secret=secret)
+    return GitSyncWithSecret(**_fields(to, row, 0, None), hook_secret=secret)
 
 
-def present_run(run: RunRow) -> GitRun:
+def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:
     return GitRun(
         id=run.id,
         cause=run.cause,
@@ -314,14 +342,16 @@ def present_run(run: RunRow) -> GitRun:
         pushed=run.pushed or UNSET,
         revision=run.revision or UNSET,
         change_request=run.change_id or UNSET,
+        change_request_number=numbers.get(run.change_id or "", UNSET),
         reason=run.reason or UNSET,
         message=run.error or UNSET,
     )
 
 
-def present_branch(row: BranchRow) -> GitBranch:
+def present_branch(row: BranchRow, numbers: Mapping[str, int]) -> GitBranch:
     return GitBranch(
         change_request=row.change_id or "",
+        change_request_number=numbers.get(row.change_id or "", UNSET),
         title=row.title,
         status=row.status,  # type: ignore[arg-type]
         pushes=bool(row.pushes),

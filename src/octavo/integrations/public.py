@@ -6,17 +6,17 @@ are not told anybody's cookies, and set none; of their headers those do not go o
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import cast
 from urllib.parse import parse_qs, quote
 
 from ..errors import Forbidden, NotFound
-from ..kit.asgi import QUEUE_SECONDS, Action, Request, Route
+from ..kit.asgi import QUEUE_SECONDS, Action, Request, Route, in_thread
 from ..kit.asgi import Answer as HttpAnswer
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
+from ..kit.shares import SharedThreads
 from ..runtime import Answer
 from . import store
 from .asking import ask
@@ -64,9 +64,9 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
-def public_routes(context: Context) -> list[Route]:
-    """Below ``/~integrations``."""
-    endpoint = _Endpoint(context)
+def public_routes(context: Context, pool: SharedThreads) -> list[Route]:
+    """Below ``/~integrations``. ``pool``: threads that read."""
+    endpoint = _Endpoint(context, pool)
     routes = []
     for path in (f"{PUBLIC}/{{name}}", f"{PUBLIC}/{{name}}/{{path*}}"):
         actions = {
@@ -77,14 +77,15 @@ def public_routes(context: Context) -> list[Route]:
 
 
 class _Endpoint:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, pool: SharedThreads) -> None:
         self._context = context
+        self._pool = pool
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
             raise Forbidden("What a script answers is no code of the sites beside it.")
         body = await request.read(LARGEST)
-        found = await asyncio.get_running_loop().run_in_executor(None, self._find, request)
+        found = await in_thread(self._pool, request.owner, self._find, request)
         if isinstance(found, HttpAnswer):
             return found
         subject, below = found

@@ -27,7 +27,6 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -49,9 +48,11 @@ from . import logs
 from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
 from .metrics import Metrics, RequestMeter
+from .owners import Owner
 from .permits import compute
 from .proxies import address_key, client_address
 from .routing import Routes, split_path
+from .shares import SharedThreads
 
 log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
@@ -153,6 +154,8 @@ class Request:
 
     __slots__ = (
         "_more",
+        "_owner",
+        "_owner_of",
         "_parts",
         "_receive",
         "_size",
@@ -169,8 +172,17 @@ class Request:
         "segments",
     )
 
-    def __init__(self, receive: Receive, method: str, headers: dict[bytes, bytes], client: str) -> None:
+    def __init__(
+        self,
+        receive: Receive,
+        method: str,
+        headers: dict[bytes, bytes],
+        client: str,
+        owner_of: Callable[[Request], Owner] | None = None,
+    ) -> None:
         self._receive = receive
+        self._owner_of = owner_of
+        self._owner: Owner | None = None
         self._parts: list[bytes] = []
         self._size = 0
         self._more = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
@@ -186,6 +198,18 @@ class Request:
         self.parameters: dict[str, str] = {}
         self.query_string = b""
         self.name = "unknown"
+
+    @property
+    def owner(self) -> Owner:
+        """Whose turn it is answered in: found out when somebody waits, and then the same to its end."""
+        if self._owner is None:
+            self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
+        return self._owner
+
+    @property
+    def was_in_turn(self) -> bool:
+        """Whether anybody has asked whose turn it is answered in."""
+        return self._owner is not None
 
     def header(self, name: bytes) -> str:
         return self.headers.get(name, b"").decode("latin-1")
@@ -243,16 +267,17 @@ class Request:
 Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
-async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
-    """What a function answers in a thread of the pool, of which few compute at a time. Raises OutOfReach when none is free for ``QUEUE_SECONDS``: what
-    all of them wait for may take long, and who asks is to hear something."""
+async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+    """What a function answers in a thread of the pool, in its owner's turn; few compute at a time. Raises Busy for an
+    owner of which too many wait, and OutOfReach when none is free for ``QUEUE_SECONDS``: what all of them wait for may
+    take long, and who asks is to hear something."""
     given_up = False
 
     def give_up() -> None:
         nonlocal given_up
         given_up = future.cancel()
 
-    future = pool.submit(copy_context().run, compute, function, *arguments)
+    future = pool.submit(owner, compute, function, *arguments)
     timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, give_up)
     try:
         return await asyncio.wrap_future(future)
@@ -266,8 +291,10 @@ async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *argumen
         timer.cancel()
 
 
-async def _run_in(threads: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
-    return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+    """The same for what computes little, such as the pieces of a stream, and has no end by which it must begin. Raises
+    Busy."""
+    return await asyncio.wrap_future(pool.submit(owner, function, *arguments))
 
 
 class Action(NamedTuple):
@@ -360,17 +387,19 @@ class Edge:
     ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
     ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
     counts them otherwise. ``pool`` runs what is no coroutine; ``closing`` is called when the server stops.
+    ``owner_of`` says in whose turn a request is answered; unless it is given, in that of its address.
     """
 
     def __init__(
         self,
         routes: Iterable[Route],
         *,
-        pool: ThreadPoolExecutor,
+        pool: SharedThreads,
         metrics: Metrics,
         compressor: Compressor,
         refuse: Callable[[OctavoError], Answer],
         headers: Mapping[str, str],
+        owner_of: Callable[[Request], Owner] | None = None,
         preflight: Mapping[str, str] | None = None,
         proxies: Sequence[Network] = (),
         query_limit: int,
@@ -379,6 +408,7 @@ class Edge:
     ) -> None:
         self._routes: Routes[_Found] = Routes()
         self._pool = pool
+        self._owner_of = owner_of
         self._metrics = metrics
         self._compressor = compressor
         self._refuse = refuse
@@ -398,7 +428,7 @@ class Edge:
 
     def close(self) -> None:
         """Waits for what runs in threads; nothing can be answered afterwards."""
-        self._pool.shutdown(wait=True)
+        self._pool.close()
         for close in self._closing:
             close()
 
@@ -406,14 +436,14 @@ class Edge:
         started = time.perf_counter()
         headers = _collect(scope["headers"])
         method = scope["method"]
-        request = Request(receive, method, headers, self._client(scope, headers))
+        request = Request(receive, method, headers, self._client(scope, headers), self._owner_of)
         sent: Callable[[], None] | None = None
         logs.bind(request_id=request.id)
         try:
             answer = await self._answer(scope, request)
             sent = answer.sent
             if answer.stream is not None and method != "HEAD":
-                answer = await self._begin(answer, answer.stream)
+                answer = await self._begin(request, answer, answer.stream)
             if answer.pushed is not None and method != "HEAD":
                 answer = await _begin_pushing(answer, answer.pushed)
         except OctavoError as error:
@@ -462,12 +492,27 @@ class Edge:
             request.method = "GET"
         if on_loop:
             return await answer(request)  # type: ignore[misc,no-any-return]
-        return await in_turn(self._pool, answer, request)  # type: ignore[arg-type]
+        return await in_turn(self._pool, request.owner, answer, request)  # type: ignore[arg-type]
 
-    async def _begin(self, answer: Answer, open_stream: Callable[[], Iterator[bytes]]) -> Answer:
+    async def _run(
+        self,
+        request: Request,
+        threads: ThreadPoolExecutor | None,
+        function: Callable[..., T],
+        *arguments: Any,
+    ) -> T:
+        """What a function gives in these threads, where the answer has its place, or in its turn in those of all."""
+        if threads is not None:
+            return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+        return await in_thread(self._pool, request.owner, function, *arguments)
+
+    async def _begin(
+        self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
+    ) -> Answer:
         """The same answer with the first piece of its stream, so that what is refused until then has its status."""
-        pieces = iter(await _run_in(answer.threads or self._pool, open_stream))
-        first = await _run_in(answer.threads or self._pool, next, pieces, None)
+        threads = answer.threads
+        pieces = iter(await self._run(request, threads, open_stream))
+        first = await self._run(request, threads, next, pieces, None)
 
         def all_pieces() -> Iterator[bytes]:
             try:
@@ -556,7 +601,7 @@ class Edge:
         else:
             coding = _choose_coding(request, answer)
             if coding is not None:
-                body = await self._compress(answer, coding)
+                body = await self._compress(request, answer, coding)
                 headers["content-encoding"] = coding
                 if answer.etag:
                     # Other bytes than those of the plain body, with the same meaning.
@@ -601,7 +646,7 @@ class Edge:
         body = answer.coded.get(coding) or self._compressor.find(answer.etag, coding)
         return (lines, body) if body is not None else (None, b"")
 
-    async def _compress(self, answer: Answer, coding: str) -> bytes:
+    async def _compress(self, request: Request, answer: Answer, coding: str) -> bytes:
         if coding in answer.coded:
             return answer.coded[coding]
         etag = answer.etag if answer.again else ""
@@ -610,7 +655,7 @@ class Edge:
             return found
         if len(answer.body) < LARGE:
             return self._compressor.compress(answer.body, coding, etag)
-        return await _run_in(self._pool, self._compressor.compress, answer.body, coding, etag)
+        return await self._run(request, None, self._compressor.compress, answer.body, coding, etag)
 
     async def _stream(
         self,
@@ -621,13 +666,12 @@ class Edge:
     ) -> None:
         """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
         refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
-        threads = threads or self._pool
-        chunks = iter(await _run_in(threads, open_stream))
+        chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(request.wait_for_disconnect())
         try:
             while not gone.done():
                 try:
-                    chunk = await _run_in(threads, next, chunks, None)
+                    chunk = await self._run(request, threads, next, chunks, None)
                 except OctavoError as error:
                     log.info("stream ended: %s", error.message)
                     return
@@ -641,7 +685,7 @@ class Edge:
             if close is not None:
                 # Where the server stops, a piece may be made just now; then all ends with the process.
                 with suppress(ValueError):
-                    await _run_in(threads, close)
+                    await self._run(request, threads or self._pool.threads, close)
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:

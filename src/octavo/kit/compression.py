@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import re
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 import brotli
@@ -17,6 +18,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+_ENDLESS = 4
+"""The level of gzip for what is long and sent once."""
 SMALLEST = 1024
 """Bytes from which compressing is worth it."""
 LARGE = 32 * 1024
@@ -77,6 +80,22 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
         if weight > most:
             best, most = name, weight
     return best if most >= weights.get("identity", 0.0) else None
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether a client takes gzip, as nearly all do."""
+    weights = _weights(accepted) if accepted else {}
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def gzip_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """What is compressed as it is made, in pieces."""
+    packer = zlib.compressobj(_ENDLESS, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    for piece in pieces:
+        packed = packer.compress(piece)
+        if packed:
+            yield packed
+    yield packer.flush()
 
 
 _COMPRESSED = share("compressed answers", 32)

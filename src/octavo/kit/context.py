@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.app_addresses import AppAddresses
 from .cache import FreshCache, share
-from .shares import SharedThreads, Shares
+from .shares import LoopTurns, SharedThreads, Shares
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -39,6 +39,8 @@ class Context:
     """Where visitors wait for integrations."""
     scripts: Shares = field(init=False)
     """Threads of requests to the API that wait for integrations."""
+    turns: LoopTurns = field(init=False)
+    """Turns on the event loop, of API and sites together."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(
@@ -46,6 +48,7 @@ class Context:
         )
         self.endpoints = SharedThreads("requests wait for integrations", _ENDPOINTS, "octavo-integration")
         self.scripts = Shares("requests wait for integrations", max(2, self.settings.threads // 2))
+        self.turns = LoopTurns("requests are being answered", max(1, self.settings.connections // 2))
         self.fresh = FreshCache(self.db, _FRESH)
 
     @property

@@ -23,8 +23,10 @@ import msgspec
 
 from ..errors import OutOfReach, OutOfRoom
 from . import deadlines
+from .owners import NOBODY, current_owner
 from .permits import give_back
 from .private_files import close_file
+from .shares import Busy, Shares
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -39,6 +41,8 @@ TURN_SECONDS = 10.0
 _LEAST_TURN_SECONDS = 1.0
 """The same for a request that waited so long for a thread already: others would wait behind it."""
 
+_THREADS = 1000
+"""More than a process has."""
 _LATELY = 0.001
 """Seconds for which what was counted of other processes' commits may be taken as it was."""
 REQUEST_SECONDS = 60.0
@@ -92,6 +96,14 @@ def out_of_room(error: Exception) -> OutOfRoom:
 def was_full_lately() -> bool:
     """Whether a write of this process found no room a moment ago."""
     return time.monotonic() < _full_until[0]
+
+
+def taking_turns(name: str, size: int) -> Shares:
+    """What the threads of a process wait for to read or write a database: a quarter is for those organizations that hold
+    none of it. Nobody is refused because many wait: there are only so many threads."""
+    reserved = size // 4 if size >= 4 else min(1, size - 1)
+    most = max(1, size - reserved)
+    return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
 
 
 def no_turn() -> OutOfReach:
@@ -343,7 +355,9 @@ class SqliteDatabase(Database):
         for suffix in ("", "-wal", "-shm"):
             close_file(Path(path + suffix))
         self._local = threading.local()
-        self._write_lock = threading.RLock()
+        self._turns = taking_turns("changes are being written", 1)
+        self._writing: int | None = None
+        """The thread that writes."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
         """Another than that of writes: who begins to read does not wait for who writes."""
@@ -403,23 +417,27 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
+        if self._writing == threading.get_ident():
+            raise RuntimeError("a write transaction inside another")
         seconds = turn_seconds()
         give_back()
-        if not self._write_lock.acquire(timeout=seconds):
-            raise no_turn()
         try:
+            end_turn = self._turns.wait(current_owner(), seconds)
+        except Busy:
+            raise no_turn() from None
+        try:
+            self._writing = threading.get_ident()
             transaction = yield from self._written(int(seconds * 1000))
             with self._watcher_lock:
                 self._counted = (0.0, 0)
         finally:
-            self._write_lock.release()
+            self._writing = None
+            end_turn()
         for effect in transaction._after_commit:
             effect()
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
         """``busy_timeout``: milliseconds for which it waits for another process that writes."""
-        if self._writer.in_transaction:
-            raise RuntimeError("a write transaction inside another")
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")
@@ -465,7 +483,7 @@ class SqliteDatabase(Database):
             raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
-        with self._write_lock, self._all_lock:
+        with self._turns.place(NOBODY, threading.TIMEOUT_MAX), self._all_lock:
             for connection in self._all:
                 connection.close()
             self._all.clear()

@@ -10,8 +10,7 @@ import hashlib
 import random
 import re
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -43,6 +42,7 @@ from .compression import Compressor
 from .context import Context
 from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from .hub import Hub, Listener
+from .insiders import Insiders
 from .json_bounds import has_more_values
 from .metrics import Metrics
 from .operation import (
@@ -58,7 +58,9 @@ from .operation import (
     Stream,
     Visitor,
 )
+from .owners import Owner
 from .proxies import address_key
+from .shares import SharedThreads
 from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
 
 MAX_ANSWER = 64 * 1024 * 1024
@@ -103,10 +105,15 @@ BodyDecoder = msgspec.json.Decoder[Any] | None
 """What decodes the body of an operation; None for one that takes no JSON."""
 
 
-def _asker(call: Call) -> str:
+def _asker(asked: Request | Call) -> str:
     """Who calls, as far as that is known before it is looked up: enough to tell callers apart."""
-    given = call.headers.get(b"authorization") or call.headers.get(b"cookie")
-    return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(call.client)
+    given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
+    return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
+
+
+def _place(parameters: Mapping[str, str]) -> str:
+    """What a call is about, from the outside in: an organization, a space."""
+    return next(iter(parameters.values()), "")
 
 
 def _body_decoder(operation: Operation) -> BodyDecoder:
@@ -123,8 +130,8 @@ class Dispatcher:
         self,
         context: Context,
         authenticate: Callable[[Call], str | None],
-        pool: ThreadPoolExecutor,
-        writers: ThreadPoolExecutor,
+        pool: SharedThreads,
+        writers: SharedThreads,
         draw_refusal: Callable[[OctavoError], Answer],
         hub: Hub,
     ) -> None:
@@ -141,6 +148,13 @@ class Dispatcher:
         self._decoders: dict[str, BodyDecoder] = {}
         self._writers = writers
         self._hub = hub
+        self._insiders = Insiders()
+
+    def owner_of(self, request: Request) -> Owner:
+        """Whose turn a request is answered in: that of the organization whose object it is about, if its caller was let
+        in there before. Where it is about none, that of where they were let in last."""
+        asker = _asker(request)
+        return self._insiders.organization(asker, _place(request.parameters)), asker
 
     # --- the way of one request -----------------------------------------------------------------------
 
@@ -154,7 +168,6 @@ class Dispatcher:
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
         decoder = _body_decoder(operation)
-        pool = self._pool if operation.method == "GET" else self._writers
 
         async def answer(request: Request) -> Answer:
             call = Call(
@@ -170,27 +183,39 @@ class Dispatcher:
             )
             if request.has_more:
                 if not await request.fits(SMALL_BODY):
-                    await in_turn(self._pool, self._check_sender, call)
+                    await in_turn(self._pool, request.owner, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
-            if operation.asks_model:
-                return await self._answer_with_model(call, decoder)
-            if operation.quick:
-                # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
-                call.on_loop = True
-                try:
-                    return self.run(call, decoder)
-                except (LeavesLoop, NotKept):
-                    call.on_loop = False
-            return await in_turn(pool, self.run, call, decoder, time.monotonic())
+            try:
+                return await self._answer_in_turn(request, call, decoder)
+            finally:
+                # Where nobody asked whose turn it was, nobody waited.
+                if request.was_in_turn and call.organization_id not in ("", request.owner[0]):
+                    self._let_in(call)
 
         return answer
 
-    async def _answer_with_model(self, call: Call, decoder: BodyDecoder) -> Answer:
+    async def _answer_in_turn(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+        operation = call.operation
+        if operation.asks_model:
+            return await self._answer_with_model(request, call, decoder)
+        if operation.quick:
+            # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
+            call.on_loop = True
+            try:
+                return await self.context.turns.run(lambda: request.owner, self.run, call, decoder)
+            except (LeavesLoop, NotKept):
+                call.on_loop = False
+        pool = self._pool if operation.method == "GET" else self._writers
+        return await in_turn(pool, request.owner, self.run, call, decoder, time.monotonic())
+
+    def _let_in(self, call: Call) -> None:
+        self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
+
+    async def _answer_with_model(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
         """In threads of their own, of which the place is kept until the answer is sent."""
         questions = self.context.questions
-        owner = (call.path_parameters.get("organizationId", ""), _asker(call))
         answer, give_back = await questions.begin(
-            owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
+            request.owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
         )
         return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
 
@@ -223,7 +248,9 @@ class Dispatcher:
     def enter(self, call: Call) -> dict[str, Any]:
         """Authenticates and counts a call, and gives what it enters. Raises what a request would be refused with."""
         self._count(call, self._authenticate(call))
-        return self._enter(call)
+        entered = self._enter(call)
+        self._let_in(call)
+        return entered
 
     def _count(self, call: Call, key: str | None) -> None:
         """Raises TooManyRequests."""
@@ -310,9 +337,9 @@ class Dispatcher:
             visiting = isinstance(call.authenticated, Visitor)
             enter = (operation.enter_visit if visiting else None) or operation.enter
             assert enter is not None and operation.proof is not None
-            arguments[operation.proof] = enter.fn(
-                call, operation.needs, *[given[p] for p in enter.parameters]
-            )
+            proof = enter.fn(call, operation.needs, *[given[p] for p in enter.parameters])
+            arguments[operation.proof] = proof
+            call.organization_id = getattr(proof, "organization_id", "")
         return arguments
 
     def _query(self, call: Call) -> Any:
@@ -456,7 +483,7 @@ def api_edge(
     operations: Iterable[Operation],
     others: Sequence[Route],
     *,
-    pool: ThreadPoolExecutor,
+    pool: SharedThreads,
     metrics: Metrics,
     compressor: Compressor,
     closing: Sequence[Callable[[], None]] = (),
@@ -471,6 +498,7 @@ def api_edge(
         refuse=json_error,
         headers=_HEADERS,
         preflight=_PREFLIGHT,
+        owner_of=dispatcher.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
         closing=closing,

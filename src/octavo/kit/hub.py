@@ -27,7 +27,8 @@ from . import outbox
 from .clock import iso, now
 from .db import Database, Transaction
 from .outbox import Event, Position
-from .shares import Owner, Shares
+from .owners import Owner
+from .shares import Shares
 
 log = logging.getLogger("octavo.hub")
 

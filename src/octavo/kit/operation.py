@@ -509,6 +509,8 @@ class Call(Recipient):
     """Performs another operation of the table as the same caller, see ``http.Dispatcher.ask``."""
     by_agent: bool = False
     """Whether the server of tools for agents asks: their tokens are good there alone."""
+    organization_id: str = ""
+    """Whose is what was entered last; empty where it is nobody's in particular."""
     asked_again: bool = False
     """Whether it is authenticated anew on its way: that is no sign of life of who calls."""
 

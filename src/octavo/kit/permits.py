@@ -3,8 +3,9 @@
 Threads that compute take the interpreter from each other and from the event loop, which answers most readers by itself:
 it waits for all of them each time that it has let go of the interpreter, which every query and every piece that it
 sends makes it do. So whoever computes for a request takes the one permit of its process, and gives it back while it
-waits for something. What computes for long loses the permit to whoever has waited for it the longest: it goes on
-computing, and keeps no others from computing beside it.
+waits for something. What computes for long loses the permit to whose turn is next: it goes on computing, and keeps no
+others from computing beside it. Turns go by owner (``owners``), so that those of an organization that computes much wait
+behind each other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .owners import Owner, Places, current_owner
+
 T = TypeVar("T")
 
 PATIENCE = 0.1
@@ -22,25 +25,54 @@ PATIENCE = 0.1
 
 
 class _Permit:
+    """The one permit, by the rule of all places: it goes round the owners that wait for it."""
+
     def __init__(self) -> None:
-        self._changed, self._next = threading.Condition(), threading.Lock()
-        self._holder: int | None = None
+        self._places = Places(1, (1, 1), 0)
+        self._lock = threading.Lock()
+        self._holder: tuple[int, Owner] | None = None
         self._since = 0.0
 
     def take(self) -> None:
-        with self._next, self._changed:
-            while self._holder is not None and (left := self._since + PATIENCE - time.monotonic()) > 0:
-                self._changed.wait(left)
-            self._holder, self._since = threading.get_ident(), time.monotonic()
+        owner, thread = current_owner(), threading.get_ident()
+
+        def granted() -> None:
+            with self._lock:
+                self._holder, self._since = (thread, owner), time.monotonic()
+
+        if self._places.try_take(owner):
+            return granted()
+        free = threading.Event()
+
+        def granted_late() -> None:
+            granted()
+            free.set()
+
+        self._places.ask(owner, granted_late)
+        while not free.wait(max(self._since + PATIENCE - time.monotonic(), 0.001)):
+            self._take_away()
+        return None
+
+    def _take_away(self) -> None:
+        """Gives it on where somebody has had it for too long."""
+        with self._lock:
+            holder = self._holder
+            if holder is None or time.monotonic() < self._since + PATIENCE:
+                return
+            self._holder = None
+        self._places.give_back(holder[1])
 
     def is_held(self) -> bool:
-        return self._holder == threading.get_ident()
+        holder = self._holder
+        return holder is not None and holder[0] == threading.get_ident()
 
     def give_back(self) -> None:
-        with self._changed:
-            if self.is_held():
-                self._holder = None
-                self._changed.notify()
+        with self._lock:
+            holder = self._holder
+            if holder is None or holder[0] != threading.get_ident():
+                return
+            self._holder = None
+        self._places.give_back(holder[1])
 
 
 _permit = _Permit()

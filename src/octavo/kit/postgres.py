@@ -39,7 +39,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import generators
@@ -66,9 +66,11 @@ from .db import (
     out_of_reach,
     out_of_room,
     statement_seconds,
+    taking_turns,
     turn_seconds,
 )
 from .kept import NOTHING, KeptRows
+from .owners import current_owner
 from .permits import waiting
 
 T = TypeVar("T")
@@ -155,6 +157,8 @@ class _Connection(psycopg.Connection[Row]):
     are of no use when it stands still, or a pooler in front of it does."""
 
     patience: float | None = None
+    give_back: Callable[[], None]
+    """Gives the place of its pool back."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout
@@ -219,7 +223,34 @@ def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-Pool: TypeAlias = "ConnectionPool[_Connection]"
+class _Pool:
+    """Connections of a process, for which its threads take turns by owner."""
+
+    def __init__(self, name: str, connections: ConnectionPool[_Connection]) -> None:
+        self.connections = connections
+        self._turns = taking_turns(name, connections.max_size)
+
+    @property
+    def size(self) -> int:
+        return self.connections.max_size
+
+    def get(self, seconds: float) -> _Connection:
+        """A connection, for which this thread waits so long. Raises Busy."""
+        until = time.monotonic() + seconds
+        give_back = self._turns.wait(current_owner(), seconds)
+        try:
+            connection = self.connections.getconn(timeout=until - time.monotonic())
+        except BaseException:
+            give_back()
+            raise
+        connection.give_back = give_back
+        return connection
+
+    def put(self, connection: _Connection) -> None:
+        try:
+            self.connections.putconn(connection)
+        finally:
+            connection.give_back()
 
 
 class _Rows:
@@ -309,8 +340,9 @@ class PostgresDatabase(Database):
         self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
-        self._reads = self._pool(max(1, connections - 1 - writes), bool(direct_url))
-        self._writes = self._pool(writes, bool(direct_url))
+        reads, pooled = max(1, connections - 1 - writes), bool(direct_url)
+        self._reads = _Pool("requests read", self._connect_pool(reads, pooled))
+        self._writes = _Pool("changes are being written", self._connect_pool(writes, pooled))
         self._name = token_hex(8)
         try:
             self._open_pools(pooled=bool(direct_url))
@@ -330,7 +362,7 @@ class PostgresDatabase(Database):
         self._kept = NOTHING
         self._kept_lock = threading.Lock()
 
-    def _pool(self, size: int, pooled: bool) -> Pool:
+    def _connect_pool(self, size: int, pooled: bool) -> ConnectionPool[_Connection]:
         return ConnectionPool(
             self._url,
             connection_class=_Connection,
@@ -361,7 +393,7 @@ class PostgresDatabase(Database):
                         " address of the server itself: a process hears of changes through it."
                     )
             for pool in (self._reads, self._writes):
-                pool.open(wait=True, timeout=_CONNECT_SECONDS)
+                pool.connections.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
             raise Unavailable(f"OCTAVO_DATABASE_URL: {_in_one_line(error)}") from None
 
@@ -388,39 +420,39 @@ class PostgresDatabase(Database):
         raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
 
     def _close_pools(self) -> None:
-        self._reads.close()
-        self._writes.close()
+        self._reads.connections.close()
+        self._writes.connections.close()
 
     @staticmethod
     def _configure(connection: _Connection) -> None:
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
-    def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[_Connection, PGresult]:
+    def _take(self, pool: _Pool, begin: str, seconds: float, more: str = "") -> tuple[_Connection, PGresult]:
         """A connection of a pool on which a transaction has begun, all of which may take so long, and what ``more``
         gave. Connections that died while nobody used them are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
             until = min(until, max(moment + _LEAST_SECONDS, self._lost_at + _CONNECT_SECONDS))
-        for left in range(pool.max_size, -1, -1):
-            connection = pool.getconn(timeout=until - time.monotonic())
+        for left in range(pool.size, -1, -1):
+            connection = pool.get(until - time.monotonic())
             try:
                 return connection, connection.begin(
                     begin, max(_LEAST_SECONDS, until - time.monotonic()), more
                 )
             except BaseException as error:
-                pool.putconn(connection)
+                pool.put(connection)
                 if not left or time.monotonic() > until or not isinstance(error, _FAILURES):
                     raise
         raise AssertionError("unreachable")
 
     @contextmanager
-    def _begun(self, pool: Pool, begin: str, seconds: float) -> Iterator[_Connection]:
+    def _begun(self, pool: _Pool, begin: str, seconds: float) -> Iterator[_Connection]:
         connection, _ = self._take(pool, begin, seconds)
         try:
             yield connection
         finally:
-            pool.putconn(connection)
+            pool.put(connection)
 
     def begin_read(self, more: str = "") -> tuple[_Connection, PGresult]:
         return self._take(self._reads, _BEGIN_READ, _CONNECT_SECONDS, more)
@@ -431,7 +463,7 @@ class PostgresDatabase(Database):
                 connection.patience = _CONNECT_SECONDS
                 connection.send("ROLLBACK")
         finally:
-            self._reads.putconn(connection)
+            self._reads.put(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

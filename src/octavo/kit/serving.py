@@ -222,8 +222,9 @@ class _Connection(HttpToolsProtocol):
 
     def _refuse(self, status: int, reason: bytes, why: str) -> None:
         self._connections.ended(why)
+        again = b"retry-after: 5\r\n" if status == 503 else b""
         self.transport.write(
-            b"HTTP/1.1 %d %b\r\nconnection: close\r\ncontent-length: 0\r\n\r\n" % (status, reason)
+            b"HTTP/1.1 %d %b\r\n%bconnection: close\r\ncontent-length: 0\r\n\r\n" % (status, reason, again)
         )
         self._head_since, self._receiving = None, False
         self.transport.close()

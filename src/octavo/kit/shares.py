@@ -1,34 +1,34 @@
-"""Places that many want and few can have at a time, shared fairly: threads, processes, questions to a model, streams.
+"""Places that many want and few can have at a time, shared fairly: threads, processes, questions to a model, streams,
+connections of a database, the turn to write.
 
-One rule for all of them. Whoever takes a place has an owner, written from the outside in: an organization, and in it
-whoever or whatever is to leave room for the rest of it. An owner holds no more than a share: half of all places for an
-organization and half of that for each one in it, unless a pool says otherwise, and at least one. The last quarter is for organizations that hold none,
-so that a few greedy ones leave room for others. Who waits takes turns: a place goes to the organization with the
-fewest, in it to the one with the fewest, and among equals to whoever had none for the longest. Refused is who has taken
-much already: when more of an owner wait than may, only that owner hears so.
+One rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all places for an organization
+and half of that for each one in it, unless a pool says otherwise, and at least one. The last quarter is for
+organizations that hold none, so that a few greedy ones leave room for others. Who waits takes turns: a place goes to the
+organization with the fewest, in it to the one with the fewest, and among equals to whoever had none for the longest.
+Refused is who has taken much already: when more of an owner wait than may, only that owner hears so.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections import Counter, OrderedDict, deque
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 from ..errors import Unavailable
+from .owners import Owner, Places, Ticket, done_for, levels
 from .permits import waiting
 
 T = TypeVar("T")
-Owner = tuple[str, ...]
-"""An organization, and whoever or whatever it is in it. What belongs to none has an empty text in its place."""
 
-WAITING = 32
-"""How many of one organization may wait for a place; half of them for one in it."""
+WAITING = (32, 16)
+"""How many of one organization may wait for a place, and of one in it."""
 _RETRY = "5"
 
 everywhere: WeakSet[Shares] = WeakSet()
@@ -49,66 +49,37 @@ class Busy(Unavailable):
         )
 
 
-class _Ticket:
-    """Somebody who waits. ``granted`` is called once, without the lock, by whoever gives a place back."""
-
-    __slots__ = ("granted", "holds", "owner")
-
-    def __init__(self, owner: Owner, granted: Callable[[], None]) -> None:
-        self.owner = owner
-        self.granted = granted
-        self.holds = False
-
-
-def _levels(owner: Owner) -> Iterator[Owner]:
-    for depth in range(1, len(owner) + 1):
-        yield owner[:depth]
-
-
-class Shares:
+class Shares(Places):
     """So many places of a kind. ``name``: what there is too much of, in messages. ``each``: how many of them an
-    organization may hold, and one in it."""
+    organization may hold, and one in it; ``waiting``: how many of them may wait; ``reserved``: how many of the last
+    places are for organizations that hold none."""
 
     def __init__(
-        self, name: str, size: int, each: tuple[int, int] | None = None, waiting: int = WAITING
+        self,
+        name: str,
+        size: int,
+        each: tuple[int, int] | None = None,
+        waiting: tuple[int, int] = WAITING,
+        reserved: int | None = None,
     ) -> None:
+        if reserved is None:
+            reserved = size // 4 if size >= 4 else (1 if size > 1 else 0)
+        super().__init__(size, each or (size // 2, size // 4), reserved)
         self.name = name
-        self.size = size
-        self._each = each or (size // 2, size // 4)
-        self.reserved = size // 4 if size >= 4 else (1 if size > 1 else 0)
         self._waiting_most = waiting
-        self._lock = threading.Lock()
-        self._held: Counter[Owner] = Counter()
-        self._total = 0
-        self._waiting: dict[Owner, deque[_Ticket]] = {}
-        self._in_line: Counter[Owner] = Counter()
-        self._served: OrderedDict[Owner, int] = OrderedDict()
-        self._turn = 0
         everywhere.add(self)
-
-    @property
-    def held(self) -> int:
-        """Places that are taken."""
-        return self._total
-
-    @property
-    def waiting(self) -> int:
-        """How many wait for one."""
-        return sum(map(len, self._waiting.values()))
-
-    def share(self, depth: int) -> int:
-        """Places that an owner may hold: an organization (1), or one in it (2)."""
-        return max(1, self._each[depth - 1])
 
     # --- taking a place -------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
         """A place, for which this thread waits so long: what gives it back. Raises Busy."""
+        if self.try_take(owner):
+            return self._once(owner)
         free = threading.Event()
-        ticket = self._ask(owner, free.set)
+        ticket = self.ask(owner, free.set)
         with waiting():
             granted = free.wait(seconds)
-        if not granted and not self._withdraw(ticket):
+        if not granted and not self.withdraw(ticket):
             raise Busy(self.name)
         return self._once(owner)
 
@@ -130,120 +101,39 @@ class Shares:
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(lambda: None if free.done() else free.set_result(None))
 
-        ticket = self._ask(owner, granted)
+        ticket = self.ask(owner, granted)
         if ticket.holds:
             return self._once(owner)
         try:
             await asyncio.wait_for(free, seconds)
         except BaseException as error:
-            if self._withdraw(ticket):
-                self._give_back(owner)
+            if self.withdraw(ticket):
+                self.give_back(owner)
             if isinstance(error, TimeoutError):
                 raise Busy(self.name) from None
             raise
         return self._once(owner)
 
-    def may_take(self, owner: Owner) -> bool:
-        """Whether there is a place for an owner just now, for who chooses by themselves whom to serve."""
-        with self._lock:
-            return self._may(owner)
-
-    def take(self, owner: Owner) -> Callable[[], None]:
+    def hold(self, owner: Owner) -> Callable[[], None]:
         """A place that was found free by ``may_take``: what gives it back."""
-        with self._lock:
-            self._take(owner)
+        self.take(owner)
         return self._once(owner)
+
+    def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
+        with self._lock:
+            for level, most in zip(levels(owner), self._waiting_most, strict=False):
+                if self._in_line[level] >= most:
+                    raise Busy(self.name)
+        return super().ask(owner, granted)
 
     def _once(self, owner: Owner) -> Callable[[], None]:
         held = [owner]
 
         def give_back() -> None:
             if held:
-                self._give_back(held.pop())
+                self.give_back(held.pop())
 
         return give_back
-
-    # --- the rule -------------------------------------------------------------------------------------
-
-    def _may(self, owner: Owner) -> bool:
-        if self._total >= self.size:
-            return False
-        if self._held[owner[:1]] and self._total >= self.size - self.reserved:
-            return False
-        return all(self._held[level] < self.share(len(level)) for level in _levels(owner))
-
-    def _take(self, owner: Owner) -> None:
-        self._total += 1
-        self._turn += 1
-        for level in _levels(owner):
-            self._held[level] += 1
-            self._served[level] = self._turn
-            self._served.move_to_end(level)
-        while len(self._served) > 10_000:
-            self._served.popitem(last=False)
-
-    def _ask(self, owner: Owner, granted: Callable[[], None]) -> _Ticket:
-        ticket = _Ticket(owner, granted)
-        with self._lock:
-            for level in _levels(owner):
-                if self._in_line[level] >= max(1, self._waiting_most >> (len(level) - 1)):
-                    raise Busy(self.name)
-            self._waiting.setdefault(owner, deque()).append(ticket)
-            for level in _levels(owner):
-                self._in_line[level] += 1
-            found = self._choose()
-        self._grant(found)
-        return ticket
-
-    def _withdraw(self, ticket: _Ticket) -> bool:
-        """Waits no longer; whether it had a place by then."""
-        with self._lock:
-            if ticket.holds:
-                return True
-            self._waiting[ticket.owner].remove(ticket)
-            self._leave_line(ticket.owner)
-            return False
-
-    def _leave_line(self, owner: Owner) -> None:
-        if not self._waiting[owner]:
-            del self._waiting[owner]
-        for level in _levels(owner):
-            self._in_line[level] -= 1
-            if not self._in_line[level]:
-                del self._in_line[level]
-
-    def _choose(self) -> list[_Ticket]:
-        """Those who have a place from now on."""
-        found = []
-        while self._total < self.size:
-            able = [owner for owner in self._waiting if self._may(owner)]
-            if not able:
-                break
-            owner = min(able, key=self._rank)
-            ticket = self._waiting[owner].popleft()
-            self._leave_line(owner)
-            self._take(owner)
-            ticket.holds = True
-            found.append(ticket)
-        return found
-
-    def _rank(self, owner: Owner) -> tuple[tuple[int, int], ...]:
-        return tuple((self._held[level], self._served.get(level, 0)) for level in _levels(owner))
-
-    def _give_back(self, owner: Owner) -> None:
-        with self._lock:
-            self._total -= 1
-            for level in _levels(owner):
-                self._held[level] -= 1
-                if not self._held[level]:
-                    del self._held[level]
-            found = self._choose()
-        self._grant(found)
-
-    @staticmethod
-    def _grant(tickets: list[_Ticket]) -> None:
-        for ticket in tickets:
-            ticket.granted()
 
 
 class SharedThreads(Shares):
@@ -255,9 +145,10 @@ class SharedThreads(Shares):
         size: int,
         thread_name: str,
         each: tuple[int, int] | None = None,
-        waiting: int = WAITING,
+        waiting: tuple[int, int] = WAITING,
+        reserved: int | None = None,
     ) -> None:
-        super().__init__(name, size, each, waiting)
+        super().__init__(name, size, each, waiting, reserved)
         self.threads = ThreadPoolExecutor(size, thread_name_prefix=thread_name)
 
     async def begin(
@@ -280,6 +171,39 @@ class SharedThreads(Shares):
         give_back()
         return found
 
+    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """What a function gives in one of the threads, once there is a place: none is held before, and by nobody who
+        cancels. Raises Busy."""
+        future: Future[T] = Future()
+        context = copy_context()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                self.give_back(owner)
+                return
+            try:
+                found = context.run(self._run_for, owner, function, *arguments)
+            except BaseException as error:
+                self.give_back(owner)
+                future.set_exception(error)
+            else:
+                self.give_back(owner)
+                future.set_result(found)
+
+        def granted() -> None:
+            try:
+                self.threads.submit(run)
+            except RuntimeError:  # closed meanwhile
+                future.cancel()
+
+        ticket = self.ask(owner, granted)
+        future.add_done_callback(lambda done: done.cancelled() and self.withdraw(ticket))
+        return future
+
+    def _run_for(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+        with done_for(owner):
+            return function(*arguments)
+
     def _run_inside(self, function: Callable[..., T], *arguments: Any) -> T:
         token = _inside.set((*_inside.get(), self))
         try:
@@ -293,3 +217,120 @@ class SharedThreads(Shares):
 
     def close(self) -> None:
         self.threads.shutdown(wait=True)
+
+
+def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
+    """Threads for requests: as many as were asked for to an organization, so that a lone one has all that there were,
+    and a quarter more to others. ``connections``: how many a process has, of which half may wait here for one
+    organization."""
+    more = max(1, threads // 4)
+    most = max(1, connections // 2)
+    return SharedThreads(
+        name, threads + more, thread_name, each=(threads, threads), waiting=(most, most), reserved=more
+    )
+
+
+class _Work:
+    """Something that waits for its turn on the event loop."""
+
+    __slots__ = ("arguments", "context", "done", "function")
+
+    def __init__(
+        self, done: asyncio.Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> None:
+        self.done = done
+        self.function = function
+        self.arguments = arguments
+        self.context: Context = copy_context()
+
+    def run(self) -> None:
+        if self.done.done():
+            return
+        try:
+            found = self.context.run(self.function, *self.arguments)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            self.done.set_exception(error)
+        else:
+            self.done.set_result(found)
+
+
+class LoopTurns:
+    """Turns on the event loop, for what is done there at once because that is sooner than a thread.
+
+    The loop itself takes connections in the order in which they have something to say: five hundred requests of one
+    owner would be answered before the next one's. So what takes longer than ``TURN`` seconds in one go waits in lines,
+    an owner each, that are served in turn, so long each time; between two times the loop does what else there is. Only
+    each ``ALONE`` times as long somebody stands in line while nobody else does. Of one event loop; ``most``: how many of
+    an organization may wait.
+    """
+
+    TURN = 0.001
+    ALONE = 10
+
+    def __init__(self, name: str, most: int) -> None:
+        self.name = name
+        self._most = most
+        self._lines: dict[str, dict[str, deque[_Work]]] = {}
+        """By organization and who it is in it; whoever was served last at the end."""
+        self._counts: dict[str, int] = {}
+        self._until = 0.0
+        """Until when what comes is done at once, as long as nobody waits."""
+        self._scheduled: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return sum(self._counts.values())
+
+    async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: Any) -> T:
+        """What a function gives, run on the event loop in its owner's turn; at once where nobody waits. Raises Busy."""
+        if not self._lines and time.monotonic() < self._until:
+            return function(*arguments)
+        loop = asyncio.get_running_loop()
+        work = _Work(loop.create_future(), function, arguments)
+        organization, *inner = owner()
+        count = self._counts.get(organization, 0)
+        if count >= self._most:
+            raise Busy(self.name)
+        self._counts[organization] = count + 1
+        self._lines.setdefault(organization, {}).setdefault(inner[0] if inner else "", deque()).append(work)
+        self._schedule(loop)
+        found: T = await work.done
+        return found
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._scheduled is not loop:
+            self._scheduled = loop
+            # Unlike ``call_soon``, behind what the sockets have had to say until then: that is in line when it begins.
+            loop.call_later(0, self._serve, loop)
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._scheduled = None
+        began, is_alone = time.monotonic(), self.waiting == 1
+        until = began + self.TURN
+        # Standing in line costs something, which nobody is to pay often who stands there alone.
+        self._until = began + self.ALONE * self.TURN if is_alone else until
+        try:
+            while self._lines:
+                self._next().run()
+                if time.monotonic() > until:
+                    break
+        finally:
+            if self._lines:
+                self._schedule(loop)
+
+    def _next(self) -> _Work:
+        organization, inside = next(iter(self._lines.items()))
+        who, line = next(iter(inside.items()))
+        work = line.popleft()
+        del inside[who], self._lines[organization]
+        if line:
+            inside[who] = line
+        if inside:
+            self._lines[organization] = inside
+        left = self._counts.pop(organization) - 1
+        if left:
+            self._counts[organization] = left
+        return work

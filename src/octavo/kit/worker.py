@@ -25,6 +25,7 @@ from .db import Database, Transaction
 from .deadlines import OutOfTime, limited
 from .ids import new_id
 from .jobs import Kind, LeaseLost
+from .owners import done_for
 from .shares import Shares
 
 log = logging.getLogger(__name__)
@@ -43,12 +44,19 @@ class _Run:
     its hold on a thread."""
 
     def __init__(
-        self, id: str, kind: str, payload: str, attempts: int, give_back: Callable[[], None]
+        self,
+        id: str,
+        kind: str,
+        payload: str,
+        attempts: int,
+        organization: str,
+        give_back: Callable[[], None],
     ) -> None:
         self.id = id
         self.kind = kind
         self.payload = payload
         self.attempts = attempts
+        self.organization = organization
         self.lease = new_id()
         self.deadline = time.monotonic() + jobs.kinds[kind].seconds
         self.given_up = False
@@ -213,8 +221,8 @@ class Worker:
                     self._served[kind] = organization
                     self._turns.remove(kind)
                     self._turns.append(kind)
-                    give_back = places.take((organization, kind))
-                    return _Run(row[0], kind, row[1], row[2] + 1, give_back)
+                    give_back = places.hold((organization, kind))
+                    return _Run(row[0], kind, row[1], row[2] + 1, organization, give_back)
         return None
 
     # --- leases ---------------------------------------------------------------------------------------
@@ -259,7 +267,7 @@ class Worker:
         kind = jobs.kinds[found.kind]
         token = jobs.running.set((found.id, found.lease))
         try:
-            with logs.bound(job=found.id, kind=found.kind):
+            with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
                 try:
                     with limited(found.deadline - time.monotonic()):
                         kind.run(self._context, **msgspec.json.decode(found.payload))

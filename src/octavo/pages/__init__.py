@@ -36,7 +36,6 @@ from .wire import (
     UserLocation,
     VariableName,
     present_cover,
-    present_file,
     present_layout,
     present_page,
     present_reusable,
@@ -49,6 +48,6 @@ __all__ = [
     "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
     "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "SpecLocation", "UrlLocation",
     "UserLocation",
-    "GitNames", "VariableName", "explain_git", "explain_merges", "find_embed", "present_cover", "present_file",
+    "GitNames", "VariableName", "explain_git", "explain_merges", "find_embed", "present_cover",
     "present_layout", "present_page", "present_reusable", "present_specs_with",
 ]  # fmt: skip

@@ -202,7 +202,7 @@ class Links:
         item = find_item(self._tx, self._base_of(space_id), file_id, "file")
         if item is None:
             return None
-        file = self._reader(space_id).present_file(item)
+        [file] = self._reader(space_id).present_files([item])
         return FileLocation(self._organization(), self._space(space_id), file, self._context(space_id))
 
     def _reusable(self, space_id: str, item_id: str) -> ReusableContentLocation | None:

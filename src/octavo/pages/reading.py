@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +16,6 @@ from ..content import (
     ItemKind,
     State,
     computed_document,
-    download_url,
     expand,
     find_item,
     find_page,
@@ -41,10 +40,11 @@ from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from ..kit.pagination import Listing, Next, decode_token, present_slice, slice_rows
+from ..kit.pagination import Listing, Next, decode_token, slice_rows
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
 from .levels import LevelPart, Levels, PlacedPage
+from .presenting import present_files
 from .wire import (
     WITH_PATHS,
     ChildPagesQuery,
@@ -70,7 +70,6 @@ from .wire import (
     WaysQuery,
     encode_tree,
     present_entry,
-    present_file,
     present_page,
     present_reusable,
     present_revision,
@@ -209,9 +208,9 @@ class Reader:
         names = self._names(wanted)
         return names.find(content for content in contents if content) if names is not None else {}
 
-    def _present_files(self, items: list[Item], metadata: bool) -> list[File]:
+    def _present_files(self, items: Sequence[Item], metadata: bool) -> list[File]:
         oids = self._oids((item.content for item in items), metadata)
-        return [present_file(item, download_url(self._to.context, item), oids) for item in items]
+        return present_files(self._to.context, self._tx, self._state.space_id, items, oids)
 
     def _present_reusables(self, items: list[Item], metadata: bool) -> list[ReusableContent]:
         oids = self._oids((item.content for item in items), metadata)
@@ -243,7 +242,7 @@ class Reader:
         """What a source gives, shown as if it stood in this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
-            files=[self.present_file(item) for item in found.items if item.kind == "file"],
+            files=self.present_files([item for item in found.items if item.kind == "file"]),
             reusable_contents=[
                 present_reusable(item) for item in found.items if item.kind == "reusable-content"
             ],
@@ -329,10 +328,8 @@ class Reader:
             rows = [*list_items(self._tx, self._state, "file"), *computed]
             later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
             found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
-        oids = self._oids((item.content for item in found.rows), query.metadata)
-        return present_slice(
-            found, lambda item: present_file(item, download_url(self._to.context, item), oids)
-        )
+        files = self._present_files(found.rows, query.metadata)
+        return Listing(files, found.count, Next(found.next_token) if found.next_token else UNSET)
 
     def file(self, file_id: str, query: ContentQuery = _PLAIN) -> File:
         return self._present_files([self._item(file_id, "file", query)], query.metadata)[0]
@@ -403,8 +400,8 @@ class Reader:
         self._computes = self._computes or bool(self.resolver.asked)
         return found
 
-    def present_file(self, item: Item) -> File:
-        return present_file(item, download_url(self._to.context, item))
+    def present_files(self, items: Sequence[Item]) -> list[File]:
+        return self._present_files(items, False)
 
     def _cover(self, page: Page, written: str) -> dict[str, Any]:
         return cover_ref(self._tx, self._state, page, written)

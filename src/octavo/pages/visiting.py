@@ -8,7 +8,7 @@ else people write with stay with them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -23,8 +23,9 @@ from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
+from ..kit.pagination import Listing, Next, decode_token, slice_rows
 from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
+from .presenting import present_files
 from .wire import (
     ContentQuery,
     DocumentPage,
@@ -38,7 +39,6 @@ from .wire import (
     Revision,
     RevisionPage,
     RevisionQuery,
-    present_file,
     present_page,
     present_revision,
 )
@@ -74,7 +74,7 @@ class VisitorReader:
             msgspec.structs.replace(found, parents=[]),
             merged_from=None,
             pages=self.pages(query).pages if query.pages else [],
-            files=[self._present_file(item) for item in self._shown_files()],
+            files=self._present_files(self._shown_files()),
             reusable_contents=[],
             variables={},
             metadata=False,
@@ -211,20 +211,21 @@ class VisitorReader:
             shown |= every.intersection(found.decode() for found in _ID.findall(told))
         return frozenset(shown)
 
-    def _present_file(self, item: Item) -> File:
-        return present_file(item, download_url(self._to.context, item))
+    def _present_files(self, items: Sequence[Item]) -> list[File]:
+        return present_files(self._to.context, self._tx, self._view.state.space_id, items)
 
     def files(self, query: FilesQuery) -> Listing[File]:
         rows = self._shown_files()
         after = (decode_token(query.page, str) or [""])[0]
         later = [item for item in rows if item.id > after]
         found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
-        return present_slice(found, self._present_file)
+        files = self._present_files(found.rows)
+        return Listing(files, found.count, Next(found.next_token) if found.next_token else UNSET)
 
     def file(self, file_id: str, query: ContentQuery = _FORMS) -> File:
         for item in self._shown_files():
             if item.id == file_id:
-                return self._present_file(item)
+                return self._present_files([item])[0]
         raise NotFound(f"There is no file {file_id!r} in this content.")
 
     # --- what visitors are not given ------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.document import DocumentNodes, DocumentObject
 from ..core.pages import Cover, Layout, Page
+from ..images import Picture
 from ..kit.clock import iso
 from ..kit.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
 from ..orgs import Organization
@@ -272,7 +273,16 @@ class ComputedRevision(Struct, rename="camel"):
     reusable_contents: list[ReusableContent]
 
 
+class FileVariant(Struct, rename={"download_url": "downloadURL"}):
+    width: int
+    height: int
+    size: int
+    download_url: str
+
+
 class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+    """``dimensions`` of an image as browsers show it, turned as it says itself; ``variants`` from narrow to wide."""
+
     id: str
     name: str
     content_type: str
@@ -280,6 +290,7 @@ class File(Struct, rename={"content_type": "contentType", "download_url": "downl
     size: int
     object: Literal["file"] = "file"
     dimensions: Dimensions | UnsetType = UNSET
+    variants: list[FileVariant] | UnsetType = UNSET
     git: GitBlob | UnsetType = UNSET
 
 
@@ -595,14 +606,23 @@ def encode_tree(
     return text.getvalue()
 
 
-def present_file(item: Item, download_url: str, oids: Mapping[str, str] = {}) -> File:
+def present_file(
+    item: Item,
+    download_url: str,
+    picture: Picture | None = None,
+    variants: list[FileVariant] | UnsetType = UNSET,
+    oids: Mapping[str, str] = {},
+) -> File:
+    """``picture``: what was made of an image."""
+    shown: Picture | Item = picture or item
     return File(
         id=item.id,
         name=item.name,
         content_type=item.content_type or "application/octet-stream",
         download_url=download_url,
         size=item.size,
-        dimensions=Dimensions(item.width, item.height) if item.width and item.height else UNSET,
+        dimensions=Dimensions(shown.width, shown.height) if shown.width and shown.height else UNSET,
+        variants=variants,
         git=present_blob(oids, item.content, item.path),
     )
 

@@ -40,7 +40,7 @@ HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 MARKDOWN = "text/markdown; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"
-_REVALIDATE = "public, max-age=0, must-revalidate"
+REVALIDATE = "public, max-age=0, must-revalidate"
 _WORD = re.compile(r"[^\W_]{2,}")
 _SUGGESTED = 5
 
@@ -48,7 +48,7 @@ _SUGGESTED = 5
 def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
     """An answer that is the same until something changes."""
     raw = body.encode() if isinstance(body, str) else body
-    headers = {"cache-control": _REVALIDATE}
+    headers = {"cache-control": REVALIDATE}
     if policy:
         headers["content-security-policy"] = policy
     return Answer(status, raw, content_type, headers, etag_of(raw), again=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from urllib.parse import parse_qs
 
@@ -38,12 +37,14 @@ from ..kit.clock import now
 from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
+from ..kit.insiders import Insiders
 from ..kit.metrics import Metrics
+from ..kit.owners import Owner
 from ..kit.proxies import address_key
-from ..kit.shares import SharedThreads
+from ..kit.shares import SharedThreads, request_threads
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
-from ..sites import PREVIEWED, PROXIED, find_site_by_hostname
+from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hostname
 from ..visits import asks_for_preview, host_name
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
@@ -57,6 +58,7 @@ from .pages import Kept
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
 from .tracking import note_view
+from .whole import Whole
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
@@ -112,11 +114,12 @@ def _cost_of_answer(visited: Visited) -> int | None:
 class Sites:
     """Answers the addresses of all sites."""
 
-    def __init__(self, context: Context, pool: ThreadPoolExecutor, events: EventQueue) -> None:
+    def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept = Kept()
+        self._kept, self._whole = Kept(), Whole()
+        self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
         self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
@@ -136,20 +139,32 @@ class Sites:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
         path = _path(request)
         name = host_name(request.header(b"host"))
-        generation = self._context.db.generation_lately()
-        site = self._hosts.find(name, generation)
         alone = _previews(request) or asks(request.query_string)
-        kept = self._find(site, path, request, generation) if site is not None and not alone else None
-        if kept is None and not alone:
-            kept = self._find_again(name, path, request)
+        turns = self._context.turns
+        kept = (
+            await turns.run(lambda: request.owner, self._find_kept, name, path, request)
+            if not alone
+            else None
+        )
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
             note_view(self._events, request, kept.made_of)
             return kept.answer
-        found = await in_turn(self._pool, self._make, request, name, path)
+        found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    def owner_of(self, request: Request) -> Owner:
+        """Whose turn a request is answered in: that of the organization whose site it visits, once somebody has."""
+        name = host_name(request.header(b"host"))
+        return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
+
+    def _find_kept(self, name: str, path: str, request: Request) -> Visited | None:
+        generation = self._context.db.generation_lately()
+        site = self._hosts.find(name, generation)
+        kept = self._find(site, path, request, generation) if site is not None else None
+        return kept if kept is not None else self._find_again(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
         form = prefers_markdown(request.header(b"accept"))
@@ -188,7 +203,7 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._cards, self._events)
+            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events)
             # Who accepts Markdown is answered otherwise at the same address.
             form = prefers_markdown(request.header(b"accept"))
 
@@ -207,6 +222,9 @@ class Sites:
             alone = _previews(request) or asks(request.query_string)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
+            if visited.made_of is not None:
+                place = "" if site else _site_path(request)
+                self._insiders.let_in(name, visited.made_of.site.organization_id, place)
             return visited.answer
 
     def _is_own(self, name: str) -> bool:
@@ -220,7 +238,7 @@ class Sites:
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
-        found = await in_turn(self._pool, self._post, request, body)
+        found = await in_turn(self._pool, request.owner, self._post, request, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
@@ -249,7 +267,7 @@ class Sites:
     def _post(self, request: Request, body: bytes) -> Answer | Later:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._cards, self._events, body)
+            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events, body)
             found = answer_post(view, host_name(request.header(b"host")), path)
         # What takes no longer than a visit goes on in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
@@ -276,17 +294,27 @@ class Sites:
             raise NotFound("This link is not good, or not any more.")
         return file_answer(self._context, grant, None)
 
+    def read_picture(self, request: Request) -> Answer:
+        """A logo or an icon of sites, for everybody."""
+        with self._context.db.read() as tx:
+            found = find_picture(tx, request.parameters["picture"])
+        if found is None or found[0].name != request.parameters["name"]:
+            raise NotFound("There is no such picture.")
+        return file_answer(self._context, *found, public=True)
+
     async def read_print(self, request: Request) -> Answer:
         """The PDF of a link: as soon as it is made, or after a while the news that it is still being made."""
         loop = asyncio.get_running_loop()
         until = loop.time() + _PATIENCE
         while True:
-            opened = await in_turn(self._pool, open_print, self._context, request.parameters["token"])
+            opened = await in_turn(
+                self._pool, request.owner, open_print, self._context, request.parameters["token"]
+            )
             if opened is None:
                 raise NotFound("This link is not good, or not any more.")
             if opened.file is not None:
                 file, size = opened.file, opened.size
-                return await in_turn(self._pool, file_answer, self._context, file, size)
+                return await in_turn(self._pool, request.owner, file_answer, self._context, file, size)
             if opened.error is not None:
                 return Answer(422, f"{opened.error}\n".encode(), TEXT, {"cache-control": "no-store"})
             if loop.time() > until:
@@ -331,6 +359,11 @@ def _previews(request: Request) -> bool:
     return asks_for_preview(request.query_string, request.headers.get(b"cookie", b""))
 
 
+def _site_path(request: Request) -> str:
+    """Where a site is at a host name that many share: the first two parts of the path."""
+    return "/".join(request.segments[:2])
+
+
 def _path(request: Request) -> str:
     """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
     for segment in request.segments:
@@ -355,7 +388,7 @@ def reader_edge(
     """Published sites as an ASGI application. ``events``: where it puts what visitors do, for whoever opens it to
     write now and then. ``others``: what it answers besides."""
     settings = context.settings
-    pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="octavo-read")
+    pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))
     return Edge(
         [
@@ -363,11 +396,12 @@ def reader_edge(
             Route(f"{PROXIED}{{site}}{ASSETS_PATH}/{{name}}", _ASSET),
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
+            Route(f"{PICTURES}{{picture}}/{{name}}", {"GET": Action("readPicture", sites.read_picture)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
             *others,
-            *public_routes(context),
+            *public_routes(context, pool),
             Route(
                 "/{path*}",
                 {"GET": Action("visitSite", sites.answer), "POST": Action("postToSite", sites.post)},
@@ -378,6 +412,7 @@ def reader_edge(
         compressor=Compressor(),
         refuse=text_error,
         headers=_HEADERS,
+        owner_of=sites.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),

@@ -10,13 +10,14 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from ..content import asker_at, markdown_page
+from ..content import Item, asker_at, markdown_page
 from ..core.document import Block, Document, plain_text, portable, walk
-from ..core.document.html import Asset, Context, Html, Target, render
+from ..core.document.html import COLUMN, Asset, Context, Html, ImageSource, Target, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.page_tree import PageTree
 from ..core.pages import Page
+from ..images import Picture, find_pictures, is_scaled, variant_name
 from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
 from ..kit.cache import ByteCache, share
@@ -58,12 +59,15 @@ _VARIANTS = 4
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _MANY_LINKS = 100
+_WIDE_COLUMN = 1120
+"""Pixels: how wide the text of a wide page is at most."""
 FEEDBACK_PATH = "~feedback"
 """Where ratings of pages are posted, below the base of their space."""
 _ORIGINS = 50
 """Hosts that the script of one page may speak to."""
 
 _PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_WRITTEN = share("pages as Markdown", 8)
 _NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
 
 _highlighter = Highlighter()
@@ -92,6 +96,15 @@ class Text(Struct, frozen=True):
     """The integrations that show blocks in it."""
 
 
+class MarkdownText(Struct, frozen=True):
+    """The text of a page as Markdown, or of a section, good as long as the answers to ``notes`` are the same. ``text``
+    is None where this section is not there for who asked; ``varies`` as in ``Text``."""
+
+    notes: Notes
+    text: str | None
+    varies: bool
+
+
 class Kept:
     """What is kept of pages, each part under what it is made of. ``pages`` are drawn pages
     with the views that they were drawn of: the same views, the same page."""
@@ -99,8 +112,13 @@ class Kept:
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
         self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
+        self.written: ByteCache[tuple[MarkdownText, ...]] = ByteCache(_WRITTEN)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
+
+
+def _column(page: Page) -> int:
+    return COLUMN if page.layout.width == "default" else _WIDE_COLUMN
 
 
 class PageBuilder:
@@ -142,8 +160,33 @@ class PageBuilder:
         if item is None:
             return None
         # A file that was replaced has another address, so that what browsers keep is never the old one.
-        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
-        return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
+        base = f"{self._visit.base}~files/{item.id}/"
+        url = f"{base}{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
+        picture = self._picture(item)
+        if picture is None:
+            return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
+        name = quote(variant_name(item.name), safe="")
+        sources = [
+            ImageSource(f"{base}{variant.width}/{name}?v={variant.file[:12]}", variant.width)
+            for variant in picture.variants
+        ]
+        if sources and sources[-1].width < picture.width:
+            sources.append(ImageSource(url, picture.width))
+        return Asset(
+            url=url,
+            name=item.name,
+            width=picture.width,
+            height=picture.height,
+            size=item.size,
+            sources=tuple(sources),
+        )
+
+    def _picture(self, item: Item) -> Picture | None:
+        if not is_scaled(item):
+            return None
+        return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(
+            item.content or ""
+        )
 
     def link(self, ref: dict[str, Any]) -> Target | None:
         """Where a resolved reference leads from here."""
@@ -255,6 +298,7 @@ class PageBuilder:
             labels=self._look.labels,
             new_tab=self._look.new_tab,
             direction=direction(self._look.locale),
+            column=_column(page),
         )
 
     def text(self, page: Page) -> Text:
@@ -263,7 +307,7 @@ class PageBuilder:
         look, visit = self._look, self._visit.visit
         key = (
             self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
-            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled,
+            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled, _column(page),
         )  # fmt: skip
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
@@ -286,10 +330,7 @@ class PageBuilder:
             ]
         origins: list[str] = []
         html = render(document, self._context(page, noted, origins))
-        if page.computed:
-            noted.ask("computed_state", page.id)
-        if documents.drawn:
-            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
+        self._ask_states(page, noted, documents)
         asked = [(str(rest[0]), answer) for (name, *rest), answer in noted.notes if name == "has_block"]
         blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
         varies = bool(page.computed or documents.drawn or asked)
@@ -403,18 +444,17 @@ class PageBuilder:
         if cover is None or not page.layout.cover:
             return None
 
-        def url(written: str | None) -> str | None:
+        def asset(written: str | None) -> Asset | None:
             if written is None:
                 return None
             ref = {"kind": "url", "url": written}
-            asset = self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
-            return asset.url if asset else None
+            return self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
 
-        light = url(cover.light)
+        light = asset(cover.light)
         if light is None:
             return None
         hero = page.layout.cover_size != "hero"
-        return CoverView(light=light, dark=url(cover.dark), hero=hero, height=cover.height or 240)
+        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
 
     def page(self, page: Page) -> PageView:
         text = self.text(page)
@@ -532,28 +572,58 @@ class PageBuilder:
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
+        """What was written once, if it would be written the same."""
+        facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
+        visit = self._visit.visit
+        # Other places of the page are not beside one section of it, nor is this page alone beside others.
+        own = None if alone and section is None else visit.public(self.href(page))
+        note = self._note(page) if alone else ""
+        key = (
+            self._view.state.space_id, page.id, page.body, page.file_path, page.title, page.description, section, own,
+            note, visit.base, self._visit.base, visit.published, self._hosts,
+        )  # fmt: skip
+        # Among others a page is written once for all: what many are written for would take the place of what is asked.
+        known = (self._kept.written.get(key) or ()) if alone else ()
+        found = next((text for text in known if facts.agree_with(text.notes)), None)
+        if found is None:
+            found = self._write(page, Noted(facts, self._visit), own, section, note)
+        if alone and found not in known:
+            known = (found, *known[: _VARIANTS - 1])
+            size = sum(len(text.text or "") + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
+            self._kept.written.put(key, known, size)
+        self.varies = self.varies or found.varies
+        return found.text
+
+    def _write(
+        self, page: Page, noted: Noted, own: str | None, section: str | None, note: str
+    ) -> MarkdownText:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
         def address(ref: dict[str, Any]) -> str | None:
-            target = self.link(ref)
+            target = noted.link(ref)
             if target is None or target.href is None:
                 return None
             if target.href.startswith("#"):
-                # Other places of the page are not beside one section of it.
-                near = alone and section is None
-                return target.href if near else f"{public(self.href(page))}{target.href}"
+                return f"{own}{target.href}" if own is not None else target.href
             url = public(target.href) if target.href.startswith("/") else target.href
             if target.title:
                 titles[url] = target.title
             return url
 
-        documents = Documents(self._tx, self._view, self._resolver)
+        documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         written = documents.to_write(page, address, section=section)
-        self.varies = self.varies or bool(documents.drawn or page.computed)
-        if section is not None and not written.nodes:
-            return None
-        return markdown_page(page, portable(written, titles), self._note(page) if alone else "")
+        is_there = section is None or bool(written.nodes)
+        text = markdown_page(page, portable(written, titles), note) if is_there else None
+        self._ask_states(page, noted, documents)
+        return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
+
+    def _ask_states(self, page: Page, noted: Noted, documents: Documents) -> None:
+        """Notes what a page was made of that changes without a revision."""
+        if page.computed:
+            noted.ask("computed_state", page.id)
+        if documents.drawn:
+            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
 
     def _note(self, page: Page) -> str:
         """What a program that reads one page should know about the rest."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -20,7 +20,6 @@ from ..kit.db import Transaction
 from ..sites import localize
 from ..spaces import get_titles
 from ..visits import SiteVisit, SpaceVisit
-from .pages import PageBuilder
 from .sites import listed_pages
 
 LLMS_PARTS = "~llms"
@@ -31,8 +30,6 @@ _MAX_INDEX = 40_000
 """Characters of one llms.txt: what programs read at once."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
-_WHOLE = 16 * 1024 * 1024
-"""Characters of all pages in one text."""
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
@@ -193,36 +190,6 @@ def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:
             above = [page for page in entry.space.view.tree.ancestors(entry.page) if page.kind == "document"]
             lines.append(f"{'  ' * len(above)}- [{_in_line(entry.page.title)}]({entry.address})")
     return "\n".join(lines) + "\n"
-
-
-def whole_text(tx: Transaction, visit: SiteVisit, build: Callable[[SpaceVisit], PageBuilder]) -> str:
-    """All pages of a site in one text, each as its Markdown. Of a site that is larger, the first pages that fit; the
-    text then says at its head and at its end how many these are, and with which page to go on."""
-    parts: list[str] = []
-    size, left = 0, 0
-    next_page = ""
-    builder: PageBuilder | None = None
-    at: SpaceVisit | None = None
-    for space, page in listed_pages(tx, visit):
-        if left:
-            left += 1
-            continue
-        if builder is None or space is not at:
-            builder, at = build(space), space
-        url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
-        part = f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}"
-        if size + len(part) > _WHOLE:
-            left, next_page = 1, Entry(space, page).markdown
-            continue
-        parts.append(part)
-        size += len(part)
-    cut = (
-        f"\n> This text is cut: it has the first {len(parts)} of {len(parts) + left} pages. The next page is "
-        f"{next_page}, and {visit.published}llms.txt lists all.\n"
-    )
-    return "".join(
-        (f"# {visit.site.title}\n", cut, *parts, cut) if left else (f"# {visit.site.title}\n", *parts)
-    )
 
 
 # --- skills and cards -------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ..kit.routing import Routes
 from ..visits import SiteVisit, SpaceVisit
 from .cards import Cards
 from .pages import Kept
+from .whole import Whole
 
 Rate = Literal["visits", "questions", "tries"]
 """What a request counts as besides a visit, which each is: a question to a model, or something sent elsewhere."""
@@ -31,13 +32,14 @@ Pool = Literal["visits", "questions", "scripts", "calls", "images"]
 
 class View(Struct, frozen=True):
     """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
-    images. ``events``: what visitors did. ``body``: of a POST."""
+    images, ``whole`` writes all of them in one text. ``events``: what visitors did. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: Kept
     cards: Cards
+    whole: Whole
     events: EventQueue
     body: bytes = b""
 

@@ -11,7 +11,7 @@ from typing import Literal
 from markupsafe import Markup
 from msgspec import Struct
 
-from ..core.document.html import BlockLabels, Heading
+from ..core.document.html import Asset, BlockLabels, Heading
 
 Sign = Markup | None
 
@@ -340,10 +340,15 @@ class Layout(Struct, frozen=True, kw_only=True):
 class CoverView(Struct, frozen=True, kw_only=True):
     """``hero`` runs over the whole width, otherwise it is as wide as the text; height in pixels."""
 
-    light: str
-    dark: str | None = None
+    light: Asset
+    dark: Asset | None = None
     hero: bool = False
     height: int = 240
+
+    def sizes(self, image: Asset) -> str:
+        """How wide an image is shown: so that it fills the screen, and is as high as it is to be."""
+        high = -(-self.height * image.width // image.height) if image.width and image.height else 0
+        return f"max(100vw, {high}px)"
 
 
 class PageView(Struct, frozen=True, kw_only=True):

@@ -11,11 +11,12 @@ from .process import (
     Log,
     ScriptError,
     ScriptFailed,
+    ScriptProcess,
     command,
     find_deno,
 )
 
 __all__ = [
     "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
-    "ScriptFailed", "HostRequest", "command", "find_deno",
+    "ScriptFailed", "ScriptProcess", "HostRequest", "command", "find_deno",
 ]  # fmt: skip

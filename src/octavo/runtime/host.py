@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable
 
 from ..errors import Unavailable
+from ..kit.owners import Owner
 from ..kit.permits import waiting
-from ..kit.shares import Owner, Shares
+from ..kit.shares import Shares
 from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
 
 log = logging.getLogger(__name__)

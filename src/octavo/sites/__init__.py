@@ -7,6 +7,9 @@ from . import (
     prints as prints,
 )
 from . import (
+    repositories as repositories,
+)
+from . import (
     sharing as sharing,
 )
 from . import (
@@ -42,6 +45,8 @@ from .customization.editing import (
     put_customization,
 )
 from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
+from .pictures import find_picture
+from .pictures_wire import PICTURES
 from .previewing import (
     PREVIEW,
     PREVIEWED,
@@ -95,6 +100,7 @@ from .structure.arranging import (
     describe_site,
     find_parts,
     name_spaces,
+    provide_spaces,
     require_bounds,
 )
 from .structure.outline import (
@@ -132,6 +138,7 @@ __all__ = [
     "MAX_TOKEN",
     "Other",
     "Outline",
+    "PICTURES",
     "PREVIEW",
     "PREVIEWED",
     "PROXIED",
@@ -153,6 +160,7 @@ __all__ = [
     "find_empty_spaces",
     "find_lead",
     "find_link_by_key",
+    "find_picture",
     "find_site",
     "find_site_by_basename",
     "find_site_by_docs_source",
@@ -177,6 +185,7 @@ __all__ = [
     "make_visitor_token",
     "may_open",
     "name_spaces",
+    "provide_spaces",
     "own_url",
     "present_site",
     "prints",

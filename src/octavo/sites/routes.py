@@ -10,10 +10,23 @@ from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
 from ..search import SearchListing, SearchSpace
-from . import addresses, ads, editing, hostnames, organization_routes, publishing, scripts, searching, store
+from . import (
+    addresses,
+    ads,
+    editing,
+    git_routes,
+    hostnames,
+    organization_routes,
+    pictures,
+    publishing,
+    scripts,
+    searching,
+    store,
+)
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
 from .creating import create_site as create
+from .pictures_wire import CreatePicture, Picture, present_picture
 from .profile import present_profile
 from .profile_wire import IntegrationScript, PublishedSite, SearchSite, UserSitePermission
 from .publishing import require_publishable
@@ -32,7 +45,7 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["organization_routes"]
+__all__ = ["git_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:
@@ -307,3 +320,47 @@ def remove_hostname(call: Call, site: SiteAccess) -> bool:
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True
+
+
+# --- pictures for looks ----------------------------------------------------------------------------------
+
+_PICTURES = "/orgs/{organizationId}/pictures"
+
+
+@operation("listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[Picture], extension=True)
+def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Picture]:
+    """The pictures that an organization uploaded for its sites, oldest first."""
+    with call.db.read() as tx:
+        found = pictures.list_pictures(tx, org.organization_id, query.limit, query.page)
+        return present_slice(found, lambda row: present_picture(call, row))
+
+
+@operation(
+    "createPicture",
+    "POST",
+    _PICTURES,
+    needs=Can.CREATE_CONTENT,
+    returns=Picture,
+    status=201,
+    errors=(400, 404),
+    extension=True,
+)
+def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Picture:
+    """A picture made of a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG or an icon. Everybody who knows its
+    `url` has it; customization names that."""
+    with call.db.write() as tx:
+        return present_picture(call, pictures.create(tx, call.context, org, body.storage_key))
+
+
+@operation(
+    "deletePicture",
+    "DELETE",
+    _PICTURES + "/{pictureId}",
+    needs=Can.CREATE_CONTENT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
+    """Removes a picture. Sites that show it show none."""
+    with call.db.write() as tx:
+        return pictures.delete(tx, org, picture_id)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..kit.tables import Table, declare, row
+from ..images import on_made
+from ..kit.tables import Table, declare, file, row
 from .kinds import SiteType, Visibility
 from .places import check_former_name, check_site
 from .redirects.kinds import Kind as RedirectKind
+from .store import touch_sites
 
 Localized = dict[str, dict[str, str]]
 _OF_SITE = "site_id IN (SELECT id FROM sites WHERE organization_id = :org)"
@@ -62,4 +64,7 @@ declare(
         stays="is tried by one person here",
         json={"customization": dict, "override": dict},
     ),
+    Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
+# Pages that show images are drawn again with what was made of these.
+on_made(touch_sites)

@@ -130,6 +130,15 @@ def list_spaces(
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
+def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
+    """All spaces directly in a collection, oldest first, without those in the trash."""
+    rows = tx.all(
+        f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
+        id=collection_id,
+    )
+    return [SpaceRow(*row) for row in rows]
+
+
 def _seen_rows(
     tx: Transaction,
     seen: Seen,

@@ -9,7 +9,8 @@ from typing import IO
 
 from ..content import State
 from ..kit.context import Context
-from ..kit.shares import Owner, Shares
+from ..kit.owners import Owner
+from ..kit.shares import Shares
 from .exporting import export_files
 
 PLACES = Shares("archives are being made", 4)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import posixpath
 import re
 import zipfile
@@ -12,14 +9,15 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote
 
 from ..core.document import DocumentError
 from ..core.free_names import free_name
 from ..core.links import relative_href
 from ..core.paths import numbered_path
-from ..kit.files import FileStore, detect_type
+from ..kit.files import FileStore
 from ..uploads import UploadRow
+from .inline_images import MAX_INLINE_IMAGE, name_image, read_data_url
 from .opening import open_source
 from .readers import read_source
 from .sources import Source, SourceError
@@ -28,20 +26,11 @@ MAX_PAGE = 10 * 1024 * 1024
 """Bytes of HTML, or of the text of a Word document, that become one page."""
 MAX_WORD = 200 * 1024 * 1024
 """Bytes that a Word document may have unpacked."""
-MAX_INLINE_IMAGE = 10 * 1024 * 1024
 ASSETS = ".gitbook/assets"
-RASTER = {
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/gif": ".gif",
-    "image/webp": ".webp",
-    "image/avif": ".avif",
-}
 _HTML = (".html", ".htm", ".xhtml")
 _MARKDOWN = (".md", ".markdown")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-_DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[\w=-]+)*?(;base64)?,(.*)", re.DOTALL | re.IGNORECASE)
 
 Tick = Callable[[], None]
 """Called between files; raises when the run is over."""
@@ -253,13 +242,13 @@ class _Conversion:
 
     def _asset(self, path: str, data: bytes) -> str | None:
         """Where the bytes of an image inside a page are kept: from the root, with a leading slash."""
-        ending = RASTER.get(detect_type(data[:64], ""))
-        if ending is None or len(data) > MAX_INLINE_IMAGE:
+        name = name_image(data)
+        if name is None:
             self.made.problem(
                 path, "image_left_out", "an image inside the page is too large or of no known format"
             )
             return None
-        asset = f"{ASSETS}/{hashlib.sha256(data).hexdigest()[:20]}{ending}"
+        asset = f"{ASSETS}/{name}"
         if asset not in self.assets and asset not in self.known:
             self.assets.add(asset)
             self.folder.add(self.made, asset, data)
@@ -285,7 +274,7 @@ class _Conversion:
 
     def _image(self, path: str, new: str, source: str) -> str | None:
         if source.lower().startswith("data:"):
-            data = _inline_bytes(source)
+            data = read_data_url(source)
             source = (self._asset(path, data) if data else None) or ""
             if not source:
                 return None
@@ -338,16 +327,6 @@ def _free(path: str, taken: set[str]) -> str:
     path = free_name(path, lambda name: name.casefold() in taken, lambda number: numbered_path(path, number))
     taken.add(path.casefold())
     return path
-
-
-def _inline_bytes(url: str) -> bytes | None:
-    found = _DATA_URL.fullmatch(url) if len(url) < MAX_INLINE_IMAGE * 3 // 2 else None
-    if found is None:
-        return None
-    try:
-        return base64.b64decode(unquote(found[3])) if found[2] else unquote_to_bytes(found[3])
-    except (binascii.Error, ValueError):
-        return None
 
 
 def _check_word(place: Path) -> None:

@@ -461,13 +461,8 @@ class _Maker:
         text = _squeezed(_plain({"nodes": nodes}))
         if not text:
             return []
-        pinned = element.get("id") or next((a.get("id") or a.get("name") for a in element.iter("a")), None)
-        parent = element.getparent()
-        if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):
-            pinned = parent.get("id") if parent[0] is element else None
-        data = {}
-        if pinned and re.fullmatch(r"[\w.:-]{1,100}", pinned) and pinned != slug(text):
-            data["id"] = pinned
+        pinned = _pinned(element)
+        data = {"id": pinned} if pinned and pinned != slug(text) else {}
         # The title is above; 0 is a heading that may be it.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
         return [_block(f"heading-{min(level - 1, 3)}", nodes, **({} if level == 1 else data))]
@@ -704,6 +699,39 @@ def _width_of(image: Any) -> int | dict[str, Any] | None:
     return None
 
 
+def title_of(tree: Any) -> str:
+    """What a page calls itself: its first heading, else its title without the name of its site."""
+    for heading in _main_content(tree).iter("h1"):
+        if words := _squeezed(_plain({"nodes": _Maker(str, str, MAX_DEPTH)._inlines_in(heading, ())})):
+            return words[:MAX_TITLE]
+    return _told_title(tree)[:MAX_TITLE]
+
+
+def _pinned(heading: Any) -> str:
+    """The id that a heading has of its own; empty where it has none that an anchor can be."""
+    pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
+    parent = heading.getparent()
+    if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):
+        pinned = parent.get("id") if parent[0] is heading else None
+    return pinned if pinned and re.fullmatch(r"[\w.:-]{1,100}", pinned) else ""
+
+
+def anchors_of(tree: Any) -> dict[str, str]:
+    """The anchor that each id in a page leads to: that of its heading, or of the one above it. Empty for what is above
+    the first, as for the title of the page."""
+    anchors: dict[str, str] = {}
+    at = ""
+    for element in _main_content(tree).iter(etree.Element):
+        if re.fullmatch(r"h[1-6]", element.tag) and _is_shown(element):
+            words = _squeezed("".join(element.itertext()))
+            at = "" if element.tag == "h1" and not at else _pinned(element) or slug(words)
+            anchors |= {own: at for own in (element.get("id"), element.getparent().get("id")) if own}
+        for own in (element.get("id"), element.get("name") if element.tag == "a" else None):
+            if own:
+                anchors.setdefault(own, at)
+    return anchors
+
+
 def _language_of(pre: Any) -> str | None:
     around = [pre, *pre.iter("code")]
     parent = pre.getparent()
@@ -785,19 +813,42 @@ def _trimmed(run: Iterable[Node]) -> list[Node]:
 
 def _collapsed(run: Iterable[Node]) -> Iterator[Node]:
     spaced = True
+    held: Node | None = None
     for node in run:
         if node["object"] == "inline":
+            if held is not None:
+                yield held
+                held = None
             if node.get("nodes") is not None:
                 node = {**node, "nodes": list(_collapsed(node["nodes"])) or [_text("")]}
             spaced = False
             yield node
             continue
         leaf = node["leaves"][0]
-        text = leaf["text"]
-        if text != "\n" or leaf["marks"]:
+        text, marks = leaf["text"], [mark["type"] for mark in leaf["marks"]]
+        is_break = text == "\n" and not marks
+        if not is_break:
             text = _SPACES.sub(" ", text)
             if spaced:
                 text = text.lstrip(" ")
-        if text:
-            spaced = text[-1] in " \n"
-            yield _text(text, [mark["type"] for mark in leaf["marks"]])
+        if not text:
+            continue
+        spaced = text[-1] in " \n"
+        # Pages in colours have an element a word: what is marked alike is one text.
+        if (
+            held is not None
+            and not is_break
+            and held["leaves"][0]["text"] != "\n"
+            and _marks_of(held) == marks
+        ):
+            held["leaves"][0]["text"] += text
+            continue
+        if held is not None:
+            yield held
+        held = _text(text, marks)
+    if held is not None:
+        yield held
+
+
+def _marks_of(node: Node) -> list[str]:
+    return [mark["type"] for mark in node["leaves"][0]["marks"]]

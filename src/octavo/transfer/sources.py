@@ -128,6 +128,13 @@ class Source:
             self._files[path] = (size, opening)
             self._folders.update(folders_of(path))
 
+    def replace(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
+        """Other bytes for a file that is there. Raises SourceError for more than a source may have."""
+        self.total += size - self._files[path][0]
+        if self.total > MAX_TOTAL:
+            raise SourceError(f"more than {MAX_TOTAL // 1024**3} GB of files")
+        self._files[path] = (size, opening)
+
     def within(self, folder: str, *, without: str = "") -> Source:
         """What lies in a folder, named with a slash at its end, as a source of its own; of problems those of its own
         files. The empty folder is all of it. ``without``: a path that is left out."""

@@ -25,8 +25,9 @@ from ..core.links import relative_href
 from ..core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
-from .converting import ASSETS, MAX_PAGE, RASTER, Folder, Tick
+from .converting import ASSETS, MAX_PAGE, Folder, Tick
 from .html import convert, parse_html
+from .inline_images import RASTER
 from .sources import Source, SourceError
 
 AGENT = "Octavo"

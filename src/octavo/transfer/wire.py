@@ -23,7 +23,7 @@ class WebsiteSource(Struct, tag="website"):
 
 SourceKind = Literal[
     "octavo", "markdown", "html", "docusaurus", "mkdocs", "mintlify", "vitepress", "starlight", "nextra", "hugo", "jekyll",
-    "github-wiki", "obsidian", "sphinx", "notion", "confluence",
+    "github-wiki", "obsidian", "sphinx", "notion", "confluence", "confluence-xml", "antora", "asciidoc",
 ]  # fmt: skip
 
 

@@ -6,11 +6,10 @@ as in the IETF's draft of resumable uploads for HTTP (``Upload-Offset``, ``Uploa
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import tempfile
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -24,17 +23,16 @@ from ..errors import (
     TooManyRequests,
 )
 from ..kit import ids
-from ..kit.asgi import Action, Answer, Request, Route
+from ..kit.asgi import Action, Answer, Request, Route, in_thread
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.jobs import job, schedule
+from ..kit.shares import SharedThreads
 from ..spaces import release, retain
 from . import store
 from .store import UploadRow
 from .wire import Kind, NewUpload, SignedUpload
-
-T = TypeVar("T")
 
 PURPOSE = "upload"
 PATH = "/uploads"
@@ -46,6 +44,7 @@ LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
     "page_file": 100 * 1024 * 1024,
+    "customization_picture": 5 * 1024 * 1024,
 }
 MAX_PARTS = 500
 """Parts in which a file may come; each is kept by itself until all are there."""
@@ -115,25 +114,33 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
-def upload_route(context: Context) -> Route:
+def upload_route(context: Context, pool: SharedThreads) -> Route:
     """``/uploads/{token}``: takes the bytes piece by piece, never more than were announced. ``PUT`` takes all of them,
-    ``PATCH`` those behind ``Upload-Offset``; ``GET`` and ``HEAD`` say how many there are."""
+    ``PATCH`` those behind ``Upload-Offset``; ``GET`` and ``HEAD`` say how many there are. ``pool``: threads that store
+    them."""
+
+    async def open_upload(request: Request) -> UploadRow:
+        return await in_thread(pool, request.owner, _open, context, request.parameters["token"])
+
+    async def store_in_turn(function: Callable[..., object], upload: UploadRow, *arguments: Any) -> None:
+        owner = (upload.organization_id, upload.user_id)
+        await in_thread(pool, owner, function, context, upload, *arguments)
 
     async def put(request: Request) -> Answer:
-        upload = await _in_thread(_open, context, request.parameters["token"])
+        upload = await open_upload(request)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             try:
                 size = await _receive(request, spool, upload.size)
             except BadRequest:
-                await _in_thread(_keep_part, context, upload, 0, spool)
+                await store_in_turn(_keep_part, upload, 0, spool)
                 raise
             if size < upload.size:
                 raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
-            await _in_thread(_keep, context, upload, spool)
+            await store_in_turn(_keep, upload, spool)
         return _answer(upload, upload.size, is_done=True)
 
     async def append(request: Request) -> Answer:
-        upload = await _in_thread(_open, context, request.parameters["token"])
+        upload = await open_upload(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
             raise BadRequest("Upload-Offset: expected how many bytes of the file came before.")
@@ -143,28 +150,24 @@ def upload_route(context: Context) -> Route:
             try:
                 size = await _receive(request, spool, upload.size - start)
             except BadRequest:
-                await _in_thread(_keep_part, context, upload, start, spool)
+                await store_in_turn(_keep_part, upload, start, spool)
                 raise
             if size == upload.size:
-                await _in_thread(_keep, context, upload, spool)
+                await store_in_turn(_keep, upload, spool)
             else:
-                await _in_thread(_keep_part, context, upload, start, spool)
+                await store_in_turn(_keep_part, upload, start, spool)
                 if start + size == upload.size:
-                    await _in_thread(_join, context, upload)
+                    await store_in_turn(_join, upload)
         return _answer(upload, start + size, is_done=start + size == upload.size)
 
     async def tell(request: Request) -> Answer:
-        upload = await _in_thread(_open, context, request.parameters["token"])
+        upload = await open_upload(request)
         return _answer(upload, _came(upload), is_done=upload.hash is not None)
 
     actions = {"PUT": put, "PATCH": append, "GET": tell}
     return Route(
         f"{PATH}/{{token}}", {method: Action("upload", answer) for method, answer in actions.items()}
     )
-
-
-async def _in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
 
 
 async def _receive(request: Request, spool: Any, limit: int) -> int:

@@ -144,6 +144,14 @@ TOLD_ELSEWHERE = {
         "takes what a hoster signed with the secret of the space's sync",
         "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
     ),
+    **dict.fromkeys(
+        ("receiveCollectionGitHook", "receiveSiteGitHook"),
+        Elsewhere(
+            400,
+            "takes what a hoster signed with the secret of the sync",
+            "gitsync/test_projects.py::test_over_http_with_one_hook",
+        ),
+    ),
     "receiveSamlResponse": Elsewhere(
         400,
         "takes a form with an identity provider's signature",

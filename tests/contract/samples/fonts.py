@@ -18,4 +18,7 @@ SAMPLES = {
         outcomes=_UPLOADER,
     ),
     "deleteCustomFont": Sample(),
+    "listPictures": Sample(),
+    "createPicture": Sample(body=lambda place: {"storageKey": place["pictureKey"]}, outcomes=_UPLOADER),
+    "deletePicture": Sample(),
 }

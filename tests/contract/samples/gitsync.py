@@ -26,6 +26,34 @@ def _local(world, place):
     world.context.settings = replace(world.context.settings, allow_file_remotes=True)
 
 
+_COLLECTION, _SITE = "/collections/{collectionId}/git", "/orgs/{organizationId}/sites/{siteId}/git"
+_PREVIEWED = {"remote": f"file://{_REPOSITORY}", "branch": "main", "first": "export"}
+
+
+def _connect_all(at):
+    def connect(world, place):
+        path = place.path(f"{at}/sync")
+        if world.call(place.admin, "GET", path).status_code != 200:
+            world.post(place.admin, path, {**_TARGET, "folder": f"{place.name}{len(at)}/", "first": "import"})
+
+    return connect
+
+
+def _all(name, at):
+    """What is synced as one with its spaces."""
+    body = {**_TARGET, "first": "import", "folder": name}
+    return {
+        f"preview{name}GitSync": Sample(before=_local, body=_PREVIEWED),
+        f"connect{name}GitSync": Sample(body=body),
+        f"get{name}GitSync": Sample(before=_connect_all(at)),
+        f"update{name}GitSync": Sample(before=_connect_all(at), body={"pollSeconds": 60}),
+        f"disconnect{name}GitSync": Sample(before=_connect_all(at)),
+        f"run{name}GitSync": Sample(before=_connect_all(at), body={}),
+        f"rotate{name}GitSyncSecret": Sample(before=_connect_all(at)),
+        f"receive{name}GitHook": Sample(),
+    }
+
+
 SAMPLES = {
     # No worker runs: nobody asks the address.
     "importGitRepository": Sample(body=_OLD),
@@ -45,4 +73,6 @@ SAMPLES = {
     "pushChangeRequestToGit": Sample(before=_connect, body={"branch": "octavo/words"}),
     "rotateGitSyncSecret": Sample(before=_connect),
     "receiveGitHook": Sample(),
+    **_all("Collection", _COLLECTION),
+    **_all("Site", _SITE),
 }

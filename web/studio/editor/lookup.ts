@@ -22,6 +22,8 @@ export interface Asset {
   size?: number;
   width?: number;
   height?: number;
+  /** An image in the widths that there are, for screens of any width. */
+  sources?: string;
   /** On a server that is not ours, which nothing is loaded from. */
   foreign?: boolean;
 }
@@ -150,6 +152,7 @@ export class Lookup {
       size: file.size,
       width: size?.width,
       height: size?.height,
+      sources: sourcesOf(file),
     };
   }
 
@@ -197,6 +200,15 @@ export class Lookup {
       });
     return answer.data as Schemas["DocumentPage"] | undefined;
   }
+}
+
+/** The `srcset` of an image of ours; its addresses have neither blanks nor commas. */
+export function sourcesOf(file: Schemas["File"]): string | undefined {
+  const variants = file.variants ?? [];
+  const own = file.dimensions?.width ?? 0;
+  const all = variants.map(({ downloadURL, width }) => `${downloadURL} ${width}w`);
+  if (all.length && variants.at(-1)!.width < own) all.push(`${file.downloadURL} ${own}w`);
+  return all.join(", ") || undefined;
 }
 
 function decodeName(url: string): string {

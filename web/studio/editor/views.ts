@@ -274,6 +274,9 @@ function bytes(size: number): string {
   return `${value >= 10 || !at ? Math.round(value) : value.toFixed(1)} ${units[at]}`;
 }
 
+/** How wide the text of a page is, in pixels. */
+const COLUMN = 736;
+
 /** Pictures for one theme or both; what cannot be found says so in its place. */
 export function drawPicture(data: Data, lookup: Lookup, className?: string): HTMLElement[] {
   const parts: [unknown, string | undefined][] = [[data.ref, data.refDark ? "only-light" : undefined]];
@@ -295,6 +298,10 @@ export function drawPicture(data: Data, lookup: Lookup, className?: string): HTM
     lookup.asset(ref).then((asset?: Asset) => {
       if (asset === undefined) return missing(image, ref);
       if (asset.foreign) return elsewhere(image, asset.url);
+      if (asset.sources) {
+        image.sizes = `(max-width: 767px) 100vw, ${COLUMN}px`;
+        image.srcset = asset.sources;
+      }
       image.src = asset.url;
       const ratio = asset.width && asset.height ? asset.height / asset.width : 0;
       const own = width === null && height === null && ratio;

@@ -11,6 +11,7 @@ or scripts, and everything is readable without JavaScript.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -63,14 +64,38 @@ class Target(Struct, frozen=True, kw_only=True):
     user: bool = False
 
 
+COLUMN = 736
+"""Pixels: how wide a column of text is on a page."""
+_MARGIN = 40
+"""Pixels beside the text on a narrow screen."""
+_NARROW = 767
+"""Pixels: up to here a screen is narrow."""
+_LINE, _ROW = 24, 96
+"""Pixels: how high an image is in a line of text, and in a cell."""
+
+
+class ImageSource(Struct, frozen=True):
+    """An image in one width, in pixels."""
+
+    url: str
+    width: int
+
+
 class Asset(Struct, frozen=True, kw_only=True):
-    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, where known."""
+    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, where known. ``sources``: an
+    image in the widths that there are, itself included where it is the widest; empty where there is one alone."""
 
     url: str
     name: str = ""
     width: int | None = None
     height: int | None = None
     size: int | None = None
+    sources: tuple[ImageSource, ...] = ()
+
+    @property
+    def srcset(self) -> str | None:
+        """The attribute of that name: addresses have neither blanks nor commas."""
+        return ", ".join(f"{source.url} {source.width}w" for source in self.sources) or None
 
 
 class BlockLabels(Struct, frozen=True, kw_only=True):
@@ -179,7 +204,7 @@ class Context(Struct, frozen=True, kw_only=True):
     that draws listings in that language; ``highlight(code, syntax)`` the
     coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves. ``direction``: that of the page, ``ltr`` or
-    ``rtl``; text that runs the other way says so.
+    ``rtl``; text that runs the other way says so. ``column``: how wide the text is on a wide screen, in pixels.
     """
 
     link: Callable[[Data], Target | None] = _link
@@ -197,6 +222,7 @@ class Context(Struct, frozen=True, kw_only=True):
     new_tab: bool = False
     anchors: bool = True
     direction: str | None = None
+    column: int = COLUMN
 
 
 class Heading(Struct, frozen=True):
@@ -515,8 +541,10 @@ class _Renderer:
         asset = self.context.file(ref) if ref is not None else None
         return asset if asset is not None and safe_url(asset.url) is not None else None
 
-    def _picture(self, data: Data, *, lazy: bool, class_: str | None = None) -> list[Piece]:
-        """One image, or one for each theme."""
+    def _picture(
+        self, data: Data, *, lazy: bool, class_: str | None = None, line: int | None = None
+    ) -> list[Piece]:
+        """One image, or one for each theme. ``line``: how high it is shown in pixels, whatever its size."""
         light, dark = self._asset(_ref(data)), self._asset(_ref(data, "refDark"))
         if light is None:
             return []
@@ -535,6 +563,8 @@ class _Renderer:
                     "img",
                     class_=_classes(class_, theme),
                     src=safe_url(asset.url),
+                    srcset=asset.srcset,
+                    sizes=self._sizes(asset, width, line) if asset.sources else None,
                     alt=text_of(data, "alt") or "",
                     width=own_width,
                     height=own_height,
@@ -543,6 +573,19 @@ class _Renderer:
                 )
             )
         return out
+
+    def _sizes(self, asset: Asset, width: str | None, line: int | None) -> str:
+        """How wide an image is shown, as a browser is told before it knows the page: never less than it will be."""
+        most = self.context.column
+        if line is not None and asset.width and asset.height:
+            shown = -(-line * asset.width // asset.height)
+        elif width is not None and width.endswith("%"):
+            shown = math.ceil(most * float(width[:-1]) / 100)
+        else:
+            shown = int(float(width or asset.width or most))
+        shown = min(shown, most)
+        narrow = min(shown + _MARGIN, _NARROW)
+        return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     # Blocks of text.
 
@@ -1404,7 +1447,8 @@ class _Renderer:
             told = one if isinstance(one, dict) else {"kind": "url", "url": one}
             ref = _ref(told) or told
             if picture:
-                out += self._picture({"ref": ref, "alt": told.get("alt")}, lazy=True, class_="cell-image")
+                shown = {"ref": ref, "alt": told.get("alt")}
+                out += self._picture(shown, lazy=True, class_="cell-image", line=_ROW)
             else:
                 asset = self._asset(ref)
                 if asset is not None:
@@ -1522,7 +1566,8 @@ class _Renderer:
 
     def inline_image(self, node: Inline) -> Pieces:
         size = "line" if node.data.get("size") == "line" else "original"
-        return self._picture(node.data, lazy=True, class_=f"image-{size}")
+        line = _LINE if size == "line" else None
+        return self._picture(node.data, lazy=True, class_=f"image-{size}", line=line)
 
     def annotation(self, node: Inline) -> Pieces:
         return self._note_button(node, node.nodes)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import quote
+
+import msgspec
 
 from ...errors import NotFound
 from ...kit.asgi import Answer
+from ...kit.compression import gzip_pieces, takes_gzip
+from ...kit.db import Transaction
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
-from ..answers import MARKDOWN, TEXT, Frame, same, with_headers
+from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, same, with_headers
 from ..mcp import MCP_PATHS
 from ..pages import PageBuilder
 from ..programs import (
@@ -21,9 +26,8 @@ from ..programs import (
     sitemap_markdown,
     skill_text,
     well_known,
-    whole_text,
 )
-from ..sites import robots_text, sitemap_xml
+from ..sites import listed_pages, robots_text, sitemap_xml
 from ..table import Later, View, route
 from ..tracking import location_at
 from .pages import read_page
@@ -99,14 +103,19 @@ def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
     return with_headers(same(body, media_type), {"access-control-allow-origin": "*"})
 
 
-@route("readWhole", "llms-full.txt", kept=True)
+@route("readWhole", "llms-full.txt")
 def read_whole(view: View, visit: SiteVisit) -> Answer:
-    builders: list[PageBuilder] = []
+    def build(tx: Transaction, space: SpaceVisit) -> PageBuilder:
+        return Frame(msgspec.structs.replace(view, tx=tx), space).builder
 
-    def build(space: SpaceVisit) -> PageBuilder:
-        builders.append(Frame(view, space).builder)
-        return builders[-1]
+    pages = list(listed_pages(view.tx, visit))
+    packs = takes_gzip(view.request.header(b"accept-encoding"))
 
-    text = whole_text(view.tx, visit, build)
-    visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
-    return _counted(visit, same(text, TEXT))
+    def pieces() -> Iterator[bytes]:
+        found = view.whole.pieces(view.context, visit, pages, build)
+        return gzip_pieces(found) if packs else found
+
+    headers = {"cache-control": REVALIDATE, "vary": "Accept-Encoding"}
+    if packs:
+        headers["content-encoding"] = "gzip"
+    return _counted(visit, Answer(200, content_type=TEXT, headers=headers, stream=pieces))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ...access import SiteAccess
 from ...core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, walk_docs
 from ...core.free_names import free_name
 from ...core.pages import ranks, slugify
@@ -17,7 +18,7 @@ from ...errors import BadRequest
 from ...kit import ids
 from ...kit.db import Transaction
 from ...kit.outbox import emit
-from ...spaces import get_titles
+from ...spaces import get_space, get_titles, update_space
 from ..store import SiteRow, get_site, set_docs_source, update_site
 from . import store
 from .changing import RESERVED, change_structure, read_path
@@ -70,14 +71,19 @@ def _localized(entry: DocsEntry) -> str | None:
 
 
 def arrange_site(
-    tx: Transaction, site_id: str, config: DocsConfig, spaces: Mapping[str, str], source: str
+    tx: Transaction,
+    site_id: str,
+    config: DocsConfig,
+    spaces: Mapping[str, str],
+    source: str,
+    by: SiteAccess | None = None,
 ) -> list[Problem]:
     """Makes the structure of a site what ``config`` says, and nothing else: parts with the same key stay the same
     parts, all others are taken out. ``spaces``: by the key of each entry of a space the space it shows; entries that
-    have none are left out. ``source``: what the site is made from, to be found by again. What differs from the file is
-    reported."""
+    have none are left out. ``source``: what the site is made from, to be found by again. ``by``: whose rights the
+    change needs; None: the operator does it. What differs from the file is reported. Raises BadRequest, Forbidden."""
     site = get_site(tx, site_id)
-    with change_structure(tx, site_id, None) as before:
+    with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
         wanted.arrange(config.structure)
         for old in wanted.old.values():
@@ -94,6 +100,45 @@ def arrange_site(
     if wanted.rows != wanted.old or config.title not in (None, site.title):
         emit(tx, "sites_updated", organization_id=site.organization_id)
     return wanted.problems
+
+
+def provide_spaces(
+    tx: Transaction,
+    site_id: str | None,
+    config: DocsConfig,
+    there: Container[str],
+    known: Mapping[str, str],
+    make: Callable[[DocsEntry], str],
+) -> dict[str, str]:
+    """The space of each entry: the one that ``known`` says, by its key, or that the site has, or one that ``make`` makes.
+    With the titles and languages that they shall have. ``there``: the keys whose directories have files. Entries without
+    a directory and without a space are left out and reported."""
+    ours = name_spaces(tx, site_id) if site_id is not None else {}
+    found: dict[str, str] = {}
+    of_directory: dict[str | None, str] = {}
+    for entry in config.spaces:
+        space_id = known.get(entry.key) or of_directory.get(entry.directory)
+        if space_id is None and ours.get(entry.key) not in of_directory.values():
+            space_id = ours.get(entry.key)
+        if entry.key in there:
+            space_id = space_id or make(entry)
+            of_directory[entry.directory] = space_id
+        elif entry.directory is not None:
+            continue
+        elif space_id is None:
+            message = f"{entry.key} has no directory, and the site has no space of this key; it is left out"
+            config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
+            continue
+        if space_id not in found.values():
+            _rename(tx, space_id, entry)
+        found[entry.key] = space_id
+    return found
+
+
+def _rename(tx: Transaction, space_id: str, entry: DocsEntry) -> None:
+    space = get_space(tx, space_id)
+    if (space.title, space.language) != (entry.title, entry.language):
+        update_space(tx, space_id, title=entry.title, language=entry.language)
 
 
 class _Arrangement:

@@ -15,6 +15,7 @@ from ...access import SiteAccess, audit
 from ...core.free_names import free_name
 from ...core.pages import rank_between, slugify
 from ...errors import BadRequest, Conflict, NotFound
+from ...gitsync import notice_project
 from ...kit.db import Transaction
 from ...spaces import get_space
 from ..publishing import require_opening_if_published
@@ -75,6 +76,7 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
     store.put_former_paths(tx, site_id, left)
     touch_site(tx, site_id)
+    notice_project(tx, site_id)
 
 
 def _opened(before: Structure, after: Structure) -> set[str]:

@@ -13,20 +13,22 @@ from ...core.docs_config import DOCS_PATH
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH
 from ..sources import Source, SourceError
+from .asciidoc import ANTORA, ASCIIDOC
+from .confluence_xml import CONFLUENCE_XML
 from .exports import EXPORTS
 from .form import Layout
 from .gathering import Add, Tick, gather
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
 from .markdown import front_text
+from .sites import SITE
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
 
-READERS: tuple[Reader, ...] = (*TOOLS, SPHINX, *EXPORTS)
+READERS: tuple[Reader, ...] = (CONFLUENCE_XML, ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},
-    "html": "HTML",
     "markdown": "Markdown",
 }
 """The kinds of sources, with the names that people know them by."""
@@ -68,7 +70,7 @@ def read_source(
     found, folder = _find(files)
     if kind is not None and kind != found:
         reader = next((reader for reader in READERS if reader.kind == kind), None)
-        given = reader.find(files) if reader is not None else ""
+        given = (reader.told or reader.find)(files) if reader is not None else ""
         if given is None:
             raise SourceError(f"this is no source of {KINDS[kind]}: its configuration is not there")
         found, folder = kind, given
@@ -79,9 +81,17 @@ def read_source(
     if reader is None:
         made = _plain(convert(source), add, tick)
     else:
-        made = gather(files, reader.lay_out(files, folder), folder, add, tick)
+        made = _gathered(files, reader.lay_out(files, folder), folder, add, tick)
     made.kind = found
     return made
+
+
+def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
+    try:
+        return gather(files, layout, folder, add, tick)
+    finally:
+        if layout.close is not None:
+            layout.close()
 
 
 def _plain(source: Source, add: Add, tick: Tick) -> Source:

@@ -253,13 +253,20 @@ def _prepare_notion(tree: Any) -> None:
 
 def html_page(text: str | None, place: Place, title: str, prepare: Any = None, content: Any = None) -> str:
     """A page of HTML as Markdown, its links led to where they lead now."""
-    from ..html import convert, parse_html
+    from ..html import parse_html
 
     tree = parse_html(text) if text is not None else None
     if tree is not None and prepare is not None:
         prepare(tree)
     if tree is not None and content is not None:
         tree = content(tree)
+    return html_of_tree(tree, place, title)
+
+
+def html_of_tree(tree: Any, place: Place, title: str) -> str:
+    """The same of a tree that was parsed already, or of none."""
+    from ..html import convert
+
     try:
         if tree is None:
             raise DocumentError("there is nothing in it")
@@ -267,7 +274,7 @@ def html_page(text: str | None, place: Place, title: str, prepare: Any = None, c
             tree,
             link=lambda href: place.link(href, 0),
             image=lambda source: (
-                place.link(source, 0, shown=True) if not source.startswith("data:") else None
+                place.keep(source) if source.startswith("data:") else place.link(source, 0, shown=True)
             ),
             fallback_title=title,
         )

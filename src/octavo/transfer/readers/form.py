@@ -53,6 +53,9 @@ class Place(Protocol):
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
 
+    def keep(self, source: str) -> str | None:
+        """How the page refers to an image that is written into it as a ``data:`` URL; None where it cannot be kept."""
+
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
         """The href and the words for a page that is named in double brackets. ``quiet``: no problem where it is not
         there; the href of such a one begins with a null character."""
@@ -98,6 +101,12 @@ class Layout(Struct, kw_only=True):
     """Files that another one stands for."""
     convert: Callable[[str, Place], str | None] | None = None
     """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    anchors: Callable[[str], dict[str, str]] | None = None
+    """Of a file that is converted: the heading that each id in it stands below, by its anchor; headings keep theirs."""
+    close: Callable[[], None] | None = None
+    """Ends what reading the pages needed."""
+    skipped: tuple[str, ...] = ()
+    """Endings of files that come as pages or not at all."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ...core.document import with_head
 from ...core.free_names import free_name
 from ...core.import_plan import plan_import
 from ...core.links import relative_href
@@ -18,6 +19,7 @@ from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
 from ...core.yaml_text import write_yaml
 from ...kit.icons import is_free
+from ..inline_images import name_image, read_data_url
 from ..sources import Source
 from .form import Entry, Head, Layout
 from .heads import Heads, is_index, is_page
@@ -209,6 +211,8 @@ class _Gathering:
         if self.layout.convert is not None and (whole := self.layout.convert(path, page)) is not None:
             self.made.origins[made] = path
             self.made.lines[made] = []
+            if path in self.hidden:
+                whole = with_head(whole, {"hidden": True})
             self.add(self.made, made, whole.encode("utf-8", "replace"))
             return
         text = self.files.text(path)
@@ -277,7 +281,11 @@ class _Gathering:
                 (inside or path.startswith(statics or ("\0",)))
                 and not is_page(path)
                 and not name.endswith(
-                    (".rst", ".jsx", ".tsx", ".vue", *((".html", ".csv") if self.layout.convert else ()))
+                    (
+                        *(".rst", ".jsx", ".tsx", ".vue"),
+                        *((".html", ".csv") if self.layout.convert else ()),
+                        *self.layout.skipped,
+                    )
                 )
             ):
                 self.place_of(path)
@@ -312,6 +320,11 @@ class _Gathering:
         return self.placed[path]
 
     # Links
+
+    def anchor(self, path: str, fragment: str) -> str:
+        """The anchor of the heading that a place in a file is below; empty for what is above the first."""
+        places = self.layout.anchors(path) if fragment and self.layout.anchors is not None else {}
+        return places.get(fragment, fragment)
 
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
@@ -428,6 +441,8 @@ class _Page:
             and known[0] in gathering.pages
         ):
             return relative_href(gathering.pages[known[0]], self.made, known[1] or None)
+        if href.startswith("#") and (anchor := gathering.anchor(self.path, fragment)) != fragment:
+            return f"#{anchor}" if anchor else relative_href(self.made, self.made)
         if not href or href.startswith(("#", "{", "mailto:")) or _SCHEME.match(href):
             return href
         plain = unquote(name.partition("?")[0])
@@ -443,7 +458,20 @@ class _Page:
             if not shown:
                 self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
-        return relative_href(place, self.made, unquote(fragment) or None)
+        return relative_href(place, self.made, gathering.anchor(found or "", unquote(fragment)) or None)
+
+    def keep(self, source: str) -> str | None:
+        data = read_data_url(source)
+        name = name_image(data) if data else None
+        if data is None or name is None:
+            message = "an image inside the page is too large or of no known format"
+            self.problem(0, "image_left_out", message)
+            return None
+        gathering, path = self.gathering, f"{ASSETS}/{name}"
+        if path.casefold() not in gathering.taken:
+            gathering.taken.add(path.casefold())
+            gathering.add(gathering.made, path, data)
+        return relative_href(path, self.made)
 
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
         gathering = self.gathering

@@ -11,9 +11,11 @@ from .heads import Heads
 
 
 class Reader(Struct, frozen=True):
-    """A kind of source. ``find`` gives the folder it is in, or None; ``lay_out`` what is there."""
+    """A kind of source. ``find`` gives the folder it is in, or None; ``lay_out`` what is there. ``told``: the same as
+    ``find`` for a source that somebody said is of this kind."""
 
     kind: str
     name: str
     find: Callable[[Heads], str | None]
     lay_out: Callable[[Heads, str], Layout]
+    told: Callable[[Heads], str | None] | None = None

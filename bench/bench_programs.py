@@ -1,0 +1,111 @@
+"""What programs ask of a site: Markdown, a tool that reads, and all pages in one text.
+
+    python bench/bench_programs.py [PAGES]
+
+CPU of the reader's process for Markdown by ``Accept`` and for ``read_page`` of the MCP server, beside an empty route of
+our own edge that answers the same bytes; and of ``llms-full.txt`` of 5,000 pages the seconds of CPU, those until its
+first byte, and by how much it makes the process grow, first and once more. ``BENCH_PORT`` is the first of six ports.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import bench_sites
+from bench_serving import Client, cpu
+from bench_sites import API, EDGE, EMPTY_EDGE, READER, TOKEN, compare, start
+
+PAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+
+
+class MarkdownClient(Client):
+    """One that accepts Markdown, as programs do."""
+
+    def markdown(self, path: str) -> bytes:
+        self._socket.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/markdown, text/html;q=0.9\r\n\r\n".encode()
+        )
+        return self.receive()
+
+
+def memory(pid: int, name: str = "VmHWM") -> float:
+    """Megabytes: the most that a process has had so far."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split(f"{name}:")[1].split()[0]) / 1024
+
+
+def whole(pid: int, path: str) -> str:
+    """Reads all pages in one text, a piece at a time."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # the most begins anew
+    before, had, began = cpu(pid), memory(pid, "VmRSS"), time.perf_counter()
+    connection = http.client.HTTPConnection("127.0.0.1", READER, timeout=600)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    size = len(answer.read(1))
+    first = time.perf_counter() - began
+    while piece := answer.read(65536):
+        size += len(piece)
+    return (
+        f"{size / 1e6:5.1f} MB, {cpu(pid) - before:6.2f} s of CPU, {time.perf_counter() - began:6.2f} s, "
+        f"first byte after {first:5.2f} s, {memory(pid) - had:5.1f} MB more"
+    )
+
+
+def main() -> None:
+    bench_sites.PAGES = PAGES
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
+        folder = Path(temporary)
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": str(folder / "data"),
+            "OCTAVO_DATABASE_URL": "",
+            "OCTAVO_ADMIN_TOKEN": TOKEN,
+            "OCTAVO_URL": f"http://127.0.0.1:{API}",
+            "OCTAVO_SITES_URL": f"http://127.0.0.1:{READER}",
+            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+        }
+        octavo = str(Path(sys.executable).with_name("octavo"))
+        start(stack, [octavo, "api", "--port", str(API)], environ, API)
+        site = bench_sites.Installation(folder, environ).open["path"]
+        pid = start(stack, [octavo, "reader", "--reader-port", str(READER)], environ, READER).pid
+        reader = MarkdownClient(READER)
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "read_page",
+                "arguments": {"address": f"http://127.0.0.1:{READER}{site}page-1"},
+            },
+        }
+        asked = json.dumps(message).encode()
+
+        def markdown() -> bytes:
+            return reader.markdown(f"{site}page-1")
+
+        def tool() -> bytes:
+            return reader.ask("POST", f"{site}~mcp", asked)
+
+        bodies = folder / "bodies"
+        bodies.mkdir()
+        for name, run in (("markdown", markdown), ("tool", tool)):
+            body = run()
+            assert b"page 1" in body
+            (bodies / name).write_bytes(body)
+        edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
+        own = Client(EDGE)
+        compare("Markdown by Accept, warm", markdown, pid, lambda: own.get("/markdown"), edge.pid)
+        compare("MCP: read_page", tool, pid, lambda: own.get("/tool"), edge.pid)
+        for when in ("first", "again", "again"):
+            print(f"llms-full.txt of {PAGES} pages, {when}: {whole(pid, f'{site}llms-full.txt')}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

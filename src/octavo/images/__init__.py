@@ -1,0 +1,10 @@
+"""Images of spaces in the widths that screens need: made once of each file, beside it, for readers and for the app."""
+
+from . import tables as tables
+from .making import is_scaled, make_variants, on_made
+from .store import VARIANT_TYPE, Picture, Variant, find_pictures, variant_name
+
+__all__ = [
+    "VARIANT_TYPE", "Picture", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made", "tables",
+    "variant_name",
+]  # fmt: skip

@@ -1,0 +1,215 @@
+"""Whose turn it is: the one rule by which those who want the same thing take turns.
+
+Whoever wants something has an owner, written from the outside in: an organization, and in it whoever or whatever is to
+leave room for the rest of it. ``Places`` is the rule, without anybody who waits: ``shares`` has pools of it, and
+``permits`` the permit to compute.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+
+Owner = tuple[str, ...]
+"""An organization, and whoever or whatever it is in it. What belongs to none has an empty text in its place."""
+
+NOBODY: Owner = ("", "")
+"""The installation itself: what it does for nobody in particular."""
+
+_COMPARED = 32
+"""How many of those who wait are compared before one is chosen: looking through all of them for each turn would take
+longer than the turns."""
+_REMEMBERED = 10_000
+
+_current: ContextVar[Owner] = ContextVar("octavo_owner", default=NOBODY)
+
+
+def current_owner() -> Owner:
+    """Whom what runs just now is done for."""
+    return _current.get()
+
+
+@contextmanager
+def done_for(owner: Owner) -> Iterator[None]:
+    """What the block does is done for this owner."""
+    token = _current.set(owner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def levels(owner: Owner) -> Iterator[Owner]:
+    """The organization, then who it is in it."""
+    for depth in range(1, len(owner) + 1):
+        yield owner[:depth]
+
+
+class Ticket:
+    """Somebody who waits. ``granted`` is called once, without the lock, by whoever gives a place back."""
+
+    __slots__ = ("granted", "holds", "owner")
+
+    def __init__(self, owner: Owner, granted: Callable[[], None]) -> None:
+        self.owner = owner
+        self.granted = granted
+        self.holds = False
+
+
+class Places:
+    """So many places. ``each``: how many of them an organization may hold, and one in it. ``reserved``: how many of the
+    last ones are for organizations that hold none. Safe between threads."""
+
+    def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
+        self.size = size
+        self.reserved = reserved
+        self._each = each
+        self._lock = threading.Lock()
+        self._held: Counter[Owner] = Counter()
+        self._total = 0
+        self._waiting: dict[Owner, deque[Ticket]] = {}
+        self._lines: dict[Owner, dict[Owner, None]] = {}
+        """By an owner, or all of them: those in it that wait, whoever was served last at the end."""
+        self._in_line: Counter[Owner] = Counter()
+        self._served: OrderedDict[Owner, int] = OrderedDict()
+        self._turn = 0
+
+    @property
+    def held(self) -> int:
+        """Places that are taken."""
+        return self._total
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for one."""
+        return sum(map(len, self._waiting.values()))
+
+    def share(self, depth: int) -> int:
+        """Places that an owner may hold: an organization (1), or one in it (2)."""
+        return max(1, self._each[depth - 1])
+
+    def may_take(self, owner: Owner) -> bool:
+        """Whether there is a place for an owner just now, for who chooses by themselves whom to serve."""
+        with self._lock:
+            return self._may(owner)
+
+    def try_take(self, owner: Owner) -> bool:
+        """Takes a place if there is one and nobody waits."""
+        with self._lock:
+            if self._waiting or not self._may(owner):
+                return False
+            self._take(owner)
+            return True
+
+    def take(self, owner: Owner) -> None:
+        """Takes a place that was found free by ``may_take``."""
+        with self._lock:
+            self._take(owner)
+
+    def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
+        """Waits for a place; ``granted`` may be called before this returns."""
+        ticket = Ticket(owner, granted)
+        with self._lock:
+            self._join_line(ticket)
+            found = self._choose()
+        _grant(found)
+        return ticket
+
+    def withdraw(self, ticket: Ticket) -> bool:
+        """Waits no longer; whether it had a place by then."""
+        with self._lock:
+            if ticket.holds:
+                return True
+            self._waiting[ticket.owner].remove(ticket)
+            self._leave_line(ticket.owner)
+            return False
+
+    def give_back(self, owner: Owner) -> None:
+        with self._lock:
+            self._total -= 1
+            for level in levels(owner):
+                self._held[level] -= 1
+                if not self._held[level]:
+                    del self._held[level]
+            found = self._choose()
+        _grant(found)
+
+    # --- the rule -------------------------------------------------------------------------------------
+
+    def _may(self, owner: Owner) -> bool:
+        return self._total < self.size and all(map(self._has_room, levels(owner)))
+
+    def _has_room(self, level: Owner) -> bool:
+        held = self._held.get(level, 0)
+        if len(level) == 1 and held and self._total >= self.size - self.reserved:
+            return False
+        return held < self.share(len(level))
+
+    def _take(self, owner: Owner) -> None:
+        self._total += 1
+        self._turn += 1
+        for level in levels(owner):
+            self._held[level] += 1
+            self._served[level] = self._turn
+            self._served.move_to_end(level)
+        while len(self._served) > _REMEMBERED:
+            self._served.popitem(last=False)
+
+    def _join_line(self, ticket: Ticket) -> None:
+        owner = ticket.owner
+        self._waiting.setdefault(owner, deque()).append(ticket)
+        for level in levels(owner):
+            self._in_line[level] += 1
+            self._lines.setdefault(level[:-1], {}).setdefault(level)
+
+    def _leave_line(self, owner: Owner) -> None:
+        if not self._waiting[owner]:
+            del self._waiting[owner]
+        for level in levels(owner):
+            self._in_line[level] -= 1
+            if not self._in_line[level]:
+                del self._in_line[level]
+                line = self._lines[level[:-1]]
+                del line[level]
+                if not line:
+                    del self._lines[level[:-1]]
+
+    def _choose(self) -> list[Ticket]:
+        """Those who have a place from now on."""
+        found = []
+        while self._waiting and self._total < self.size:
+            owner = self._next(())
+            if owner is None:
+                break
+            ticket = self._waiting[owner].popleft()
+            self._leave_line(owner)
+            self._take(owner)
+            for level in levels(owner):
+                line = self._lines.get(level[:-1], {})
+                if level in line:
+                    line[level] = line.pop(level)
+            ticket.holds = True
+            found.append(ticket)
+        return found
+
+    def _next(self, outer: Owner) -> Owner | None:
+        """Who in ``outer`` is served next."""
+        able = (level for level in self._lines[outer] if self._has_room(level))
+        while some := list(islice(able, _COMPARED)):
+            for level in sorted(some, key=self._rank):
+                found = level if level in self._waiting else self._next(level)
+                if found is not None:
+                    return found
+        return None
+
+    def _rank(self, level: Owner) -> tuple[int, int]:
+        return self._held.get(level, 0), self._served.get(level, 0)
+
+
+def _grant(tickets: list[Ticket]) -> None:
+    for ticket in tickets:
+        ticket.granted()

@@ -1,0 +1,31 @@
+"""Files of a space over the API, with links to their bytes and, of images, to those of their variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import UNSET
+
+from ..content import Item, download_url, signed_url
+from ..images import VARIANT_TYPE, Variant, find_pictures, is_scaled, variant_name
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.files import FileGrant
+from .wire import File, FileVariant, present_file
+
+
+def present_files(
+    context: Context, tx: Transaction, space_id: str, items: Sequence[Item], oids: Mapping[str, str] = {}
+) -> list[File]:
+    pictures = find_pictures(tx, space_id, [item.content or "" for item in items if is_scaled(item)])
+    files = []
+    for item in items:
+        picture = pictures.get(item.content or "")
+        variants = [_present_variant(context, item, each) for each in picture.variants] if picture else []
+        files.append(present_file(item, download_url(context, item), picture, variants or UNSET, oids))
+    return files
+
+
+def _present_variant(context: Context, item: Item, variant: Variant) -> FileVariant:
+    grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)
+    return FileVariant(variant.width, variant.height, variant.size, signed_url(context, grant))

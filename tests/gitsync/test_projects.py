@@ -1,0 +1,388 @@
+"""Collections and sites that are synced with one repository, each space in a folder of its own, on both engines."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.developers import Developer, local_remotes
+from gitsync.servers import SECRET, http_server, needs_git
+from gitsync.test_remotes import allow
+from octavo.admin.git_syncs import describe_sync, sync_now
+from octavo.admin.naming import find_named
+from octavo.content import main_state
+from octavo.gitsync.project_running import run_project
+from octavo.kit.ids import new_id
+from octavo.transfer import export_files
+from world import World
+
+DOCS = """\
+# Our site
+site:
+  title: Acme docs
+  structure:
+    - type: section
+      key: start
+      title: Getting started
+      children:
+        - {type: space, key: start-en, title: Start, content: {directory: ./start}}
+    - type: section
+      key: api
+      title: API
+      children:
+        - {type: space, key: api-en, title: API, content: {directory: reference/api}}
+        - {type: space, key: old, title: Old, content: {directory: null}}
+"""
+
+
+class Project:
+    """A collection or a site, synced with a repository."""
+
+    def __init__(
+        self, world: World, at: str, developer: Developer, first: str = "import", **more: Any
+    ) -> None:
+        self.world, self.at, self.developer = world, at, developer
+        self.id = at.rpartition("/")[2]
+        body = {"remote": developer.url, "branch": "main", "first": first, **more}
+        self.connected = world.post("admin", f"{at}/git/sync", body)
+
+    def sync(self, cause: Any = "asked") -> str | None:
+        return run_project(self.world.context, self.id, cause, new_id())
+
+    def state(self) -> Any:
+        return self.world.get("admin", f"{self.at}/git/sync")
+
+    def spaces(self) -> dict[str, str]:
+        """By folder."""
+        return {one["folder"]: one["space"] for one in self.state()["spaces"]}
+
+    def statuses(self) -> set[str]:
+        return {one["status"] for one in self.state()["spaces"]}
+
+    def same(self) -> None:
+        """All spaces have the files of their folders, byte for byte."""
+        files = self.developer.read()
+        assert self.spaces()
+        for folder, space in self.spaces().items():
+            there = {path[len(folder) :]: data for path, data in files.items() if path.startswith(folder)}
+            assert exported(self.world, space) == there, folder
+
+    def write(self, space: str, title: str, text: str = "Words.\n") -> None:
+        made = self.world.post("admin", f"/spaces/{space}/change-requests", {"subject": title})
+        path = f"/spaces/{space}/change-requests/{made['id']}"
+        change = {"operation": "insert_page", "title": title, "document": {"markdown": text}}
+        self.world.post("admin", f"{path}/content?compat=false", {"changes": [change]})
+        self.world.post("admin", f"{path}/merge")
+
+
+def exported(world: World, space: str) -> dict[str, bytes]:
+    context = world.context
+    with context.db.read() as tx:
+        found = export_files(tx, context.files, main_state(tx, space))
+        return {file.path: b"".join(file.pieces) for file in found}
+
+
+def make_space(world: World, title: str, parent: str | None = None) -> str:
+    body = {"title": title, "parent": parent}
+    return str(world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), body)["id"])
+
+
+@pytest.fixture
+def developer(tmp_path: Path) -> Developer:
+    return Developer(tmp_path / "repository")
+
+
+@pytest.fixture
+def local(world: World) -> Iterator[None]:
+    with local_remotes(world):
+        yield
+
+
+@pytest.fixture
+def collection(world: World, local: None) -> str:
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/collections"), {"title": "Docs"})
+    return f"/collections/{made['id']}"
+
+
+@pytest.fixture
+def site(world: World, local: None) -> str:
+    path = world.home.path("/orgs/{organizationId}/sites")
+    return f"{path}/{world.post('admin', path, {'title': 'Docs', 'spaces': []})['id']}"
+
+
+def titles(world: World, collection: str) -> set[str]:
+    return {space["title"] for space in world.get("admin", f"{collection}/spaces")["items"]}
+
+
+def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, developer: Developer) -> None:
+    parent = collection.rpartition("/")[2]
+    developer.commit(
+        {
+            "docs/user-guide/README.md": "# Guide\n",
+            "docs/api/README.md": "# API\n",
+            "docs/images/a.txt": "no space",
+            "docs/.hidden/README.md": "# No\n",
+            "src/README.md": "# Elsewhere\n",
+        }
+    )
+    guide, notes = make_space(world, "User guide", parent), make_space(world, "Notes", parent)
+    preview = world.post(
+        "admin",
+        f"{collection}/git/preview",
+        {"remote": developer.url, "branch": "main", "folder": "docs", "first": "import"},
+    )
+    assert [(one["folder"], one.get("space"), one["first"]) for one in preview["spaces"]] == [
+        ("api/", None, "import"), ("notes/", notes, "export"), ("user-guide/", guide, "import"),
+    ]  # fmt: skip
+    project = Project(world, collection, developer, folder="docs")
+    assert project.sync() == "synced", project.state()
+    assert project.statuses() == {"synced"} and titles(world, collection) == {"User guide", "Notes", "Api"}
+    assert project.spaces()["docs/user-guide/"] == guide and project.spaces()["docs/notes/"] == notes
+    project.same()
+    # Both sides go on: an edit, a new folder, a new space, and a folder with another name.
+    api = project.spaces()["docs/api/"]
+    project.write(api, "More")
+    more = make_space(world, "Images", parent)
+    developer.commit(
+        {
+            "docs/user-guide/README.md": None,
+            "docs/guide/README.md": "# Guide\n",
+            "docs/guide/new.md": "# New\n",
+            "docs/blog/SUMMARY.md": "* [Post](post.md)\n",
+            "docs/blog/post.md": "# Post\n",
+        }
+    )
+    assert project.sync("poll") == "synced", project.state()
+    project.same()
+    spaces = project.spaces()
+    assert spaces["docs/guide/"] == guide and spaces["docs/images-1/"] == more and "docs/blog/" in spaces
+    assert project.statuses() == {"synced"}, project.state()
+    assert "docs/api/more.md" in developer.files
+    # A look that finds nothing new makes nothing new.
+    assert project.sync("poll") == "synced"
+    head, before = developer.head, project.state()["spaces"]
+    assert project.sync("poll") == "synced" and developer.head == head
+    assert project.state()["spaces"] == before
+
+
+def test_a_space_that_leaves_a_collection_leaves_its_folder(
+    world: World, collection: str, developer: Developer
+) -> None:
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer)
+    assert project.sync() == "synced"
+    one, two = project.spaces()["one/"], project.spaces()["two/"]
+    world.post("admin", f"/spaces/{one}/move", {"parent": None})
+    assert world.call("admin", "DELETE", f"/spaces/{two}").status_code == 205
+    own = make_space(world, "Own", project.id)
+    world.post(
+        "admin",
+        f"/spaces/{own}/git/sync",
+        {"remote": "https://example.com/a/b", "branch": "x", "first": "export"},
+    )
+    assert project.sync() == "synced" and project.spaces() == {}
+    assert [problem["code"] for problem in project.state()["problems"]] == ["synced"]
+    assert world.call("admin", "GET", f"/spaces/{one}/git/sync").status_code == 404
+    assert {"one/README.md", "two/README.md"} == set(developer.files)
+    # It comes back to a folder of its own, and nothing of either side is overwritten.
+    world.post("admin", f"/spaces/{one}/move", {"parent": project.id})
+    assert project.sync() == "synced" and project.spaces() == {"one-1/": one}
+    project.same()
+    assert world.call("admin", "DELETE", f"{collection}/git/sync").status_code == 205
+    assert world.call("admin", "GET", f"/spaces/{one}/git/sync").status_code == 404
+    assert exported(world, one)["README.md"] == b"# One\n"
+
+
+def test_what_a_space_has_from_its_project_is_changed_there(
+    sqlite_world: World, developer: Developer
+) -> None:
+    world = sqlite_world
+    with local_remotes(world):
+        path = world.home.path("/orgs/{organizationId}/collections")
+        collection = f"/collections/{world.post('admin', path, {'title': 'Docs'})['id']}"
+        developer.commit({"one/README.md": "# One\n"})
+        project = Project(
+            world, collection, developer, signCommits=True, commitMessage="From {change_request_subject}"
+        )
+        assert project.sync() == "synced"
+        space = project.spaces()["one/"]
+        at = f"/spaces/{space}/git/sync"
+        found = world.get("admin", at)
+        assert found["project"] == {"type": "collection", "id": project.id}
+        assert found["signingKey"] == project.connected["signingKey"] and found["pollSeconds"] == 0
+        for method, where, body in (
+            ("PATCH", at, {"direction": "import"}), ("DELETE", at, None), ("POST", f"{at}/hook-secret", None),
+            ("DELETE", f"/spaces/{space}/git/legacy-installation", None),
+            ("POST", f"/spaces/{space}/git/import", {"url": "https://example.com/a/b", "ref": "main"}),
+        ):  # fmt: skip
+            assert world.call("admin", method, where, json=body).status_code == 409, (method, where)
+        world.call(
+            "admin", "PATCH", f"{collection}/git/sync", json={"direction": "export", "signCommits": False}
+        )
+        found = world.get("admin", at)
+        assert found["direction"] == "export" and "signingKey" not in found
+        # By the command as well.
+        named = find_named(world.context, project.id, ["space", "collection", "site"], prefers="space")
+        said = sync_now(world.context, named, None)
+        assert [(one["folder"], one["status"]) for one in said["spaces"]] == [("one/", "synced")]
+        assert said["collection"] == project.id and describe_sync(world.context, named) == said
+        # No other sync gets into its folders.
+        other = make_space(world, "Other")
+        body = {"remote": developer.url, "branch": "main", "folder": "one/x", "first": "import"}
+        assert world.call("admin", "POST", f"/spaces/{other}/git/sync", json=body).status_code == 409
+        # It goes on with the rights of whoever connected it, and with no more.
+        with world.context.db.write() as tx:
+            tx.run("UPDATE git_projects SET user_id = :user", user=world.users["reader"])
+        assert project.sync() == "failed" and project.state()["reason"] == "rights_lost"
+
+
+def test_a_collection_that_only_imports_or_only_exports(sqlite_world: World, developer: Developer) -> None:
+    world = sqlite_world
+    with local_remotes(world):
+        path = world.home.path("/orgs/{organizationId}/collections")
+        for direction, wanted in (("import", {"one/"}), ("export", {"mine/"})):
+            collection = f"/collections/{world.post('admin', path, {'title': 'Docs'})['id']}"
+            there = Developer(developer.where.parent / direction)
+            there.commit({"one/README.md": "# One\n"})
+            make_space(world, "Mine", collection.rpartition("/")[2])
+            project = Project(world, collection, there, direction=direction)
+            assert project.sync() == "synced", project.state()
+            assert set(project.spaces()) == wanted
+
+
+def test_a_rewritten_history_is_decided_once_for_all(
+    world: World, collection: str, developer: Developer
+) -> None:
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer)
+    assert project.sync() == "synced"
+    developer.commit({"one/README.md": "# Uno\n", "two/README.md": "# Two\n"}, parents=[], anew=True)
+    assert project.sync() == "stopped" and project.state()["reason"] == "rewritten"
+    assert world.call("admin", "POST", f"{collection}/git/sync/run", json={}).status_code == 409
+    world.post("admin", f"{collection}/git/sync/run", {"first": "import"})
+    assert project.sync() == "synced", project.state()
+    assert project.statuses() == {"synced"}
+    project.same()
+    assert "Uno" in str(exported(world, project.spaces()["one/"]))
+
+
+def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
+    files = {
+        "docs.yaml": DOCS,
+        "start/README.md": "# Hello\n\nThis is the beginning, and these words are in a language that is known.\n",
+        "reference/api/README.md": "# API\n",
+    }
+    head = developer.commit(files)
+    body = {"remote": developer.url, "branch": "main", "first": "import"}
+    preview = world.post("admin", f"{site}/git/preview", body)
+    assert [one["folder"] for one in preview["spaces"]] == ["start/", "reference/api/"]
+    project = Project(world, site, developer)
+    assert project.sync() == "synced", project.state()
+    assert developer.head == head, "not a byte of it is written"
+    assert set(project.spaces()) == {"start/", "reference/api/"} and project.statuses() == {"synced"}
+    assert [problem["code"] for problem in project.state()["problems"]] == ["no_directory"]
+    assert world.get("admin", site)["title"] == "Acme docs"
+    assert project.sync() == "synced" and developer.head == head, "nor later, while nobody edits"
+    project.same()
+    # A folder that moved is the same space, whatever else changed in it.
+    start = project.spaces()["start/"]
+    moved = DOCS.replace("./start", "begin").replace("Getting started", "First steps")
+    developer.commit({"docs.yaml": moved, "start/README.md": None, "begin/README.md": "# Hello\n"})
+    assert project.sync() == "synced", project.state()
+    assert project.spaces()["begin/"] == start and project.statuses() == {"synced"}
+    project.same()
+    sections = world.get("admin", f"{site}/structure")["structure"]
+    assert [section["title"] for section in sections] == ["First steps", "API"]
+    # What is changed here is written there.
+    world.call("admin", "PATCH", f"{site}/sections/{sections[1]['id']}", json={"title": "Reference"})
+    added = make_space(world, "Changelog")
+    world.post("admin", f"{site}/sections", {"spaceId": added, "title": "Changelog"})
+    project.write(start, "More")
+    assert project.sync() == "synced", project.state()
+    docs = developer.files["docs.yaml"]
+    assert "Reference" in docs and "changelog" in docs and "begin/more.md" in developer.files
+    assert project.spaces()["changelog/"] == added and project.statuses() == {"synced"}
+    project.same()
+    head = developer.head
+    assert project.sync() == "synced" and developer.head == head
+    # Both at once: somebody says which counts.
+    world.call("admin", "PATCH", f"{site}/sections/{sections[1]['id']}", json={"title": "Ours"})
+    developer.commit({"docs.yaml": docs.replace("Reference", "Theirs")})
+    assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
+    world.post("admin", f"{site}/git/sync/run", {"first": "export"})
+    assert project.sync() == "synced", project.state()
+    assert "Ours" in developer.files["docs.yaml"] and project.statuses() == {"synced"}
+
+
+def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:
+    space = make_space(world, "Handbook")
+    world.post("admin", f"{site}/site-spaces", {"spaceId": space})
+    project = Project(world, site, developer, first="export")
+    project.write(space, "Start")
+    assert project.sync() == "synced", project.state()
+    assert {"docs.yaml", "handbook/README.md"} <= set(developer.files)
+    project.same()
+    assert world.call("admin", "DELETE", site).status_code == 205
+    assert world.call("admin", "GET", f"/spaces/{space}/git/sync").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("docs", "reason"),
+    [
+        (None, "emptied"), ("a: [", "content"), ("site: {structure: []}\n", "content"),
+        ("site: {structure: [{type: space, key: a, content: {directory: gone}}]}\n", "content"),
+    ],
+)  # fmt: skip
+def test_a_docs_yaml_that_says_nothing_is_named(
+    sqlite_world: World, developer: Developer, docs: str | None, reason: str
+) -> None:
+    world = sqlite_world
+    path = world.home.path("/orgs/{organizationId}/sites")
+    with local_remotes(world):
+        site = f"{path}/{world.post('admin', path, {'title': 'Docs', 'spaces': []})['id']}"
+        developer.commit({"README.md": "# Home\n", **({"docs.yaml": docs} if docs else {})})
+        project = Project(world, site, developer)
+        assert project.sync() in ("failed", "stopped")
+        assert project.state()["reason"] == reason and project.spaces() == {}
+
+
+@needs_git
+def test_over_http_with_one_hook(sqlite_world: World, developer: Developer, tmp_path: Path) -> None:
+    world = sqlite_world
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    config = developer.where / "config"
+    config.write_text(config.read_text() + "[http]\n\treceivepack = true\n")
+    path = world.home.path("/orgs/{organizationId}/collections")
+    collection = f"/collections/{world.post('admin', path, {'title': 'Docs'})['id']}"
+    with http_server(tmp_path) as server:
+        allow(world, server.url.removeprefix("http://"))
+        credential = {"type": "token", "secret": SECRET}
+        project = Project(
+            world, collection, developer, remote=f"{server.url}/repository", credential=credential
+        )
+        assert project.sync() == "synced", project.state()
+        project.write(project.spaces()["one/"], "More")
+        assert project.sync() == "synced" and "one/more.md" in developer.files
+        project.same()
+        # All of them have one copy of the repository.
+        copies = (Path(world.context.settings.data_folder) / "git").iterdir()
+        assert {copy.name for copy in copies} & {project.id, *project.spaces().values()} == {project.id}
+        with world.context.db.read() as tx:
+            kept = str(tx.all("SELECT * FROM git_projects")) + str(tx.all("SELECT * FROM git_syncs"))
+        assert SECRET not in kept + str(project.state())
+        pushed = json.dumps({"ref": "refs/heads/main"}).encode()
+        hook, secret = f"{collection}/git/hook", project.connected["hookSecret"].encode()
+        signature = f"sha256={hmac.new(secret, pushed, hashlib.sha256).hexdigest()}"
+        for sign, status in ((signature, 204), ("sha256=00", 404), (None, 400)):
+            headers = {"x-hub-signature-256": sign} if sign else {}
+            answer = world.call("nobody", "POST", hook, content=pushed, headers=headers)
+            assert answer.status_code == status
+        assert "hookedAt" in project.state()
+        other = world.call("nobody", "POST", "/collections/none/git/hook", headers={"x-gitlab-token": "x"})
+        assert other.status_code == 404

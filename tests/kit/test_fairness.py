@@ -1,0 +1,317 @@
+"""A greedy organization and a modest one, at all that the requests of both wait for: who has much waiting waits behind
+themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+import pytest
+
+from octavo.access import create_token
+from octavo.kit import permits
+from octavo.kit.db import Database, SqliteDatabase
+from octavo.kit.insiders import Insiders
+from octavo.kit.owners import NOBODY, Owner, Places, current_owner, done_for
+from octavo.kit.permits import compute
+from octavo.kit.postgres import PostgresDatabase
+from octavo.kit.shares import Busy, LoopTurns, Shares, request_threads
+from octavo.kit.worker import Worker
+from visiting import ADDRESS, Visitor
+from world import NOBODY as STRANGER
+from world import World
+
+GREEDY, MODEST = ("greedy", "a"), ("modest", "b")
+SOON = 10.0
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    pause = threading.Event()
+    for _ in range(10_000):
+        if is_so():
+            return
+        pause.wait(0.001)
+    raise AssertionError("it never came to that")
+
+
+class Line:
+    """Threads that wait for something one after the other, and in which order they got it."""
+
+    def __init__(self, enter: Callable[[], AbstractContextManager[Any]], waiting: Callable[[], int]) -> None:
+        self.order: list[str] = []
+        self._enter, self._waiting = enter, waiting
+        self._threads: list[threading.Thread] = []
+
+    def join(self, owner: Owner) -> None:
+        def run() -> None:
+            with done_for(owner), self._enter():
+                self.order.append(owner[0])
+
+        before = self._waiting()
+        self._threads.append(threading.Thread(target=run, daemon=True))
+        self._threads[-1].start()
+        until(lambda: self._waiting() > before)
+
+    def end(self) -> list[str]:
+        for thread in self._threads:
+            thread.join(SOON)
+            assert not thread.is_alive()
+        return self.order
+
+
+def test_whoever_waited_for_the_permit_to_compute_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permits, "PATIENCE", 60.0)
+
+    @contextmanager
+    def computing() -> Iterator[None]:
+        permits._permit.take()
+        yield
+        permits._permit.give_back()
+
+    def busy() -> None:
+        for owner in (GREEDY, GREEDY, GREEDY, MODEST, GREEDY):
+            line.join(owner)
+
+    line = Line(computing, lambda: permits._permit._places.waiting)
+    with done_for(GREEDY):
+        compute(busy)
+    assert line.end() == ["modest", "greedy", "greedy", "greedy", "greedy"]
+
+
+def test_whoever_waited_for_the_turn_to_write_is_next(sqlite_world: World) -> None:
+    database = sqlite_world.context.db
+    assert isinstance(database, SqliteDatabase)
+    line = Line(database.write, lambda: database._turns.waiting)
+    with done_for(GREEDY), database.write():
+        for owner in (GREEDY, GREEDY, GREEDY, MODEST, GREEDY):
+            line.join(owner)
+    assert line.end() == ["modest", "greedy", "greedy", "greedy", "greedy"]
+
+
+def test_a_write_inside_a_write_is_refused_at_once(sqlite_world: World) -> None:
+    database = sqlite_world.context.db
+    with database.write(), pytest.raises(RuntimeError), database.write():
+        pass
+    with database.write() as tx:
+        assert tx.value("SELECT 1") == 1
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_connection_is_left_for_whoever_has_none(database: Database) -> None:
+    assert isinstance(database, PostgresDatabase)
+    for pool in (database._reads, database._writes):
+        with ExitStack() as stack:
+            taken = []
+            while pool._turns.may_take(GREEDY):
+                taken.append(stack.enter_context(held(pool, GREEDY)))
+            assert len(taken) == pool.size - pool._turns.reserved < pool.size
+            with done_for(GREEDY), pytest.raises(Busy):
+                pool.get(0)
+            stack.enter_context(held(pool, MODEST))
+        assert (pool._turns.held, pool._turns.waiting) == (0, 0)
+
+
+@contextmanager
+def held(pool: Any, owner: Owner) -> Iterator[Any]:
+    with done_for(owner):
+        connection = pool.get(SOON)
+    try:
+        yield connection
+    finally:
+        pool.put(connection)
+
+
+# --- threads of requests ------------------------------------------------------------------------------
+
+
+def test_threads_are_left_for_whoever_has_none() -> None:
+    pool = request_threads("requests wait", 2, "octavo-test", connections=8)
+    go = threading.Event()
+    greedy = [pool.submit(GREEDY, go.wait, SOON) for _ in range(6)]
+    assert (pool.held, pool.waiting) == (2, 4), "a lone organization has all that were asked for"
+    with pytest.raises(Busy) as refused:
+        pool.submit(GREEDY, print)
+    assert int(refused.value.headers["retry-after"]) > 0
+    # In the modest one's turn, whom the work is done for is known to all that it waits for.
+    assert pool.submit(MODEST, current_owner).result(SOON) == MODEST
+    assert not any(each.done() for each in greedy)
+    go.set()
+    assert all(each.result(SOON) for each in greedy)
+    pool.close()
+    assert (pool.held, pool.waiting) == (0, 0)
+
+
+def test_who_gives_up_waits_for_no_thread_and_keeps_none() -> None:
+    pool = request_threads("requests wait", 1, "octavo-test", connections=100)
+    go, began = threading.Event(), threading.Event()
+
+    def work() -> None:
+        began.set()
+        go.wait(SOON)
+
+    first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
+    assert began.wait(SOON)
+    assert second.cancel() and not first.cancel() and pool.waiting == 1
+    go.set()
+    assert third.result(SOON)
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(GREEDY, lambda: 1 // 0).result(SOON)
+    pool.close()
+    assert (pool.held, pool.waiting) == (0, 0)
+    late = pool.submit(GREEDY, print)
+    assert late.cancelled(), "nobody waits for threads that are gone"
+
+
+# --- the event loop -----------------------------------------------------------------------------------
+
+
+def test_who_asks_the_event_loop_for_much_waits_behind_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LoopTurns, "TURN", 0)
+    turns, order = LoopTurns("requests wait", 30), []
+
+    async def ask(owner: Owner) -> None:
+        await turns.run(lambda: owner, order.append, owner[1])
+
+    async def ask_all() -> list[Any]:
+        greedy = [("greedy", who) for who in "aaaaaaaaaaaaaaaaaaaaaaaaab"]
+        owners = [*greedy, MODEST, *greedy[:8]]
+        return await asyncio.gather(*map(ask, owners), return_exceptions=True)
+
+    refused = [found for found in asyncio.run(ask_all()) if found is not None]
+    assert [type(each) for each in refused] == [Busy] * 4, "one organization's, above what may wait"
+    assert len(order) == 31 and turns.waiting == 0
+    assert sorted(order[:3]) == ["a", "b", "b"], "turns by organization, and in it by who it is"
+
+
+def test_the_event_loop_does_other_things_between_two_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LoopTurns, "TURN", 0)
+    turns, order = LoopTurns("requests wait", 30), []
+
+    async def ask_all() -> None:
+        loop = asyncio.get_running_loop()
+        work = [asyncio.create_task(turns.run(lambda: GREEDY, order.append, n)) for n in range(3)]
+        gone = asyncio.create_task(turns.run(lambda: GREEDY, order.append, "gone"))
+        await asyncio.sleep(0)
+        gone.cancel()
+        loop.call_soon(order.append, "other")
+        await asyncio.gather(*work)
+        with pytest.raises(ZeroDivisionError):
+            await turns.run(lambda: GREEDY, lambda: 1 // 0)
+
+    asyncio.run(ask_all())
+    assert order.index("other") < order.index(2) and "gone" not in order
+    assert turns.waiting == 0
+
+
+def test_what_takes_little_is_done_at_once_and_asks_nobody_whose_turn_it_is() -> None:
+    turns = LoopTurns("requests wait", 30)
+    turns.TURN = SOON  # type: ignore[misc]
+    asked: list[Owner] = []
+
+    async def ask() -> None:
+        for _ in range(3):
+            assert await turns.run(lambda: asked.append(GREEDY) or GREEDY, str, 7) == "7"  # type: ignore[func-returns-value]
+
+    asyncio.run(ask())
+    assert len(asked) <= 1, "the first one after a rest"
+
+
+# --- whose a request is -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def turns(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
+    """In whose turn requests that are answered on the event loop were."""
+    seen: list[Owner] = []
+    run = LoopTurns.run
+
+    async def note(self: LoopTurns, owner: Callable[[], Owner], *work: Any) -> Any:
+        seen.append(owner())
+        return await run(self, owner, *work)
+
+    monkeypatch.setattr(LoopTurns, "run", note)
+    return seen
+
+
+def test_a_request_is_an_organizations_once_its_caller_was_let_in(
+    sqlite_world: World, turns: list[Owner]
+) -> None:
+    world = sqlite_world
+    home, away = world.home, world.away
+    admin, space = home.admin, home.path("/spaces/{spaceId}")
+    mine = home["organizationId"]
+    organization = f"/orgs/{mine}"
+    with world.context.db.write() as tx:
+        mine_alone = {"authorization": f"Bearer {create_token(tx, world.users[admin], name='new')}"}
+    for path in (space, space, "/user", organization, organization, away.path("/spaces/{spaceId}")):
+        world.call(admin, "GET", path, headers=mine_alone)
+    assert [owner[0] for owner in turns][1:] == [mine, mine, "", mine, ""]
+    # Naming what is somebody else's takes nothing of theirs.
+    turns.clear()
+    for who in (STRANGER, "stranger"):
+        for _ in range(2):
+            assert world.call(who, "GET", space).status_code in (401, 404)
+    assert all(owner[0] != mine for owner in turns)
+
+
+def test_a_visit_is_the_organizations_whose_site_it_is(sqlite_world: World, turns: list[Owner]) -> None:
+    world = sqlite_world
+    org = world.home["organizationId"]
+    site = world.get(world.home.admin, world.home.path("/orgs/{organizationId}/sites/{siteId}"))
+    published = world.post(world.home.admin, f"/orgs/{org}/sites/{site['id']}/publish", {})["urls"][
+        "published"
+    ]
+    path = "/" + published.split("/", 3)[3]
+    visitor = Visitor(world.context)
+    for each in (path, path, "/nowhere/at-all/"):
+        visitor.get(each)
+    assert turns == [("", ADDRESS), (org, ADDRESS), ("", ADDRESS)]
+
+
+def test_who_was_let_in_where() -> None:
+    known = Insiders()
+    known.let_in("ann", "first", "space", "")
+    assert known.organization("ann", "space") == "first"
+    assert known.organization("ann", "other", "") == "first", "where they were let in last"
+    assert known.organization("eve", "space", "") == ""
+    known.let_in("ann", "second", "space")
+    assert known.organization("ann", "space", "") == "second", "a space may go to another organization"
+
+
+def test_a_job_is_done_for_its_organization(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, seen = sqlite_world.context, set()
+    write = type(context.db).write
+
+    def note(database: Database) -> AbstractContextManager[Any]:
+        seen.add(current_owner())
+        return write(database)
+
+    monkeypatch.setattr(context.db, "write", lambda: note(context.db))
+    sqlite_world.post(
+        sqlite_world.home.admin,
+        sqlite_world.home.path("/spaces/{spaceId}/comments"),
+        {"body": {"markdown": "Hello"}},
+    )
+    seen.clear()
+    Worker(context.db, context).run_pending()
+    assert NOBODY in seen, "who looks for jobs"
+    assert (sqlite_world.home["organizationId"], "") in seen
+    assert current_owner() == NOBODY
+
+
+def test_many_who_wait_are_served_as_fast_as_few() -> None:
+    """Who is next is found among a few of those who wait, and all of them have their turn."""
+    places, order = Places(1, (1, 1), 0), []
+    places.take(GREEDY)
+    for number in range(200):
+        owner = ("greedy", str(number))
+        places.ask(owner, lambda owner=owner: order.append(owner))  # type: ignore[misc]
+    places.ask(MODEST, lambda: order.append(MODEST))
+    places.give_back(GREEDY)
+    while places.held:
+        places.give_back(order[-1])
+    assert order[0] == MODEST and len(set(order)) == len(order) == 201
+    assert isinstance(places, Places) and not isinstance(places, Shares)

@@ -1,0 +1,97 @@
+"""Spaces of Confluence exported as XML: the tree, macros, attachments and labels, and what attacks would look like."""
+
+import pytest
+
+from octavo.transfer.sources import SourceError
+
+from .test_readers import brought, problems, text, tree
+
+
+def page(id, title, body, parent="", position="", more=""):
+    over = f'<property name="parent" class="Page"><id name="id">{parent}</id></property>' if parent else ""
+    place = f'<property name="position">{position}</property>' if position else ""
+    body = body.replace("]]>", "]] >")
+    return (
+        f'<object class="Page"><id name="id">{id}</id><property name="title"><![CDATA[{title}]]></property>{over}{place}{more}'
+        '<property name="space" class="Space"><id name="id">1</id></property><property name="contentStatus">current</property></object>'
+        f'<object class="BodyContent"><id name="id">b{id}</id><property name="body"><![CDATA[{body}]]></property>'
+        f'<property name="content" class="Page"><id name="id">{id}</id></property></object>'
+    )
+
+
+BODY = """<p>See <ac:link><ri:page ri:content-title="Second page" /><ac:plain-text-link-body><![CDATA[the <second>]]></ac:plain-text-link-body></ac:link>,
+<ac:link ac:anchor="x"><ri:page ri:content-title="Third" /></ac:link> and <ac:link><ri:page ri:content-title="Nowhere" /></ac:link>&nbsp;here.</p>
+<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter><ac:parameter ac:name="title">a.py</ac:parameter><ac:plain-text-body><![CDATA[if a < b:
+    pass]]></ac:plain-text-body></ac:structured-macro>
+<ac:structured-macro ac:name="warning"><ac:parameter ac:name="title">Mind</ac:parameter><ac:rich-text-body><p>The <strong>gap</strong>.</p>
+<ac:structured-macro ac:name="expand"><ac:parameter ac:name="title">More</ac:parameter><ac:rich-text-body><p>Inside</p></ac:rich-text-body></ac:structured-macro></ac:rich-text-body></ac:structured-macro>
+<ac:image ac:width="40"><ri:attachment ri:filename="a b.png" /></ac:image>
+<p><ac:link><ri:attachment ri:filename="terms.pdf" /></ac:link></p>
+<ac:task-list><ac:task><ac:task-id>1</ac:task-id><ac:task-status>complete</ac:task-status><ac:task-body>Done</ac:task-body></ac:task>
+<ac:task><ac:task-status>incomplete</ac:task-status><ac:task-body>Open</ac:task-body></ac:task></ac:task-list>
+<ac:structured-macro ac:name="toc" /><ac:structured-macro ac:name="children" /><ac:structured-macro ac:name="weather"><ac:rich-text-body><p>Kept</p></ac:rich-text-body></ac:structured-macro>
+<table><tbody><tr><th>A</th><th>B</th></tr><tr><td>1</td><td><ac:structured-macro ac:name="status"><ac:parameter ac:name="title">OK</ac:parameter></ac:structured-macro></td></tr></tbody></table>"""
+
+EXPORT = {
+    "entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<hibernate-generic datetime="2026-01-01">'
+    '<object class="Space"><id name="id">1</id><property name="name"><![CDATA[Acme]]></property><property name="key">AC</property>'
+    '<property name="homePage" class="Page"><id name="id">10</id></property></object>'
+    + page(10, "Acme Home", BODY)
+    + page(12, "Third", "<h2>x</h2>", 10, "2")
+    + page(11, "Second page", "<p>Two</p>", 10, "1")
+    + page(13, "Below", "<p>Three</p>", 11)
+    + page(14, "Old", "<p>Old</p>", 10, "", '<property name="originalVersion" class="Page"><id name="id">10</id></property>')
+    + '<object class="Attachment"><id name="id">90</id><property name="title">a b.png</property><property name="version">2</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
+    '<object class="Attachment"><id name="id">91</id><property name="title">terms.pdf</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
+    '<object class="Label"><id name="id">70</id><property name="name">howto</property></object>'
+    '<object class="Labelling"><id name="id">71</id><property name="label" class="Label"><id name="id">70</id></property><property name="content" class="Page"><id name="id">11</id></property></object>'
+    '<object class="Comment"><id name="id">60</id></object></hibernate-generic>',
+    "exportDescriptor.properties": "x",
+    "attachments/10/90/2": b"\x89PNG\r\n\x1a\n",
+    "attachments/10/91/1": b"%PDF",
+}  # fmt: skip
+
+
+def test_a_space():
+    made = brought(EXPORT)
+    assert (made.kind, made.name) == ("confluence-xml", "Acme")
+    assert tree(made) == {"Acme Home": {}, "Second page": {"Below": {}}, "Third": {}}
+    home = text(made, "README.md") if "README.md" in made.paths() else text(made, "acme-home.md")
+    for part in (
+        "[the \\<second>](second-page.md)", "[Third](third.md#x)", "Nowhere",
+        '{% code title="a.py" %}\n```python\nif a < b:\n    pass\n```\n{% endcode %}',
+        '{% hint style="danger" %}\n#### Mind\n\nThe **gap**.\n\n<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n{% endhint %}',
+        "attachments/a%20b.png", "[terms.pdf](attachments/terms.pdf)", "* [x] Done\n* [ ] Open",
+        "[Second page](second-page.md)", "Kept", "| 1   | `OK` |",
+    ):  # fmt: skip
+        assert part in home, (part, home)
+    assert text(made, "second-page.md") == "---\nlabels:\n- howto\n---\n\n# Second page\n\nTwo\n"
+    assert [(path, code) for path, _, code in problems(made)] == [
+        ("entities.xml", "comments_left_out"), ("AC/Acme Home", "unknown_component"), ("AC/Acme Home", "broken_link"),
+    ]  # fmt: skip
+    assert "display/AC/Second+page: second-page.md" in text(made, ".gitbook.yaml")
+
+
+BOMB = '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n<hibernate-generic><object class="Space"><property name="name">&z;</property></object></hibernate-generic>'
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        BOMB
+        % "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghz", strict=True)),
+        BOMB % '<!ENTITY z SYSTEM "file:///etc/passwd">',
+        '<?xml version="1.0"?>\n<hibernate-generic><object class="Page"><id name="id">1</id>',
+        "<hibernate-generic>" + "<a>" * 5000,
+    ],
+    ids=["entities", "outside", "cut off", "deep"],
+)
+def test_what_is_no_export_is_refused(export):
+    with pytest.raises(SourceError, match=r"entities\.xml"):
+        brought({"entities.xml": export})
+
+
+def test_pages_that_are_above_each_other_come():
+    loop = page(1, "A", "<p>a</p>", 2) + page(2, "B", "<p>b</p>", 1)
+    made = brought({"entities.xml": f"<hibernate-generic>{loop}</hibernate-generic>"})
+    assert {"a.md", "b.md"} <= set(made.paths()) or len(tree(made)) == 2

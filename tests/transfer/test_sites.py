@@ -1,0 +1,81 @@
+"""Folders of HTML: the tree of the navigation, links, anchors, what generators mark in their own way."""
+
+from .test_readers import brought, problems, text, tree
+
+NAV = "<nav><ul><li><a href='{0}index.html'>Home</a><li>Guide<ul><li><a href='{0}guide/one.html'>First</a>{1}</ul><li><a href='https://example.org'>Out</a></ul></nav>"
+
+
+def page(body, up="", more="", title="T | Site"):
+    return f"<html><head><title>{title}</title></head><body>{NAV.format(up, more)}<main>{body}</main></body></html>"
+
+
+SITE = {
+    "out/index.html": page(
+        "<h1>Start</h1><p id='lead'>See <a href='guide/one.html#deep'>deep</a>, <a href='guide/'>the guide</a>, <a href='#lead'>here</a> and <a href='gone.html'>gone</a>."
+        "<h2 id='more'>More</h2><img src='_images/a.png' alt='A'><img src='data:image/png;base64,iVBORw0KGgo='>"
+    ),
+    "out/guide/index.html": page("<h1>The guide</h1>", "../"),
+    "out/guide/one.html": page(
+        "<h1>One<a class='headerlink' href='#one'>¶</a></h1><section id='part'><h2>A part</h2><p><a id='deep'></a>Deep.</p></section>"
+        "<div class='highlight-python notranslate'><div class='highlight'><pre><span>x = </span><span>1</span></pre></div></div>"
+        "<div class='admonition note'><p class='admonition-title'>Note</p><p>Mind.</p></div>"
+        "<div class='admonition warning'><p class='admonition-title'>Hot</p><p>It is.</p></div>"
+        "<div class='tabbed-set'><input type='radio'><input type='radio'><div class='tabbed-labels'><label>A</label><label>B</label></div>"
+        "<div class='tabbed-content'><div class='tabbed-block'><p>In A</p></div><div class='tabbed-block'><p>In B</p></div></div></div>"
+        "<div class='language-sh highlight'><span class='filename'>run.sh</span><pre><code>ls</code></pre></div>"
+        "<table class='highlighttable'><tr><td class='linenos'><pre>1</pre></td><td class='code'><div class='language-js'><pre>let a</pre></div></td></tr></table>"
+        "<div class='fragment'><div class='line'><span class='lineno'>1</span>int a;</div><div class='line'>int b;</div></div>",
+        "../",
+        "<li><a href='two.html'>Second</a><ul><li><a href='three.html'>Third</a></ul>",
+    ),
+    "out/guide/two.html": page("<p>No heading</p>", "../", title="Two | Site"),
+    "out/guide/three.html": page("<h1>Three</h1>", "../"),
+    "out/old.html": "<meta http-equiv='refresh' content='0; url=guide/one.html'>",
+    "out/search.html": page("<h1>Search</h1>"),
+    "out/alone.html": page("<h1>Alone</h1>"),
+    "out/_images/a.png": b"\x89PNG\r\n\x1a\n",
+    "out/style.css": "x",
+    "out/terms.pdf": b"%PDF",
+}
+
+
+def test_a_folder_of_html():
+    made = brought(SITE)
+    assert made.kind == "html"
+    assert tree(made) == {
+        "Home": {},
+        "Guide": {"First": {}, "Second": {"Third": {}}},
+        "Alone": {},
+        "The guide": {},
+    }
+    start = text(made, "README.md")
+    assert "[deep](guide/one.md#part), [the guide](guide/README.md), [here](README.md)" in start
+    assert 'src="_images/a.png"' in start and start.count("<img") == 2
+    assert not {"style.css", "search.md", "old.md"} & set(made.paths()) and "terms.pdf" in made.paths()
+    assert problems(made) == [("out/index.html", 0, "broken_link")]
+    assert "old: guide/one.md" in text(made, ".gitbook.yaml")
+
+
+def test_what_generators_mark():
+    one = text(brought(SITE), "guide/one.md")
+    assert one.startswith("# One\n")
+    assert '## A part <a href="#part" id="part"></a>' in one
+    for part in (
+        "```python\nx = 1\n```", '{% hint style="info" %}\nMind.\n{% endhint %}',
+        '{% hint style="warning" %}\n**Hot**\n\nIt is.\n{% endhint %}', '{% tab title="B" %}\nIn B\n{% endtab %}',
+        '{% code title="run.sh" %}\n```sh\nls\n```\n{% endcode %}', "```js\nlet a\n```", "```\nint a;\nint b;\n```",
+    ):  # fmt: skip
+        assert part in one, part
+
+
+def test_hostile_navigation_ends():
+    deep = "<nav>" + "<ul><li><a href='b.html'>x</a>" * 3000 + "</nav>"
+    wide = "<nav><ul>" + "<li><a href='a.html'>x</a>" * 5000 + "</ul></nav>"
+    made = brought(
+        {
+            "a.html": deep + "<main><h1>A</h1></main>",
+            "b.html": wide + "<main><h1>B</h1></main>",
+            "c.html": b"\xff\xfe",
+        }
+    )
+    assert len(tree(made)) == 2

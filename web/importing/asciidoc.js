@@ -1,0 +1,73 @@
+/** Reads pages of AsciiDoc, in a process without permissions: what they include is asked for as a request, which whoever
+ * started the process answers with a file of the source. One page is asked for at a time. */
+import { Extensions, load, LoggerManager, MemoryLogger, SafeMode } from "@asciidoctor/core";
+
+/** What the paths of a source are below, so that they are taken for addresses. */
+const ROOT = "http://source.invalid/";
+/** What was included already, for the pages after it. */
+const texts = new Map();
+const ask = globalThis.fetch;
+globalThis.fetch = async (address) => {
+  const url = String(address);
+  if (!texts.has(url)) {
+    const answer = await ask(`${ROOT}?file=${encodeURIComponent(url)}`);
+    texts.set(url, answer.ok ? await answer.text() : null);
+  }
+  const text = texts.get(url);
+  return {
+    ok: text !== null,
+    status: text === null ? 404 : 200,
+    statusText: "",
+    text: () => Promise.resolve(text),
+  };
+};
+
+/** Tabs are an extension of their own: a block whose terms are their titles. */
+function registry() {
+  return Extensions.create("tabs", function () {
+    this.block("tabs", function () {
+      this.onContexts("example", "open");
+      this.process(async (parent, reader, attributes) => {
+        const lines = await reader.readLines();
+        const told = { ...attributes, role: "tabset" };
+        const block = this.createBlock(parent, "example", null, told, { content_model: "compound" });
+        await this.parseContent(block, lines);
+        return block;
+      });
+    });
+  });
+}
+
+async function read({ path, text, attributes }) {
+  const logger = new MemoryLogger();
+  LoggerManager.logger = logger;
+  const folder = path.replace(/[^/]*$/, "").replace(/\/$/, "");
+  const document = await load(text, {
+    safe: SafeMode.SAFE,
+    base_dir: ROOT + folder,
+    extension_registry: registry(),
+    attributes: { docfile: path, ...attributes },
+    sourcemap: true,
+  });
+  const html = await document.convert({ standalone: false });
+  const title = document.getDocumentTitle();
+  const said = {};
+  for (const name of ["description", "page-aliases", "navtitle", "keywords", "imagesdir"]) {
+    const value = document.getAttribute(name);
+    if (typeof value === "string") said[name] = value;
+  }
+  const messages = logger.getMessages().map((one) => ({
+    severity: String(one.getSeverity()),
+    text: String(one.getText()),
+    path: one.getSourceLocation()?.getPath() ?? "",
+    line: one.getSourceLocation()?.getLineNumber() ?? 0,
+  }));
+  return { title: typeof title === "string" ? title : "", html: String(html), said, messages };
+}
+
+export default {
+  async fetch(request) {
+    const given = await request.formData();
+    return Response.json(await read(JSON.parse(given.get("event"))));
+  },
+};
