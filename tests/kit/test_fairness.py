@@ -21,7 +21,6 @@ from octavo.kit.postgres import PostgresDatabase
 from octavo.kit.shares import Busy, LoopTurns, Shares, request_threads
 from octavo.kit.worker import Worker
 from visiting import ADDRESS, Visitor
-from world import NOBODY as STRANGER
 from world import World
 
 GREEDY, MODEST = ("greedy", "a"), ("modest", "b")
@@ -251,9 +250,11 @@ def test_a_request_is_an_organizations_once_its_caller_was_let_in(
     assert [owner[0] for owner in turns][1:] == [mine, mine, "", mine, ""]
     # Naming what is somebody else's takes nothing of theirs.
     turns.clear()
-    for who in (STRANGER, "stranger"):
+    with world.context.db.write() as tx:
+        token = {"authorization": f"Bearer {create_token(tx, world.users['stranger'], name='new')}"}
+    for headers in ({"authorization": "Bearer oct_nobodys"}, token):
         for _ in range(2):
-            assert world.call(who, "GET", space).status_code in (401, 404)
+            assert world.call("stranger", "GET", space, headers=headers).status_code in (401, 404)
     assert all(owner[0] != mine for owner in turns)
 
 

@@ -38,7 +38,7 @@ READ = {
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {
     "noteSeen", "ratePage", "readTryForm", "tryOperation", "readBlock", "pressBlock", "readOperations",
-    "readSpecification", "readModels",
+    "readSpecification", "readModels", "readAccess",
 }  # fmt: skip
 """What is made of what a page shows: ``openapi/test_trying.py``, ``openapi/test_pages.py``, ``reader/test_blocks.py``
 and ``reader/test_tracking.py`` ask for that of withheld pages."""

@@ -532,7 +532,7 @@ def test_the_documentation_is_asked(app):
             ]
         },
     )
-    page = app.open("/")
+    page = app.open(f"/s/{space}")
     page.keyboard.press("Control+k")
     page.get_by_role("combobox").fill("How many requests are limited in a minute")
     page.get_by_role("option", name=re.compile("^How many requests")).last.click()

@@ -2,9 +2,9 @@
 
 from . import tables as tables
 from .making import is_scaled, make_variants, on_made
-from .store import VARIANT_TYPE, Picture, Variant, find_pictures, variant_name
+from .store import VARIANT_TYPE, ScaledImage, Variant, find_pictures, variant_name
 
 __all__ = [
-    "VARIANT_TYPE", "Picture", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made", "tables",
+    "VARIANT_TYPE", "ScaledImage", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made", "tables",
     "variant_name",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from ..kit.db import Transaction
 from ..kit.temporary import TemporaryFolder
 from ..spaces import Copy
 from . import store
-from .store import Picture, Variant
+from .store import ScaledImage, Variant
 from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
@@ -160,7 +160,7 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
             _enqueue(tx, space_id)
 
 
-def _make(context: Context, content: str) -> Picture | None:
+def _make(context: Context, content: str) -> ScaledImage | None:
     """What is made of a file, its variants stored; None where it is left alone."""
     with TemporaryFolder("images") as name:
         folder = Path(name)
@@ -178,4 +178,4 @@ def _make(context: Context, content: str) -> Picture | None:
         for width, height in found.variants:
             blob = store_file(context, (folder / f"{width}.webp").read_bytes())
             variants.append(Variant(width, height, blob.hash, blob.size))
-    return Picture(*found.size, tuple(variants))
+    return ScaledImage(*found.size, tuple(variants))

@@ -24,7 +24,7 @@ class Variant(Struct, frozen=True):
     size: int
 
 
-class Picture(Struct, frozen=True):
+class ScaledImage(Struct, frozen=True):
     """An image as browsers show it, turned as it says itself; its variants from narrow to wide."""
 
     width: int
@@ -38,9 +38,9 @@ def variant_name(name: str) -> str:
     return f"{stem if dot and stem else name}.webp"
 
 
-def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, Picture]:
+def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
     """Those of these files of a space, by their hash, that variants were made of."""
-    found: dict[str, Picture] = {}
+    found: dict[str, ScaledImage] = {}
     wanted = sorted({*contents})
     for start in range(0, len(wanted), _BATCH):
         given = {"space": space_id, "contents": wanted[start : start + _BATCH]}
@@ -57,7 +57,7 @@ def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> 
             **given,
         )
         for content, width, height in rows:
-            found[content] = Picture(width, height, tuple(variants[content]))
+            found[content] = ScaledImage(width, height, tuple(variants[content]))
     return found
 
 
@@ -91,7 +91,7 @@ def list_noted(tx: Transaction, space_id: str) -> set[str]:
     return {row[0] for row in tx.all("SELECT content FROM images WHERE space_id = :space", space=space_id)}
 
 
-def keep(tx: Transaction, space_id: str, content: str, picture: Picture | None) -> bool:
+def keep(tx: Transaction, space_id: str, content: str, picture: ScaledImage | None) -> bool:
     """Keeps what was made of a file, whose variants are stored; None where nothing can be. False when the space, or the
     note of the file, is gone."""
     kept = tx.run(

@@ -212,10 +212,14 @@ class Dispatcher:
         self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
 
     async def _answer_with_model(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
-        """In threads of their own, of which the place is kept until the answer is sent."""
-        questions = self.context.questions
+        """In threads of their own, of which the place is kept until the answer is sent: for so long that whose it is has
+        to be known before, and not from then on."""
+        questions, owner = self.context.questions, request.owner
+        if not owner[0]:
+            await in_turn(self._pool, owner, self.enter, call)
+            owner = (call.organization_id, *owner[1:])
         answer, give_back = await questions.begin(
-            request.owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
+            owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
         )
         return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
 

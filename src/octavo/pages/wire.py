@@ -13,7 +13,7 @@ from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.document import DocumentNodes, DocumentObject
 from ..core.pages import Cover, Layout, Page
-from ..images import Picture
+from ..images import ScaledImage
 from ..kit.clock import iso
 from ..kit.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
 from ..orgs import Organization
@@ -609,12 +609,12 @@ def encode_tree(
 def present_file(
     item: Item,
     download_url: str,
-    picture: Picture | None = None,
+    picture: ScaledImage | None = None,
     variants: list[FileVariant] | UnsetType = UNSET,
     oids: Mapping[str, str] = {},
 ) -> File:
     """``picture``: what was made of an image."""
-    shown: Picture | Item = picture or item
+    shown: ScaledImage | Item = picture or item
     return File(
         id=item.id,
         name=item.name,

@@ -17,7 +17,7 @@ from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.page_tree import PageTree
 from ..core.pages import Page
-from ..images import Picture, find_pictures, is_scaled, variant_name
+from ..images import ScaledImage, find_pictures, is_scaled, variant_name
 from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
 from ..kit.cache import ByteCache, share
@@ -181,7 +181,7 @@ class PageBuilder:
             sources=tuple(sources),
         )
 
-    def _picture(self, item: Item) -> Picture | None:
+    def _picture(self, item: Item) -> ScaledImage | None:
         if not is_scaled(item):
             return None
         return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(

@@ -19,7 +19,7 @@ class CreatePicture(Struct, rename="camel"):
     storage_key: Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class Picture(Struct, rename="camel"):
+class OrganizationPicture(Struct, rename="camel"):
     """``url``: where everybody has it, for as long as it is there."""
 
     id: str
@@ -29,7 +29,7 @@ class Picture(Struct, rename="camel"):
     created_at: str
 
 
-def present_picture(to: Recipient, row: PictureRow) -> Picture:
+def present_picture(to: Recipient, row: PictureRow) -> OrganizationPicture:
     base = to.settings.sites_url.rstrip("/")
     url = f"{base}{PICTURES}{row.id}/{quote(row.name, safe='')}"
-    return Picture(row.id, row.name, url, row.size, iso(row.created_at))
+    return OrganizationPicture(row.id, row.name, url, row.size, iso(row.created_at))

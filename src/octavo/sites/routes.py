@@ -26,7 +26,7 @@ from . import (
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
 from .creating import create_site as create
-from .pictures_wire import CreatePicture, Picture, present_picture
+from .pictures_wire import CreatePicture, OrganizationPicture, present_picture
 from .profile import present_profile
 from .profile_wire import IntegrationScript, PublishedSite, SearchSite, UserSitePermission
 from .publishing import require_publishable
@@ -327,8 +327,10 @@ def remove_hostname(call: Call, site: SiteAccess) -> bool:
 _PICTURES = "/orgs/{organizationId}/pictures"
 
 
-@operation("listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[Picture], extension=True)
-def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Picture]:
+@operation(
+    "listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[OrganizationPicture], extension=True
+)
+def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[OrganizationPicture]:
     """The pictures that an organization uploaded for its sites, oldest first."""
     with call.db.read() as tx:
         found = pictures.list_pictures(tx, org.organization_id, query.limit, query.page)
@@ -340,12 +342,12 @@ def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Pictu
     "POST",
     _PICTURES,
     needs=Can.CREATE_CONTENT,
-    returns=Picture,
+    returns=OrganizationPicture,
     status=201,
     errors=(400, 404),
     extension=True,
 )
-def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Picture:
+def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
     """A picture made of a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG or an icon. Everybody who knows its
     `url` has it; customization names that."""
     with call.db.write() as tx:

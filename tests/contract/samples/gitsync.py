@@ -30,18 +30,24 @@ _COLLECTION, _SITE = "/collections/{collectionId}/git", "/orgs/{organizationId}/
 _PREVIEWED = {"remote": f"file://{_REPOSITORY}", "branch": "main", "first": "export"}
 
 
+# Another branch than that of a space by itself: no two are synced with the same folder.
+_TOGETHER = {**_TARGET, "branch": "together"}
+
+
 def _connect_all(at):
     def connect(world, place):
         path = place.path(f"{at}/sync")
         if world.call(place.admin, "GET", path).status_code != 200:
-            world.post(place.admin, path, {**_TARGET, "folder": f"{place.name}{len(at)}/", "first": "import"})
+            world.post(
+                place.admin, path, {**_TOGETHER, "folder": f"{place.name}{len(at)}/", "first": "import"}
+            )
 
     return connect
 
 
 def _all(name, at):
     """What is synced as one with its spaces."""
-    body = {**_TARGET, "first": "import", "folder": name}
+    body = {**_TOGETHER, "first": "import", "folder": name}
     return {
         f"preview{name}GitSync": Sample(before=_local, body=_PREVIEWED),
         f"connect{name}GitSync": Sample(body=body),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lxml import etree
-
 _ADMONITIONS = ("note", "tip", "important", "warning", "caution")
 _LATEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _ASCIIMATH = re.compile(r"\\\$(.+?)\\\$", re.DOTALL)
@@ -73,6 +71,8 @@ def _drop(element: Any) -> None:
 
 def _wrap(element: Any, tag: str) -> None:
     """Puts all that is in an element into one of another kind."""
+    from lxml import etree
+
     inner = etree.Element(tag)
     inner.text, element.text = element.text, None
     inner.extend(list(element))
@@ -97,6 +97,8 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 def _callouts(element: Any) -> None:
     """The words to the numbers in a listing, which are a table where icons are shown."""
+    from lxml import etree
+
     rows = [list(row.iter("td")) for row in element.iter("tr")]
     if not rows:
         return
@@ -133,6 +135,8 @@ def _listing(element: Any) -> None:
 
 
 def _tabs(element: Any) -> None:
+    from lxml import etree
+
     terms = next(element.iter("dl"), None)
     if terms is None:
         return
@@ -167,6 +171,8 @@ def _image(element: Any) -> None:
 
 
 def _verse(element: Any) -> None:
+    from lxml import etree
+
     pre = next(element.iter("pre"), None)
     if pre is None:
         return
@@ -202,6 +208,8 @@ def _formulas(element: Any) -> None:
 
 
 def _formulas_in(holder: Any, where: str) -> None:
+    from lxml import etree
+
     text = getattr(holder, where) or ""
     found = _LATEX.search(text) or _ASCIIMATH.search(text)
     if found is None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from lxml import etree
 from msgspec import Struct, field
 
 from ...core.document import with_head
@@ -68,6 +67,8 @@ def _find(files: Heads) -> str | None:
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
     """Each object: its class, its id, its properties, and the ids that properties name. Raises SourceError."""
+    from lxml import etree
+
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
@@ -378,6 +379,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def image(self, element: Any) -> None:
+        from lxml import etree
+
         source, words = self.target(element)
         if not source:
             element.tag, element.text = "span", words
@@ -398,6 +401,8 @@ class _Storage:
             element.append(caption)
 
     def task(self, element: Any) -> None:
+        from lxml import etree
+
         done = "".join(one.text or "" for one in element.iter("ac:task-status")).strip() == "complete"
         body = next(iter(element.iter("ac:task-body")), None)
         for child in list(element):
@@ -412,6 +417,8 @@ class _Storage:
             body.tag = "span"
 
     def macro(self, element: Any, name: str) -> None:
+        from lxml import etree
+
         given = {one.get("ac:name") or "": "".join(one.itertext()).strip() for one in element if one.tag == "ac:parameter"}  # fmt: skip
         rich = next((one for one in element if one.tag == "ac:rich-text-body"), None)
         plain = next((one for one in element if one.tag == "ac:plain-text-body"), None)

@@ -9,8 +9,6 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from lxml import etree
-
 from ...core.problems import Problem
 from ..sources import SourceError
 from .asciidoc_html import prepare as prepare_asciidoc
@@ -292,6 +290,8 @@ def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
 
 
 def _words(element: Any, without: list[Any]) -> str:
+    from lxml import etree
+
     left = {one for whole in without for one in whole.iter()}
     parts = []
     for event, node in etree.iterwalk(element, events=("start", "end")):
@@ -361,6 +361,8 @@ def _drop(element: Any) -> None:
 
 
 def _strong(element: Any) -> None:
+    from lxml import etree
+
     inner = etree.Element("strong")
     inner.text, element.text = element.text, None
     inner.extend(list(element))
@@ -399,6 +401,8 @@ def _numbered(element: Any) -> None:
 
 def _tabbed(element: Any) -> None:
     """Tabs of Material: buttons, their names, and a block for each."""
+    from lxml import etree
+
     names = [" ".join("".join(one.itertext()).split()) for one in element.iter("label")]
     panels = [one for one in element.iter("div") if "tabbed-block" in (one.get("class") or "").split()]
     if not panels:
