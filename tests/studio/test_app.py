@@ -541,3 +541,27 @@ def test_the_documentation_is_asked(app):
     dialog.get_by_role("link", name=re.compile("Rate limits")).first.click()
     page.wait_for_url(re.compile(rf"/s/{space}/"))
     page.context.close()
+
+
+def test_a_list_keeps_its_signs_while_somebody_writes_in_it(app):
+    space = app.fill_space("Lists", ["Signs"])
+    page = app.open(f"/s/{space}")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    body = page.get_by_role("textbox", name="Page content")
+    body.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.press("Enter")
+    for keys, kind, sign in (("- one", "ul", "disc"), ("1. one", "ol", "decimal")):
+        page.keyboard.type(keys)
+        shown = body.locator(f"{kind}:has-text('one')").last
+        expect(shown).to_have_css("list-style-type", sign)
+        expect(shown).to_have_css("padding-inline-start", "24px")
+        for _ in range(2):
+            page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    page.wait_for_url(re.compile(rf"/s/{space}/signs"))
+    expect(page.get_by_role("navigation", name="Space").get_by_role("link", name="Changes")).to_have_text(
+        "Changes"
+    )
+    page.context.close()
