@@ -26,8 +26,8 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
 """What one image may take."""
-_BATCH = 50
-"""Images of one run of the job: others of the same organization come in between."""
+_BATCH = 5
+"""Images of one run of the job: others come in between, and a process that stops waits for no more than these."""
 
 _on_made: list[Callable[[Transaction, str], None]] = []
 
