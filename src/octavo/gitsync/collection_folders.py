@@ -51,7 +51,7 @@ class _Collection:
         for place in places:
             space_id = place.space_id
             if space_id is None:
-                org = organization_access(tx, actor, Can.VIEW, row.organization_id)
+                org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
                 space_id = create_space(tx, org, CreateSpace(title=place.title, parent=row.id)).id
             spaces[place.folder] = (space_id, place.space_id is None)
         return Settled(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
