@@ -27,6 +27,7 @@ from .owners import NOBODY, current_owner
 from .permits import give_back
 from .private_files import close_file
 from .shares import Busy, Shares
+from .tracing import timed
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -322,7 +323,7 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._execute = connection.execute  # type: ignore[method-assign,assignment]
+        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         self._connection.executemany(sql, rows)

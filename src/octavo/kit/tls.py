@@ -15,8 +15,14 @@ FILE, FOLDER = "SSL_CERT_FILE", "SSL_CERT_DIR"
 
 @cache
 def outgoing_tls() -> ssl.SSLContext:
-    """Trusts the authorities that browsers trust, and those of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``, such as a
-    company's own. For every kind of outgoing connection. Raises Unavailable where the file cannot be read."""
+    """What every kind of outgoing connection trusts. Raises Unavailable where a file cannot be read."""
+    return trust_outgoing()
+
+
+def trust_outgoing() -> ssl.SSLContext:
+    """A context of its own that trusts the authorities which browsers trust, and those of ``SSL_CERT_FILE`` and
+    ``SSL_CERT_DIR``, such as a company's own. For libraries that change the one they are given. Raises Unavailable
+    where the file cannot be read."""
     context = ssl.create_default_context(cafile=certifi.where())
     file, folder = os.environ.get(FILE), os.environ.get(FOLDER)
     try:
