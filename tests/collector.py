@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from octavo.kit import tracing
+from octavo.kit.metrics import Metrics
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
     from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 
-class Collector:
+class Collector(Metrics):
     """``answer``: the status it answers with; None: it never does. What is posted anywhere but to ``/v1/traces`` is in
-    ``others``, as path and headers."""
+    ``others``, as path and headers. It counts what became of spans."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.answer: int | None = 200
         self.requests: list[ExportTraceServiceRequest] = []
         self.headers: list[dict[str, str]] = []
@@ -31,7 +33,7 @@ class Collector:
         self.released = threading.Event()
         self.url = ""
 
-    def count(self, outcome: str, count: int) -> None:
+    def count_spans(self, outcome: str, count: int) -> None:
         self.counts[outcome] = self.counts.get(outcome, 0) + count
 
     @property

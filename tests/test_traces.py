@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from collector import Collector, values_of
 from octavo.admin.import_export import bring
-from octavo.kit import logs, tracing
+from octavo.app import begin_traces
+from octavo.kit import logs
 from octavo.kit.metrics import Metrics
 from octavo.kit.worker import Worker
 from serving import serving_new
@@ -30,7 +31,7 @@ STRANGE = {
 
 @pytest.fixture
 def traced(collector: Collector):
-    tracing.begin(collector.count)
+    begin_traces(collector)
     return collector
 
 
@@ -99,11 +100,11 @@ def test_a_failure_of_ours_is_named_by_its_status_alone(world, traced, monkeypat
 def test_strangers_decide_nothing_about_traces(world, collector, monkeypatch):
     space = world.home.path("/spaces/{spaceId}")
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
-    tracing.begin(collector.count)
+    begin_traces(collector)
     world.call("reader", "GET", space, headers=STRANGE)
     assert collector.flush() == [], "nor that one is kept"
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_on")
-    tracing.begin(collector.count)
+    begin_traces(collector)
     world.call("reader", "GET", space, headers={**STRANGE, "traceparent": STRANGE["traceparent"][:-2] + "00"})
     world.call("reader", "GET", space, headers={**STRANGE, "traceparent": "zq" * 40})
     found, broken = collector.flush()
@@ -162,14 +163,14 @@ def test_what_follows_from_a_request_links_to_it_and_webhooks_are_told(world, tr
     work(world)
     traced.flush()
     traced.requests.clear()
-    tracing.begin(traced.count)
+    begin_traces(traced)
     edit = {"changes": [{"operation": "update_page", "page": world.home["pageId"], "description": "Other"}]}
     world.call(
         "admin", "POST", world.home.path("/spaces/{spaceId}/content"), json=edit, headers={"baggage": "zq=1"}
     )
     traced.flush()
     request = traced.named("POST /v1/spaces/{spaceId}/content")
-    tracing.begin(traced.count)  # as in another process
+    begin_traces(traced)  # as in another process
     work(world)
     traced.flush()
     jobs = [span for span in traced.spans if span.name == "job deliverEvents"]

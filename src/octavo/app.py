@@ -356,7 +356,7 @@ def serve(
     try:
         metrics = Metrics() if settings.workers == 1 else None
         if metrics is not None:
-            tracing.begin(metrics.count_spans)
+            begin_traces(metrics)
         else:
             # Each of several processes has its own; what cannot work ends the start of all.
             tracing.is_wanted()
@@ -453,7 +453,7 @@ def _work(
     _configure_logs(settings)
     metrics = Metrics()
     metrics.note_restarts(number + 1, restarts)
-    tracing.begin(metrics.count_spans)
+    begin_traces(metrics)
 
     def close_sockets() -> None:
         for bound in sockets.values():
@@ -481,6 +481,15 @@ def _configure_logs(settings: Settings) -> None:
         secrets=settings.secrets,
     )
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+
+
+def begin_traces(metrics: Metrics) -> None:
+    """Sends traces from now on, if the environment names somebody who collects them; what becomes of them is counted.
+    Raises Unavailable where that cannot work."""
+    if tracing.is_wanted():
+        from .kit.trace_export import Exporting
+
+        tracing.begin(partial(Exporting, metrics.count_spans))
 
 
 def _run(

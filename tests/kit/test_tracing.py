@@ -7,9 +7,12 @@ import time
 import pytest
 
 from collector import Collector, values_of
+from octavo.admin import diagnosis
+from octavo.app import begin_traces
 from octavo.errors import NotFound, Unavailable
 from octavo.kit import tracing
 from octavo.kit.databases import open_database
+from octavo.kit.metrics import Metrics
 from octavo.settings import Settings
 
 
@@ -25,7 +28,7 @@ from octavo.settings import Settings
 def test_nobody_is_sent_anything_unless_the_environment_names_a_collector(monkeypatch, environment):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    tracing.begin(lambda outcome, count: None)
+    begin_traces(Metrics())
     assert not tracing.are_on()
     with tracing.part("a part") as span:
         assert span is None
@@ -49,7 +52,7 @@ def test_a_variable_that_cannot_work_ends_the_start(collector: Collector, monkey
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
     monkeypatch.setenv(name, value)
     with pytest.raises(Unavailable) as refused:
-        tracing.begin(collector.count)
+        begin_traces(collector)
     assert name[:5] in refused.value.message and says in refused.value.message
     assert not tracing.are_on()
 
@@ -57,14 +60,14 @@ def test_a_variable_that_cannot_work_ends_the_start(collector: Collector, monkey
 def test_traces_without_their_packages_end_the_start(collector: Collector, monkeypatch):
     monkeypatch.setattr(tracing, "find_spec", lambda name: None)
     with pytest.raises(Unavailable, match=r"octavo\[traces\]"):
-        tracing.begin(collector.count)
+        begin_traces(collector)
 
 
 def test_the_usual_variables_say_who_sends_and_how(collector: Collector, monkeypatch):
     monkeypatch.setenv("OTEL_SERVICE_NAME", "handbook")
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20c2VjcmV0")
-    tracing.begin(collector.count)
+    begin_traces(collector)
     span = tracing.start("a request", "server", {"octavo.request.id": "r" * 2000})
     assert span is not None
     span.end()
@@ -78,7 +81,7 @@ def test_the_usual_variables_say_who_sends_and_how(collector: Collector, monkeyp
 
 
 def test_without_a_name_the_service_is_octavo(collector: Collector):
-    tracing.begin(collector.count)
+    begin_traces(collector)
     span = tracing.start("a request")
     assert span is not None
     span.end()
@@ -87,7 +90,7 @@ def test_without_a_name_the_service_is_octavo(collector: Collector):
 
 
 def test_parts_are_below_what_they_are_parts_of_and_say_what_failed(collector: Collector):
-    tracing.begin(collector.count)
+    begin_traces(collector)
     whole = tracing.start("job", "consumer")
     assert whole is not None
     with tracing.running(whole), tracing.part("outer"):
@@ -106,7 +109,7 @@ def test_parts_are_below_what_they_are_parts_of_and_say_what_failed(collector: C
 
 
 def test_what_statements_take_is_noted(collector: Collector, database_url):
-    tracing.begin(collector.count)
+    begin_traces(collector)
     database = open_database(database_url)
     try:
         span = tracing.start("a request", "server")
@@ -134,7 +137,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
     monkeypatch.setattr("octavo.kit.trace_export._LAST_SECONDS", 0.1)
     collector.answer = answer
-    tracing.begin(collector.count)
+    begin_traces(collector)
     began = time.monotonic()
     for _ in range(200):
         span = tracing.start("a request", "server")
@@ -154,7 +157,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
 def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkeypatch, caplog):
     collector.answer = 400
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "5")
-    tracing.begin(collector.count)
+    begin_traces(collector)
     for count in range(1, 4):
         span = tracing.start("a request", "server")
         assert span is not None
@@ -167,3 +170,13 @@ def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkey
     collector.flush()
     said = [record.getMessage() for record in caplog.records]
     assert said == ["traces are not taken by their collector and get lost", "traces are taken again"]
+
+
+def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):
+    assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    assert diagnosis._traces() == [("traces", False, "their collector does not answer: Connection refused")]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    assert [works for _, works, _ in diagnosis._traces()] == [False]
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+    assert diagnosis._traces() == []

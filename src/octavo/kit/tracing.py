@@ -17,13 +17,12 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from ..core.addresses import read_address
+from ..core.addresses import Address, read_address
 from ..errors import OctavoError, Unavailable
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span as OtherSpan
 
-    from .db import Cursor
 
 T = TypeVar("T")
 
@@ -33,6 +32,8 @@ Value = str | int | float | bool
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _PROTOCOL = "http/protobuf"
+_HERE = "http://localhost:4318"
+"""Where they go when it is only said that they do."""
 _SAMPLERS = ("always_on", "always_off", "traceidratio")
 _PACKAGES = "octavo[traces]"
 
@@ -53,6 +54,15 @@ class Tracer(Protocol):
     def headers(self, span: OtherSpan) -> dict[str, str]: ...
 
     def close(self) -> None: ...
+
+
+class Cursor(Protocol):
+    """What is used of the cursors of both engines."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> tuple[Any, ...] | None: ...
+    def fetchall(self) -> list[tuple[Any, ...]]: ...
 
 
 class Span:
@@ -128,19 +138,23 @@ _OFF: AbstractContextManager[Span | None] = nullcontext()
 
 
 def is_wanted() -> bool:
-    """Whether the environment names somebody who collects traces. Raises Unavailable, naming the variable, where that
-    cannot work."""
+    """Whether the environment names somebody who collects traces. Raises as ``find_collector``."""
+    return find_collector() is not None
+
+
+def find_collector() -> tuple[str, int] | None:
+    """Host and port of whoever collects traces, if the environment names one. Raises Unavailable, naming the variable,
+    where that cannot work."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
-        return False
+        return None
     endpoint = next(((name, given[name]) for name in _ENDPOINTS if given.get(name)), None)
     if endpoint is None and not exporter:
-        return False
+        return None
     if exporter not in ("", "otlp"):
         raise Unavailable(f"OTEL_TRACES_EXPORTER: expected otlp or none, got {exporter!r}")
-    if endpoint is not None:
-        _check_address(*endpoint)
+    address = _read_address(*(endpoint or ("", _HERE)))
     for name in _PROTOCOLS:
         if (asked := given.get(name, _PROTOCOL)) not in ("", _PROTOCOL):
             raise Unavailable(
@@ -152,7 +166,7 @@ def is_wanted() -> bool:
             f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: traces need packages that are not installed:"
             f" install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
         )
-    return True
+    return address.host, address.port or {"http": 80, "https": 443}[address.scheme]
 
 
 def _is_installed() -> bool:
@@ -162,11 +176,12 @@ def _is_installed() -> bool:
         return False
 
 
-def _check_address(name: str, address: str) -> None:
+def _read_address(name: str, address: str) -> Address:
     found = read_address(address)
     if found is None or not found.is_web:
         # Without the address: it may hold a password.
         raise Unavailable(f"{name}: expected an address such as http://collector:4318")
+    return found
 
 
 def _check_sampler(sampler: str, argument: str) -> None:
@@ -186,17 +201,11 @@ def _check_sampler(sampler: str, argument: str) -> None:
             )
 
 
-def begin(count: Callable[[str, int], None]) -> None:
-    """Sends traces from now on, if somebody collects them. ``count`` is told what became of so many spans: ``sent``,
-    ``dropped`` because too many waited, ``failed`` because the collector did not take them. Raises Unavailable where
-    that cannot work."""
+def begin(make: Callable[[], Tracer]) -> None:
+    """Has spans made from now on, by what ``make`` makes. Raises Unavailable where that raises ValueError or OSError."""
     global _tracer  # noqa: PLW0603 - spans are made by whatever runs in the process
-    if not is_wanted():
-        return
-    from .trace_export import Exporting
-
     try:
-        _tracer = Exporting(count)
+        _tracer = make()
     except (ValueError, OSError) as error:
         raise Unavailable(f"Traces cannot be sent with these variables OTEL_…: {error}") from None
 

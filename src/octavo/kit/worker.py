@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from .deadlines import OutOfTime, limited
 from .ids import new_id
 from .jobs import Kind, LeaseLost
 from .owners import done_for
+from .permits import compute_aside
 from .shares import Shares
 
 log = logging.getLogger(__name__)
@@ -276,7 +278,8 @@ class Worker:
             with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
                 try:
                     with limited(found.deadline - time.monotonic()), _traced(found):
-                        kind.run(self._context, **msgspec.json.decode(found.payload))
+                        payload = msgspec.json.decode(found.payload)
+                        compute_aside(partial(kind.run, self._context, **payload))
                 except LeaseLost:
                     log.warning("job taken over by another worker")
                 except Exception as error:
