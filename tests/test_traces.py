@@ -111,7 +111,7 @@ def test_strangers_decide_nothing_about_traces(world, collector, monkeypatch):
     assert found.trace_id.hex() != STRANGE_TRACE and not found.parent_span_id
     assert [link.trace_id.hex() for link in found.links] == [STRANGE_TRACE], "but it can be found by theirs"
     assert not broken.links
-    assert "zq" not in str(collector.requests)
+    assert "zqzq" not in str(collector.requests) and "zq-" not in str(collector.requests)
 
 
 @pytest.mark.sqlite_first
@@ -131,9 +131,11 @@ def test_a_visit_is_a_span_with_its_path_unless_that_lets_somebody_in(world, tmp
     ).site_url
     base = site_url.removeprefix(world.context.settings.sites_url)
     visitor = Visitor(world.context)
-    for _ in range(2):  # drawn, then kept
-        assert visitor.get(base, {"q": "zq-query"}).status_code == 200
-        assert visitor.get(base).status_code == 200
+    with access_log() as lines:
+        for _ in range(2):  # drawn, then kept
+            assert visitor.get(base, {"q": "zq-query"}).status_code == 200
+            assert visitor.get(base).status_code == 200
+    assert lines.getvalue().count(f'"path": "{base.rstrip("/")}') == 4
     basename = base.split("/")[2]
     with world.context.db.read() as tx:
         site = tx.value("SELECT id FROM sites WHERE basename = :basename", basename=basename)
@@ -142,10 +144,13 @@ def test_a_visit_is_a_span_with_its_path_unless_that_lets_somebody_in(world, tmp
     assert shared.status_code == 200, shared.text
     link = world.post("admin", f"{path}/share-links", {"name": "For few"})
     key = link["urls"]["published"].rstrip("/").rpartition("/")[2]
-    for below in ("", "", "nothing"):
-        visitor.get(f"{base}{key}/{below}")
+    with access_log() as lines:
+        for below in ("", "", "nothing"):
+            visitor.get(f"{base}{key}/{below}")
+        visitor.get(base)
+    assert lines.getvalue().count("/{path*}") == 4 and key not in lines.getvalue()
     visits = [span for span in traced.flush() if not span.name.partition(" ")[2].startswith("/v1/")]
-    assert len(visits) == 7
+    assert len(visits) == 8
     assert {values_of(span.attributes).get("url.path", "").rstrip("/") for span in visits[:4]} == {
         base.rstrip("/")
     }

@@ -152,7 +152,7 @@ class Request:
 
     ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
     ``method`` of a HEAD is GET, and ``is_head`` says so. ``name`` is what metrics and the access log call the request by; handlers may
-    change it. ``shows_path``: nothing in the path is secret, as far as whoever answers knows. ``span``: where there are
+    change it. ``shows_path``: whether the path holds no secret; None where nobody has said. ``span``: where there are
     traces, that of this request.
     """
 
@@ -204,7 +204,7 @@ class Request:
         self.parameters: dict[str, str] = {}
         self.query_string = b""
         self.name = "unknown"
-        self.shows_path = False
+        self.shows_path: bool | None = None
         self.span: tracing.Span | None = None
 
     @property
@@ -602,9 +602,9 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may hold secrets (signed links): only those of pages are written out.
+        # Paths may hold secrets (signed links, keys of share links): only those of pages without are written out.
         path = request.path
-        if path.endswith("*}"):
+        if path.endswith("*}") and request.shows_path is not False:
             path = "/" + "/".join(request.segments)
         access.info(
             "request",

@@ -142,6 +142,7 @@ class Sites:
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
+        request.shows_path = False
         path = _path(request)
         name = host_name(request.header(b"host"))
         alone = _previews(request) or asks(request.query_string)
@@ -241,6 +242,7 @@ class Sites:
 
     async def post(self, request: Request) -> Answer:
         """What is posted to a site. How often, and how much, is known before anything is read."""
+        request.shows_path = False
         route = find_posted(_path(request))
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
