@@ -65,7 +65,7 @@ def test_a_space():
         "[Second page](second-page.md)", "Kept", "| 1   | `OK` |",
     ):  # fmt: skip
         assert part in home, (part, home)
-    assert text(made, "second-page.md") == "---\nlabels:\n- howto\n---\n\n# Second page\n\nTwo\n"
+    assert text(made, "second-page.md") == "---\ntags:\n- howto\n---\n\n# Second page\n\nTwo\n"
     assert [(path, code) for path, _, code in problems(made)] == [
         ("entities.xml", "comments_left_out"), ("AC/Acme Home", "unknown_component"), ("AC/Acme Home", "broken_link"),
     ]  # fmt: skip

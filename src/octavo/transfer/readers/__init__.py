@@ -21,11 +21,23 @@ from .gathering import Add, Tick, gather
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
 from .markdown import front_text
+from .readme import README
 from .sites import SITE
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
+from .wikis import WIKIS
 
-READERS: tuple[Reader, ...] = (CONFLUENCE_XML, ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
+READERS: tuple[Reader, ...] = (
+    CONFLUENCE_XML,
+    ANTORA,
+    README,
+    *WIKIS,
+    *TOOLS,
+    SPHINX,
+    *EXPORTS,
+    ASCIIDOC,
+    SITE,
+)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},

@@ -283,7 +283,7 @@ class _Export:
         if tree is not None:
             _Storage(self, page, place).prepare(tree)
         text = html_of_tree(tree, place, page.title)
-        return with_head(text, {"labels": sorted(set(page.labels))}) if page.labels else text
+        return with_head(text, {"tags": sorted(set(page.labels))}) if page.labels else text
 
 
 class _Storage:
@@ -508,7 +508,7 @@ class _Storage:
 
 
 def _drop(element: Any) -> None:
-    from .exports import _drop as drop
+    from .exports import drop
 
     drop(element)
 

@@ -355,7 +355,7 @@ def prepare(tree: Any) -> None:
 
 
 def _drop(element: Any) -> None:
-    from .exports import _drop as drop
+    from .exports import drop
 
     drop(element)
 
