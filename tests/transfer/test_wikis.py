@@ -129,7 +129,7 @@ def test_wikijs():
         text(made, "old.md")
         == "---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n"
     )
-    assert [code for _, _, code in problems(made)] == ["translations_left_out", "format_left_out"]
+    assert [code for _, _, code in problems(made)] == ["format_left_out", "translations_left_out"]
     assert "en/guide/steps: guide/steps.md" in text(made, ".gitbook.yaml")
 
 

@@ -84,6 +84,18 @@ class Place(Protocol):
         """The same page, with links that are written in the file ``path``."""
 
 
+class Variant(Struct, frozen=True, kw_only=True):
+    """A version of a source, or the source in a language. ``path``: what its addresses begin with; ``language``: as the
+    source calls it. Readers begin with the one that is ``default``."""
+
+    key: str
+    title: str
+    lay_out: Callable[[], Layout]
+    path: str | None = None
+    language: str | None = None
+    default: bool = False
+
+
 class Layout(Struct, kw_only=True):
     """What a reader found out about a source before its pages are read.
 
@@ -120,6 +132,12 @@ class Layout(Struct, kw_only=True):
     """Endings of files that come as pages or not at all."""
     schemes: dict[str, str] = field(default_factory=dict)
     """Of links that name a page by a word and a colon: the addresses that these stand for."""
+    overlays: tuple[tuple[str, str], ...] = ()
+    """Folders that lie over others: what is not in the first is looked for in the second."""
+    variants: list[Variant] = field(default_factory=list)
+    """Where there are several: all of them, this one among them."""
+    left: list[Problem] = field(default_factory=list)
+    """What is left out where the variants are not brought as such."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: bool = False

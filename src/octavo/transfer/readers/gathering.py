@@ -354,6 +354,11 @@ class _Gathering:
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)):
             return found
+        for over, under in layout.overlays:
+            if source.startswith(over):
+                below = posixpath.dirname(under + source[len(over) :])
+                if found := self._exact(_joined(below, name)):
+                    return found
         address = layout.addresses.get(source)
         if address is not None:
             clean = re.sub(r"(?:^|(?<=/))index\.html?$|\.html?$", "", name)

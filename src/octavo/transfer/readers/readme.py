@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from functools import partial
 from typing import Any
 
 from ...core.problems import Problem
 from ...core.summary import natural_key, title_of_name
 from ...core.yaml_text import YamlError, read_yaml
-from .form import Dialect, Entry, Layout
+from .form import Dialect, Entry, Layout, Variant
 from .heads import Heads, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
 from .trees import pages_below, walk_entries
+from .variants import MAX_VARIANTS, key_of, left_out
 
 MAX_LEVELS = 20
 _ORDERS = ("_order.yaml", "_order.yml")
@@ -26,7 +28,10 @@ def _find(files: Heads) -> str | None:
     for path in sorted(files.paths, key=lambda path: (path.count("/"), path)):
         if posixpath.basename(path) in _ORDERS:
             found = re.match(r"((?:.*?/)?)(?:docs|guides|reference|custom_pages|recipes)/", path)
-            return found[1] if found else folder_of(path)
+            project = found[1] if found else folder_of(path)
+            above, _, name = project.rstrip("/").rpartition("/")
+            # An export of several versions has each in a folder.
+            return (f"{above}/" if above else "") if _VERSION.fullmatch(name) else project
     sample = [path for path in files.paths if is_page(path)][:40]
     if any(_BLOCK.search(files.text(path) or "") for path in sample):
         return ""
@@ -48,7 +53,28 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
 
 
 def _lay_out(files: Heads, project: str) -> Layout:
-    return _Project(files, project).layout()
+    versions = _versions(files, project)
+    layout = _of_version(files, project, versions[0] if versions else "")
+    if len(versions) > 1:
+        taken: set[str] = set()
+        layout.left.append(left_out(project.rstrip("/") or versions[-1], "versions", versions[1:]))
+        layout.variants = [
+            Variant(
+                key=key_of(taken, name), title=name, path=None if at == 0 else name, default=at == 0, lay_out=partial(_of_version, files, project, name)
+            )
+            for at, name in enumerate(versions[:MAX_VARIANTS])
+        ]  # fmt: skip
+    return layout
+
+
+def _of_version(files: Heads, project: str, version: str) -> Layout:
+    return _Project(files, f"{project}{version}/" if version else project).layout()
+
+
+def _versions(files: Heads, project: str) -> list[str]:
+    """Of an export with several versions the folder of each, the newest first."""
+    tops = {path[len(project) :].partition("/")[0] for path in files.paths if path.startswith(project) and "/" in path[len(project) :]}  # fmt: skip
+    return sorted((top for top in tops if _VERSION.fullmatch(top)), key=natural_key, reverse=True)
 
 
 class _Project:
@@ -62,7 +88,7 @@ class _Project:
         self.has_order = any(posixpath.basename(path) in _ORDERS for path in files.paths)
 
     def layout(self) -> Layout:
-        root = self._root()
+        root = self.project
         parts = [part for part in _PARTS if any(path.startswith(root + part) for path in self.files.paths)]
         entries: list[Entry] = []
         if parts:
@@ -87,7 +113,6 @@ class _Project:
             entries = self._folder(root, "docs", 0)
         if self.operations:
             self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description; add it as an API description")  # fmt: skip
-        self._left_versions(root)
         return Layout(
             entries=entries, dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True), root=root, addresses=self.addresses, problems=self.problems,
             parts=(root.rstrip("/"),), statics=(f"{root}assets/", f"{root}images/"), redirects={"docs": first} if (first := self._first(entries)) else {},
@@ -100,20 +125,6 @@ class _Project:
 
     def _first(self, entries: list[Entry]) -> str | None:
         return next((entry.path for entry in walk_entries(entries) if entry.path), None)
-
-    def _root(self) -> str:
-        """The folder of the newest version, where there are several."""
-        tops = self._versions()
-        return f"{self.project}{tops[-1]}/" if tops else self.project
-
-    def _versions(self) -> list[str]:
-        tops = {path[len(self.project) :].partition("/")[0] for path in self.files.paths if path.startswith(self.project) and "/" in path[len(self.project) :]}  # fmt: skip
-        return sorted((top for top in tops if _VERSION.fullmatch(top)), key=natural_key)
-
-    def _left_versions(self, root: str) -> None:
-        others = [top for top in self._versions() if f"{self.project}{top}/" != root]
-        if others:
-            self._tell(self.project.rstrip("/") or others[0], "versions_left_out", f"versions ({', '.join(others)[:100]}): not part of what is imported; import their folder by itself")  # fmt: skip
 
     def _variables(self, root: str) -> dict[str, Any]:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from functools import partial
 from html import escape
 from typing import Any
 from urllib.parse import quote, unquote
@@ -14,12 +15,13 @@ from ...core.pages import slugify
 from ...core.problems import Problem
 from ...core.summary import natural_key, title_of_name
 from .exports import drop, html_of_tree, html_page
-from .form import Dialect, Entry, Layout, Place
+from .form import Dialect, Entry, Layout, Place, Variant
 from .heads import Heads, folder_of, is_page, stem_of
 from .kinds import Reader
 from .prosemirror import write_html
 from .translating import translate
 from .trees import grow, pages_below, walk_entries
+from .variants import MAX_VARIANTS, key_of, language_name, left_out
 
 MAX_LEVELS = 30
 MAX_PAGES = 50_000
@@ -397,7 +399,8 @@ def _find_wikijs(files: Heads) -> str | None:
     return None
 
 
-def _wikijs(files: Heads, project: str) -> Layout:
+def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
+    """``locale``: the folder of the language that is meant; of the first where it is empty."""
     problems: list[Problem] = []
     inside = [path for path in files.paths if path.startswith(project)]
     locales = sorted(
@@ -409,22 +412,16 @@ def _wikijs(files: Heads, project: str) -> Layout:
         }
     )  # fmt: skip
     has_own = any(f"{project}home{end}" in files.known for end in (".md", ".html"))
-    root = project if has_own or not locales else f"{project}{locales[0]}/"
-    others = [one for one in locales if f"{project}{one}/" != root]
-    if others:
-        problems.append(
-            Problem(
-                project.rstrip("/") or others[0],
-                0,
-                "translations_left_out",
-                f"translations ({', '.join(others)[:100]}): not part of what is imported; import their folder by itself",
-            )
-        )
+    root = first = project if has_own or not locales else f"{project}{locales[0]}/"
+    if locale:
+        root = f"{project}{locale}/"
+    others = [one for one in locales if f"{project}{one}/" != first]
     for path in inside:
         if path.endswith((".adoc", ".txt")) and path.startswith(root):
             problems.append(Problem(path, 0, "format_left_out", "a page in a format that is not read"))
-    paths = pages_below(files, root, lambda path: path.partition("/")[0] in others)
-    pages = [path for path in inside if path.startswith(root) and path.endswith(".html") and path[len(root) :].partition("/")[0] not in others and _wikijs_head(files, path)]  # fmt: skip
+    beside = others if root == project else []
+    paths = pages_below(files, root, lambda path: path.partition("/")[0] in beside)
+    pages = [path for path in inside if path.startswith(root) and path.endswith(".html") and path[len(root) :].partition("/")[0] not in beside and _wikijs_head(files, path)]  # fmt: skip
     titles = {path: _words(_wikijs_head(files, path).get("title")) for path in pages}
     addresses = {path: posixpath.splitext(path[len(root) :])[0] for path in [*paths, *pages]}
     home = next((path for path, address in addresses.items() if address == "home"), None)
@@ -436,7 +433,7 @@ def _wikijs(files: Heads, project: str) -> Layout:
         entries = [entry for entry in entries if entry.path != home or entry.children]
         entries.insert(0, Entry(path=home))
     layout = Layout(
-        entries=_wikijs_navigation(files, project, addresses, entries),
+        entries=entries if locale else _wikijs_navigation(files, project, addresses, entries),
         dialect=Dialect(dollars=True, marks=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
         base=_wikijs_locale(files, paths, root[len(project) :].strip("/")), titles={path: title for path, title in titles.items() if title}, problems=problems,
         titled=True, statics=(f"{project.removesuffix('pages/')}assets/",), skipped=(".json", ".gz", ".adoc"),
@@ -458,6 +455,17 @@ def _wikijs(files: Heads, project: str) -> Layout:
         return with_head(made, said) if said else made
 
     layout.convert = convert
+    if others:
+        taken: set[str] = set()
+        own = first[len(project) :].strip("/") or layout.base
+        layout.left.append(left_out(project.rstrip("/") or others[0], "translations", others))
+        layout.variants = [
+            Variant(
+                key=key_of(taken, name or own), title=language_name(name or own), language=name or own, path=name or None, default=not name,
+                lay_out=partial(_wikijs, files, project, name),
+            )
+            for name in ["", *others][:MAX_VARIANTS]
+        ]  # fmt: skip
     return layout
 
 
