@@ -91,6 +91,15 @@ def test_what_is_no_export_is_refused(export):
         brought({"entities.xml": export})
 
 
+def test_wiki_markup_is_shown_as_it_is():
+    old = page(1, "A", "h1. Old <b>\n* x").replace(
+        '<property name="body">', '<property name="bodyType">0</property><property name="body">'
+    )
+    made = brought({"entities.xml": f"<hibernate-generic>{old}</hibernate-generic>"})
+    assert text(made, "a.md") == "# A\n\n```\nh1. Old <b>\n* x\n```\n"
+    assert problems(made) == [("A", 0, "format_left_out")]
+
+
 def test_pages_that_are_above_each_other_come():
     loop = page(1, "A", "<p>a</p>", 2) + page(2, "B", "<p>b</p>", 1)
     made = brought({"entities.xml": f"<hibernate-generic>{loop}</hibernate-generic>"})
