@@ -268,9 +268,9 @@ class _Site:
             # What it does not list, such as the source of files, only links lead to.
             return made
         if home and self.pages[home].contents and (made := self._sphinx(home)):
-            at = {entry.path for entry in walk_entries(made)}
-            rest = [path for path in paths if path not in at]
-            return [*made, *grow(self.files, rest, self.project)]
+            listed = {entry.path for entry in walk_entries(made)}
+            others = [path for path in paths if path not in listed]
+            return [*made, *grow(self.files, others, self.project)]
         merged = self.pages[home].nav if home else []
         if not merged:
             merged = max((page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[])  # fmt: skip
