@@ -26,8 +26,9 @@ from ..insights import (
     SearchMissing,
     SearchTypeQuery,
 )
+from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.mcp import RefusedTool, Server, Tool
+from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Said, Server, Tool
 from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
@@ -133,6 +134,7 @@ class Reading(NamedTuple):
 
 
 def _search(site: Reading, asked: Search) -> str:
+    site.visit.made_of.more = True  # of the index
     # PostgreSQL takes no NUL in texts, and no page has one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -199,7 +201,7 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
     return (space, page, unquote(url.fragment)) if page is not None else None
 
 
-def _read_page(site: Reading, asked: ReadPage) -> str:
+def _read_page(site: Reading, asked: ReadPage) -> Said:
     found = _find_page(site, asked.address)
     if found is None:
         if asked.address.startswith(site.visit.published):
@@ -209,8 +211,13 @@ def _read_page(site: Reading, asked: ReadPage) -> str:
             "There is no page at this address. search and list_pages give the addresses of pages."
         )
     space, page, _ = found
-    site.note(location_of(space, page, "mcp"), PageView)
-    return _part(_write(site.build(space), page, asked.section.removeprefix("#")), asked.start)
+    location = location_of(space, page, "mcp")
+    site.note(location, PageView)
+    builder = site.build(space)
+    text = _write(builder, page, asked.section.removeprefix("#"))
+    site.visit.made_of.more = site.visit.made_of.more or builder.varies
+    about = {"octavo/address": location.url, "octavo/revision": space.view.state.revision_id}
+    return Said(_part(text, asked.start), about)
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
@@ -233,6 +240,7 @@ def _part(text: str, start: int) -> str:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> str:
+    site.visit.made_of.more = True  # of what specifications say now
     words = asked.query.lower().split()
     found = (
         (space, page, each)
@@ -257,6 +265,7 @@ def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) 
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
+    site.visit.made_of.more = True
     found = _find_page(site, asked.address)
     anchors = {each.anchor for each in list_operations(found[1])} if found is not None else set()
     if found is None or found[2] not in anchors:
@@ -334,10 +343,71 @@ _TOOLS = {
     ),
 }
 
+KEPT = frozenset({"search", "read_page", "list_pages", "list_operations", "explain_operation"})
+"""Tools that say the same to everybody who is shown the same, until something changes."""
 _WITHOUT_ASKING = {name: tool for name, tool in _TOOLS.items() if name != ASK}
+
+
+def _list_resources(site: Reading, skipped: int) -> tuple[list[Resource], bool]:
+    pages = islice(listed_pages(site.tx, site.visit), skipped, None)
+    found = [_resource(site.visit, space, page) for space, page in islice(pages, _PAGES)]
+    return found, next(pages, None) is not None
+
+
+def _resource(visit: SiteVisit, space: SpaceVisit, page: Page) -> Resource:
+    address = visit.public(f"{space.base}{quote(space.view.tree.path(page))}.md")
+    return Resource(address, page.title, page.description or "", _MARKDOWN, iso(page.updated_at))
+
+
+def _read_resource(site: Reading, address: str) -> tuple[str, str] | None:
+    found = _find_page(site, address)
+    if found is None:
+        return None
+    space, page, _ = found
+    site.note(location_of(space, page, "mcp"), PageView)
+    text = site.build(space).markdown(page)
+    left = len(text) - _TEXT
+    if left > 0:
+        text = f"{text[:_TEXT]}\n\n[{left} more characters: read_page gives them with start={_TEXT}.]"
+    return _MARKDOWN, text
+
+
+_MARKDOWN = "text/markdown"
+_RESOURCES = Resources(_list_resources, _read_resource)
+
+
+def _prompts(title: str) -> dict[str, Prompt]:
+    return {
+        "answer": Prompt(
+            "Answer from the documentation",
+            f"Answers a question out of “{title}”, with the pages that the answer rests on.",
+            {"question": "What you want to know"},
+            lambda given: (
+                f"Answer this question out of the documentation “{title}”, and out of nothing else:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Name the address of each "
+                "page that the answer rests on. If the documentation does not say it, say so."
+            ),
+        ),
+        "call_api": Prompt(
+            "Write a request to the API",
+            f"Writes a request to an API that “{title}” documents.",
+            {"task": "What the request is to do"},
+            lambda given: (
+                f"Write a request to the API that the documentation “{title}” describes, which does this:\n\n"
+                f"{given['task']}\n\nFind the operation with list_operations, read it with explain_operation, and "
+                "take nothing that is not there. Leave a placeholder for each secret."
+            ),
+        ),
+    }
 
 
 def server_of(visit: SiteVisit, *, asks: bool) -> Server:
     """The server of a site; its tools work on a ``Reading``. ``asks``: whether visitors of the site ask questions."""
     title = visit.site.title
-    return Server(title, f"Reads the published documentation “{title}”.", _TOOLS if asks else _WITHOUT_ASKING)
+    return Server(
+        title,
+        f"Reads the published documentation “{title}”.",
+        _TOOLS if asks else _WITHOUT_ASKING,
+        _RESOURCES,
+        _prompts(title),
+    )

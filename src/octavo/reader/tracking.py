@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -45,27 +46,55 @@ MAX_SEEN = 4096
 MAX_WORDS = 512
 """Characters of a search or question that are kept."""
 _URL, _AGENT = 2048, 1024
-_PREVIEW = f"{PREVIEW_COOKIE}=".encode()
+_PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
-def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
-    """Somebody new at a location. Where they come from is known of those who come from another host."""
-    referrer = request.header(b"referer")[:_URL]
-    # A proxy of the owner's asks under another host than browsers do.
-    own = (request.header(b"host"), _authority(location.url))
+class _Said(Struct, frozen=True):
+    """What the headers of a request say of its sender, as far as it is counted."""
+
+    host: bytes
+    referrer: bytes
+    agent: bytes
+    languages: bytes
+    consent: dict[str, str]
+
+
+def _said(request: Request) -> _Said:
+    find = request.headers.get
+    cookie = find(b"cookie")
+    return _Said(
+        find(b"host", b""),
+        find(b"referer", b"")[:_URL],
+        find(b"user-agent", b"")[:_AGENT],
+        find(b"accept-language", b"")[:_AGENT],
+        _consent(cookie) if cookie is not None and _CONSENT in cookie else {},
+    )
+
+
+def _session(said: _Said, location: VisitorLocation) -> VisitorSession:
+    referrer, language = said.referrer.decode("latin-1"), said.languages.decode("latin-1").partition(",")[0]
+    if referrer:
+        # A proxy of the owner's asks under another host than browsers do.
+        own = (said.host.decode("latin-1"), _authority(location.url))
+        referrer = "" if _authority(referrer) in own else referrer
     both = secrets.token_hex(16)
     return VisitorSession(
         visitor_id=both[:16],
         session_id=both[16:],
-        cookies=_consent(request),
-        user_agent=request.header(b"user-agent")[:_AGENT],
-        language=request.header(b"accept-language").partition(",")[0][:64] or None,
-        referrer=referrer if referrer and _authority(referrer) not in own else None,
+        cookies=said.consent,
+        user_agent=said.agent.decode("latin-1"),
+        language=language[:64] or None,
+        referrer=referrer or None,
     )
 
 
-def _consent(request: Request) -> dict[str, str]:
-    pairs = (part.strip().partition("=") for part in request.header(b"cookie").split(";"))
+def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
+    """Somebody new at a location. Where they come from is known of those who come from another host."""
+    return _session(_said(request), location)
+
+
+def _consent(cookie: bytes) -> dict[str, str]:
+    pairs = (part.strip().partition("=") for part in cookie.decode("latin-1").split(";"))
     return {name: value for name, _, value in pairs if name == CONSENT}
 
 
@@ -116,14 +145,15 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
         return  # what is kept is answered to members, too, where they would see the same
-    location = made_of.location
-    if request.query_string:
-        # Campaigns are named there; nothing else of it is kept.
-        location = msgspec.structs.replace(
-            location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
-        )
-    view = PageView(session=session_of(request, location), location=location)
+    view = partial(_view, _said(request), made_of.location, request.query_string)
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
+
+
+def _view(said: _Said, location: VisitorLocation, query: bytes) -> PageView:
+    if query:
+        # Campaigns are named there; nothing else of it is kept.
+        location = msgspec.structs.replace(location, url=f"{location.url}?{query.decode('latin-1')}")
+    return PageView(session=_session(said, location), location=location)
 
 
 def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
@@ -154,6 +184,21 @@ def note_fruitless(events: EventQueue, request: Request, space: SpaceVisit, quer
         )
 
 
+class Note(NamedTuple):
+    """Something to note: at which location, what makes the event, and what it says besides."""
+
+    location: VisitorLocation
+    make: Callable[..., Event]
+    said: dict[str, Any]
+
+
+def note_again(events: EventQueue, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
+    """Notes what was done by whoever an answer was made for."""
+    for note in notes:
+        event = partial(_event, _said(request), *note)
+        events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
+
+
 def note_event(
     events: EventQueue,
     request: Request,
@@ -164,8 +209,13 @@ def note_event(
 ) -> None:
     """Notes what was done at a location: what ``make`` makes of a session and ``said``."""
     if not visit.admission.preview:
-        event = make(session=session_of(request, location), location=location, **said)
-        events.add(visit.organization_id, visit.site.id, event, visit.admission.claims)
+        note_again(events, request, visit.made_of, [Note(location, make, said)])
+
+
+def _event(
+    said: _Said, location: VisitorLocation, make: Callable[..., Event], values: dict[str, Any]
+) -> Event:
+    return make(session=_session(said, location), location=location, **values)
 
 
 def note_question(
@@ -180,11 +230,13 @@ def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "")
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
 
 
+_PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
+
+
 def _is_read(request: Request) -> bool:
     """Whether somebody reads the answer: it is not only fetched for the case that they will."""
-    headers = request.headers
-    purpose = headers.get(b"sec-purpose") or headers.get(b"purpose") or headers.get(b"x-moz")
-    return not request.is_head and (purpose is None or b"prefetch" not in purpose.lower())
+    named = [] if _PURPOSES.isdisjoint(request.headers) else [request.headers.get(name) for name in _PURPOSES]
+    return not request.is_head and not any(b"prefetch" in said.lower() for said in named if said)
 
 
 def _typist(request: Request) -> str:
