@@ -34,7 +34,7 @@ class RefusedTool(Exception):
     """A tool cannot answer this; the message is for whoever asked."""
 
 
-class Said(NamedTuple):
+class ToolText(NamedTuple):
     """What a tool says, and what it tells the program besides, by names."""
 
     text: str
@@ -48,7 +48,7 @@ class Tool(NamedTuple):
     title: str
     description: str
     takes: type[Struct]
-    use: Callable[[Any, Any], str | Said]
+    use: Callable[[Any, Any], str | ToolText]
     reads: bool = True
     destroys: bool = False
 
@@ -64,10 +64,10 @@ class Resource(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """``list`` is given what the server works on and how many to leave out; it gives those that follow, and whether
+    """``list_from`` is given what the server works on and how many to leave out; it gives those that follow, and whether
     there are more. ``read`` gives the media type and text of what is at an address, None where nothing is."""
 
-    list: Callable[[Any, int], tuple[list[Resource], bool]]
+    list_from: Callable[[Any, int], tuple[list[Resource], bool]]
     read: Callable[[Any, str], tuple[str, str] | None]
 
 
@@ -90,7 +90,7 @@ class Server(NamedTuple):
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        resources = {"resources": {}} if self.resources is not None else {}
+        resources: dict[str, Any] = {"resources": {}} if self.resources is not None else {}
         return {"tools": {}, **resources, **({"prompts": {}} if self.prompts else {})}
 
 
@@ -207,7 +207,7 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     except (RefusedTool, msgspec.ValidationError) as error:
         # As a result, so that a model reads it and asks better.
         said, wrong = str(error), True
-    text, about = said if isinstance(said, Said) else (said, {})
+    text, about = said if isinstance(said, ToolText) else (said, {})
     found = {"content": [{"type": "text", "text": text}], "isError": wrong}
     return {**found, "_meta": about} if about else found
 
@@ -217,7 +217,7 @@ def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
         raise _Wrong(_INVALID_PARAMS, "params.cursor: expected the nextCursor of an earlier answer")
     start = int(cursor[:15] or 0)
-    found, more = server.resources.list(on, start) if server.resources is not None else ([], False)
+    found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
     told = [
         {
             "uri": one.address,
@@ -287,7 +287,7 @@ _METHODS = {"initialize": _initialize, "ping": lambda server, on, params: {}, **
 _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that the header Mcp-Name says, by method."""
-_KEPT_FOR = {_call_tool: None, _get_prompt: None, _read_resource: 0}
+_KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
 """Milliseconds for which whoever asked may keep what they heard; None where the protocol knows no such thing."""
 _LISTS_KEPT_FOR = 60_000
 

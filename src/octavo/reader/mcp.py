@@ -28,7 +28,7 @@ from ..insights import (
 )
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Said, Server, Tool
+from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, ToolText, Server, Tool
 from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
@@ -201,7 +201,7 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
     return (space, page, unquote(url.fragment)) if page is not None else None
 
 
-def _read_page(site: Reading, asked: ReadPage) -> Said:
+def _read_page(site: Reading, asked: ReadPage) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None:
         if asked.address.startswith(site.visit.published):
@@ -217,7 +217,7 @@ def _read_page(site: Reading, asked: ReadPage) -> Said:
     text = _write(builder, page, asked.section.removeprefix("#"))
     site.visit.made_of.more = site.visit.made_of.more or builder.varies
     about = {"octavo/address": location.url, "octavo/revision": space.view.state.revision_id}
-    return Said(_part(text, asked.start), about)
+    return ToolText(_part(text, asked.start), about)
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
