@@ -603,6 +603,13 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     agent.do("create_change_request", space=space, subject="One")
     wrong, text = agent.use("create_change_request", space=space, subject="Two")
     assert wrong and text.startswith("429")
+    monkeypatch.setattr(tools, "MAX_DRAFTS", 50)
+    monkeypatch.setattr(tools, "MAX_WAITING", 1)
+    wrong, text = agent.use("create_change_request", space=space, subject="Two")
+    assert wrong and text.startswith("429: 1 change requests of yours wait")
+    (waiting,) = agent.do("list_change_requests", space=space, status="draft")["items"][:1]
+    agent.do("describe_change_request", space=space, change_request=waiting["id"], status="archived")
+    agent.do("create_change_request", space=space, subject="Two")
 
 
 def test_a_token_of_a_person_uses_the_tools_too(world):

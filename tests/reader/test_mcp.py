@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
+from octavo.admin.import_export import bring
 from octavo.insights import EventQueue
 from octavo.kit.clock import now
 from octavo.reader import mcp, reader_edge
@@ -33,7 +35,15 @@ pytestmark = pytest.mark.sqlite_first
 
 JSON = "application/json"
 LONG = "word " * 15_000
-TOOLS = ["send_feedback", "search", "read_page", "list_pages", "list_operations", "explain_operation"]
+TOOLS = [
+    "send_feedback",
+    "search",
+    "read_page",
+    "read_file",
+    "list_pages",
+    "list_operations",
+    "explain_operation",
+]
 
 
 class Site:
@@ -246,6 +256,27 @@ def test_sections_are_read_by_their_anchors(site: Site) -> None:
         assert "marble" not in read(gone) and "Far." not in read(gone)
     assert "Its sections: price, inside, use." in read("price-1")
     assert "(#use)" in site.use("search", query="throw")
+
+
+def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in {
+        "README.md": b"# Data\n",
+        "table.csv": b"a,b\n1,\xff\n",
+        "a.pdf": b"%PDF-1.4",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    bring(site.world.context, str(tmp_path), space_id=site.space)
+    listed = site.world.get("admin", f"/spaces/{site.space}/content/files")["items"]
+    pdf, table = sorted(f"{site.url}~files/{one['id']}/{one['name']}" for one in listed)
+    if pdf.endswith("csv"):
+        pdf, table = table, pdf
+    assert site.use("read_file", address=table) == "a,b\n1,\ufffd\n"
+    assert site.use("read_file", address=table, start=4) == "1,\ufffd\n"
+    assert "bytes of application/pdf" in site.use("read_file", address=pdf)
+    monkeypatch.setattr(mcp, "_FILE", 3)
+    assert "at most 3 bytes" in site.use("read_file", address=f"{table}#x")
+    for other in ("", "start", "~files/x/y", "~files/x", "~files//", "../~files/x/y"):
+        assert "no file" in site.use("read_file", address=site.url + other)
 
 
 def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:

@@ -27,8 +27,9 @@ from ..insights import (
     SearchTypeQuery,
 )
 from ..kit.clock import iso
+from ..kit.compression import is_text
 from ..kit.db import Transaction
-from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, ToolText, Server, Tool
+from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
 from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
@@ -47,6 +48,8 @@ _PAGES = 200
 """Pages in one list."""
 _TEXT = 50_000
 """Characters of a page in one answer."""
+_FILE = 2_000_000
+"""Bytes of a file that is read."""
 _EXCERPT = 500
 _OPERATIONS = 200
 """Operations in one list."""
@@ -76,6 +79,15 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     ] = ""
     start: Annotated[
         int, Meta(ge=0, le=2**53, description="The first character to return, for long pages")
+    ] = 0
+
+
+class ReadFile(Struct, forbid_unknown_fields=True):
+    address: Annotated[
+        str, Meta(min_length=1, max_length=4096, description="The address of a file, as pages have it")
+    ]
+    start: Annotated[
+        int, Meta(ge=0, le=2**53, description="The first character to return, for long files")
     ] = 0
 
 
@@ -128,6 +140,8 @@ class Reading(NamedTuple):
     build: Callable[[SpaceVisit], PageBuilder]
     note: Callable[..., None]
     """Notes what is done for insights: ``tracking.note_event`` of this visit."""
+    open: Callable[[str], bytes]
+    """The bytes of a file of the site, by its hash. Raises NotFound."""
     takes_feedback: bool
     ask: Callable[[Question], str] | None = None
     """Answers a question; there only for who asks one, since nothing is read meanwhile."""
@@ -177,8 +191,8 @@ def _list_pages(site: Reading, asked: ListPages) -> str:
     return "\n".join(lines) or "There are no more pages."
 
 
-def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
-    """The page at an address, and the place in it that the address names, if any."""
+def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
+    """The space that an address is in, and the place in a page that it names, if any."""
     url = read_address(address)
     if url is None:
         return None
@@ -193,12 +207,40 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
         space = enter_space(site.tx, there)
     except SendOn:
         return None
-    if space is None:
+    return (space, unquote(url.fragment)) if space is not None else None
+
+
+def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
+    """The page at an address, and the place in it that the address names, if any."""
+    entered = _enter(site, address)
+    if entered is None:
         return None
+    space, place = entered
     tree = space.view.tree
     found = tree.find(space.rest.removesuffix(".md"))
     page = tree.first_document(found) if found is not None else None
-    return (space, page, unquote(url.fragment)) if page is not None else None
+    return (space, page, place) if page is not None else None
+
+
+def _read_file(site: Reading, asked: ReadFile) -> ToolText:
+    entered = _enter(site, asked.address)
+    parts = entered[0].rest.split("/") if entered is not None else []
+    is_file = len(parts) == 3 and parts[0] == "~files"
+    item = entered[0].view.item(parts[1], "file") if entered is not None and is_file else None
+    if entered is None or item is None or not item.content:
+        raise RefusedTool("There is no file at this address. Pages have the addresses of their files.")
+    kind = item.content_type or "application/octet-stream"
+    if not is_text(kind) or item.size > _FILE:
+        raise RefusedTool(
+            f"{item.name} has {item.size} bytes of {kind}. Text of at most {_FILE} bytes is read here; open the address."
+        )
+    text = site.open(item.content).decode(errors="replace")
+    space = entered[0]
+    about = {
+        "octavo/address": space.visit.public(f"{space.base}{quote(space.rest)}"),
+        "octavo/revision": space.view.state.revision_id,
+    }
+    return ToolText(_part(text, asked.start), about)
 
 
 def _read_page(site: Reading, asked: ReadPage) -> ToolText:
@@ -236,7 +278,7 @@ def _part(text: str, start: int) -> str:
     left = len(text) - start - len(part)
     if left > 0:
         part += f"\n\n[{left} more characters: call again with start={start + _TEXT}.]"
-    return part or f"The page has {len(text)} characters; there is nothing at start={start}."
+    return part or f"This has {len(text)} characters; there is nothing at start={start}."
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> str:
@@ -324,6 +366,12 @@ _TOOLS = {
         ReadPage,
         _read_page,
     ),
+    "read_file": Tool(
+        "Read a file",
+        f"A file of a page that is text, such as a sample or a table, {_TEXT} characters at a time.",
+        ReadFile,
+        _read_file,
+    ),
     "list_pages": Tool(
         "List pages", f"Titles and addresses of all listed pages, {_PAGES} at a time.", ListPages, _list_pages
     ),
@@ -343,7 +391,7 @@ _TOOLS = {
     ),
 }
 
-KEPT = frozenset({"search", "read_page", "list_pages", "list_operations", "explain_operation"})
+KEPT = frozenset({"search", "read_page", "read_file", "list_pages", "list_operations", "explain_operation"})
 """Tools that say the same to everybody who is shown the same, until something changes."""
 _WITHOUT_ASKING = {name: tool for name, tool in _TOOLS.items() if name != ASK}
 

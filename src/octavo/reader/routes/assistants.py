@@ -36,7 +36,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     if call is not None and call.asked.tool in KEPT:
         return _read(view, visit, call, headers)
     note = partial(note_event, view.events, view.request, visit)
-    reading = Reading(view.tx, visit, lambda space: Frame(view, space).builder, note, look.feedback.enabled)
+    reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
     asks = _asks(view, visit)
     server = server_of(visit, asks=asks is not None)
     if asks is None or called_tool(view.body) != ASK:
@@ -50,6 +50,17 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     )
 
 
+def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading:
+    return Reading(
+        view.tx,
+        visit,
+        lambda space: Frame(view, space).builder,
+        note,
+        view.context.files.read,
+        takes_feedback=False,
+    )
+
+
 def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
     """The answer to a call of a tool that reads: what was kept, for who is told the same."""
 
@@ -59,9 +70,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
         def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
             notes.append(Note(location, make, said))
 
-        reading = Reading(
-            view.tx, visit, lambda space: Frame(view, space).builder, note, takes_feedback=False
-        )
+        reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True), reading, view.body, headers)
         return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
 
