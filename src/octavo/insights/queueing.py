@@ -27,7 +27,7 @@ _TYPING = 1_500
 """Milliseconds after which somebody who typed no further has stopped."""
 
 
-class _Waiting(Struct, frozen=True):
+class _Waiting(Struct, frozen=True, gc=False):
     organization_id: str
     site_id: str
     event: Event | Callable[[], Event]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
@@ -49,48 +48,62 @@ _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
-class _Said(Struct, frozen=True):
-    """What the headers of a request say of its sender, as far as it is counted."""
+class _Said(Struct, frozen=True, gc=False):
+    """What somebody did at a location, and what the headers of their request say of them, as far as it is counted: an
+    event, once it is called. Whoever is answered waits for none of what that takes."""
 
+    make: Callable[..., Event]
+    location: VisitorLocation
+    values: dict[str, Any]
     host: bytes
     referrer: bytes
     agent: bytes
     languages: bytes
     consent: dict[str, str]
 
+    def __call__(self) -> Event:
+        return self.make(session=self.session(), location=self.location, **self.values)
 
-def _said(request: Request) -> _Said:
+    def session(self) -> VisitorSession:
+        language, referrer = self.languages.decode("latin-1"), self.referrer.decode("latin-1")
+        if referrer:
+            # A proxy of the owner's asks under another host than browsers do.
+            own = (self.host.decode("latin-1"), _authority(self.location.url))
+            referrer = "" if _authority(referrer) in own else referrer
+        both = secrets.token_hex(16)
+        return VisitorSession(
+            visitor_id=both[:16],
+            session_id=both[16:],
+            cookies=self.consent,
+            user_agent=self.agent.decode("latin-1"),
+            language=language.partition(",")[0][:64] or None,
+            referrer=referrer or None,
+        )
+
+
+_NOTHING: dict[str, Any] = {}
+
+
+def _said(
+    request: Request, make: Callable[..., Event], location: VisitorLocation, values: dict[str, Any] = _NOTHING
+) -> _Said:
     find = request.headers.get
     cookie = find(b"cookie")
     return _Said(
+        make,
+        location,
+        values,
         find(b"host", b""),
         find(b"referer", b"")[:_URL],
         find(b"user-agent", b"")[:_AGENT],
         find(b"accept-language", b"")[:_AGENT],
-        _consent(cookie) if cookie is not None and _CONSENT in cookie else {},
-    )
-
-
-def _session(said: _Said, location: VisitorLocation) -> VisitorSession:
-    referrer, language = said.referrer.decode("latin-1"), said.languages.decode("latin-1").partition(",")[0]
-    if referrer:
-        # A proxy of the owner's asks under another host than browsers do.
-        own = (said.host.decode("latin-1"), _authority(location.url))
-        referrer = "" if _authority(referrer) in own else referrer
-    both = secrets.token_hex(16)
-    return VisitorSession(
-        visitor_id=both[:16],
-        session_id=both[16:],
-        cookies=said.consent,
-        user_agent=said.agent.decode("latin-1"),
-        language=language[:64] or None,
-        referrer=referrer or None,
+        _consent(cookie) if cookie is not None and _CONSENT in cookie else _NOTHING,
     )
 
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
     """Somebody new at a location. Where they come from is known of those who come from another host."""
-    return _session(_said(request), location)
+    return _said(request, PageView, location).session()
 
 
 def _consent(cookie: bytes) -> dict[str, str]:
@@ -145,15 +158,14 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
         return  # what is kept is answered to members, too, where they would see the same
-    view = partial(_view, _said(request), made_of.location, request.query_string)
-    events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
-
-
-def _view(said: _Said, location: VisitorLocation, query: bytes) -> PageView:
-    if query:
+    location = made_of.location
+    if request.query_string:
         # Campaigns are named there; nothing else of it is kept.
-        location = msgspec.structs.replace(location, url=f"{location.url}?{query.decode('latin-1')}")
-    return PageView(session=_session(said, location), location=location)
+        location = msgspec.structs.replace(
+            location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
+        )
+    view = _said(request, PageView, location)
+    events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
 def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
@@ -195,7 +207,7 @@ class Note(NamedTuple):
 def note_again(events: EventQueue, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
     """Notes what was done by whoever an answer was made for."""
     for note in notes:
-        event = partial(_event, _said(request), *note)
+        event = _said(request, note.make, note.location, note.said)
         events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
 
 
@@ -210,12 +222,6 @@ def note_event(
     """Notes what was done at a location: what ``make`` makes of a session and ``said``."""
     if not visit.admission.preview:
         note_again(events, request, visit.made_of, [Note(location, make, said)])
-
-
-def _event(
-    said: _Said, location: VisitorLocation, make: Callable[..., Event], values: dict[str, Any]
-) -> Event:
-    return make(session=_session(said, location), location=location, **values)
 
 
 def note_question(
