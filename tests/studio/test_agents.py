@@ -208,7 +208,7 @@ def test_insights_tell_of_programs_apart(app, read):
 
 
 @pytest.mark.slow
-def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app, tmp_path):
+def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
     """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more, correct it, merge
     it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])
@@ -278,10 +278,8 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app,
     writer.keyboard.press("End")
     writer.keyboard.type(" It is three, to be exact.")
     expect(writer.get_by_text("Saved", exact=True).first).to_be_visible()
-    writer.screenshot(path=tmp_path / "corrected.png")
     writer.goto(f"{app.url}{review}")
     expect(writer.get_by_role("main")).to_contain_text("three, to be exact")
-    writer.screenshot(path=tmp_path / "reviewed.png")
     about = writer.get_by_role("complementary", name="About this change request")
     expect(about).to_contain_text("Quill")
     reader.reload()
@@ -299,15 +297,12 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app,
     writer.get_by_role("button", name="What Quill did").click()
     dialog = writer.get_by_role("dialog", name="What Quill did")
     expect(dialog.get_by_text("Edited")).to_have_count(2)
-    writer.screenshot(path=tmp_path / "acts.png")
     dialog.get_by_role("button", name="Close").click()
     writer.get_by_role("button", name="Undo the last day of Quill").click()
     writer.get_by_role("dialog").get_by_role("button", name="Undo its last day").click()
     expect(writer.get_by_text("Undone:")).to_be_visible()
-    writer.screenshot(path=tmp_path / "undone.png")
     writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review it").click()
     expect(writer.get_by_role("main")).to_contain_text("three, to be exact")
-    writer.screenshot(path=tmp_path / "back.png")
     writer.get_by_role("button", name="Merge", exact=True).click()
     expect(writer.get_by_text("Merged “")).to_be_visible()
     assert app.titles(space) == ["Granite"]

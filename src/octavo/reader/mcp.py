@@ -37,6 +37,7 @@ from .asking import Question, checked_question
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
+from .table import SiteRoute, of_space
 from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
@@ -222,11 +223,14 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
     return (space, page, place) if page is not None else None
 
 
+_NOWHERE: tuple[dict[str, SiteRoute], dict[str, str]] = ({}, {})
+
+
 def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     entered = _enter(site, asked.address)
-    parts = entered[0].rest.split("/") if entered is not None else []
-    is_file = len(parts) == 3 and parts[0] == "~files"
-    item = entered[0].view.item(parts[1], "file") if entered is not None and is_file else None
+    routes, values = (of_space.find(entered[0].rest.split("/")) or _NOWHERE) if entered else _NOWHERE
+    is_file = "GET" in routes and routes["GET"].name == "readSiteFile"
+    item = entered[0].view.item(values["file"], "file") if entered is not None and is_file else None
     if entered is None or item is None or not item.content:
         raise RefusedTool("There is no file at this address. Pages have the addresses of their files.")
     kind = item.content_type or "application/octet-stream"

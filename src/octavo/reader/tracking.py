@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
@@ -54,12 +55,12 @@ class _Said(Struct, frozen=True, gc=False):
 
     make: Callable[..., Event]
     location: VisitorLocation
-    values: dict[str, Any]
+    values: Mapping[str, Any]
     host: bytes
     referrer: bytes
     agent: bytes
     languages: bytes
-    consent: dict[str, str]
+    consent: Mapping[str, str]
 
     def __call__(self) -> Event:
         return self.make(session=self.session(), location=self.location, **self.values)
@@ -74,18 +75,21 @@ class _Said(Struct, frozen=True, gc=False):
         return VisitorSession(
             visitor_id=both[:16],
             session_id=both[16:],
-            cookies=self.consent,
+            cookies=dict(self.consent),
             user_agent=self.agent.decode("latin-1"),
             language=language.partition(",")[0][:64] or None,
             referrer=referrer or None,
         )
 
 
-_NOTHING: dict[str, Any] = {}
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _said(
-    request: Request, make: Callable[..., Event], location: VisitorLocation, values: dict[str, Any] = _NOTHING
+    request: Request,
+    make: Callable[..., Event],
+    location: VisitorLocation,
+    values: Mapping[str, Any] = _NOTHING,
 ) -> _Said:
     find = request.headers.get
     cookie = find(b"cookie")
