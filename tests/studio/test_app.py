@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 PAGES = ["Start", ("Guides", ["Install", "Upgrade"]), "Reference"]
 
 
@@ -536,6 +538,7 @@ def test_the_documentation_is_asked(app):
             ]
         },
     )
+    until(lambda: app.call("GET", f"/spaces/{space}/search?query=sixty")["items"])
     page = app.open(f"/s/{space}")
     page.keyboard.press("Control+k")
     page.get_by_role("combobox").fill("How many requests are limited in a minute")
