@@ -19,6 +19,7 @@ from octavo.admin.naming import find_named
 from octavo.content import main_state
 from octavo.gitsync.project_running import run_project
 from octavo.kit.ids import new_id
+from octavo.kit.worker import Worker
 from octavo.transfer import export_files
 from world import World
 
@@ -45,12 +46,18 @@ class Project:
     """A collection or a site, synced with a repository."""
 
     def __init__(
-        self, world: World, at: str, developer: Developer, first: str = "import", **more: Any
+        self,
+        world: World,
+        at: str,
+        developer: Developer,
+        first: str = "import",
+        who: str = "admin",
+        **more: Any,
     ) -> None:
         self.world, self.at, self.developer = world, at, developer
         self.id = at.rpartition("/")[2]
         body = {"remote": developer.url, "branch": "main", "first": first, **more}
-        self.connected = world.post("admin", f"{at}/git/sync", body)
+        self.connected = world.post(who, f"{at}/git/sync", body)
 
     def sync(self, cause: Any = "asked") -> str | None:
         return run_project(self.world.context, self.id, cause, new_id())
@@ -254,6 +261,50 @@ def test_a_collection_that_only_imports_or_only_exports(sqlite_world: World, dev
             project = Project(world, collection, there, direction=direction)
             assert project.sync() == "synced", project.state()
             assert set(project.spaces()) == wanted
+
+
+def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
+    world: World, collection: str, developer: Developer
+) -> None:
+    grant = {"role": "admin", "users": [world.users["reader"]]}
+    world.post("admin", f"{collection}/permissions", grant)
+    parent = collection.rpartition("/")[2]
+    one = make_space(world, "One", parent)
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer, who="reader")
+    assert project.sync() == "synced", project.state()
+    assert titles(world, collection) == {"One"} and project.spaces() == {"one/": one}
+    said = [(problem["path"], problem["code"]) for problem in project.state()["problems"]]
+    assert said == [("two/", "rights_lost")]
+    project.same()
+    # Once somebody who may says how, it is made.
+    world.call("admin", "PATCH", f"{collection}/git/sync", json={"pollSeconds": 60})
+    assert project.sync() == "synced" and titles(world, collection) == {"One", "Two"}
+    project.same()
+
+
+def test_who_connected_is_told_that_it_failed(
+    world: World, collection: str, site: str, developer: Developer
+) -> None:
+    """Once in a row, at a space of it; the address leads to its Git sync."""
+    developer.commit({"one/README.md": "# One\n", "docs.yaml": DOCS, "start/README.md": "# Start\n"})
+    shown = make_space(world, "Shown")
+    world.post("admin", f"{site}/site-spaces", {"spaceId": shown})
+    for at, address in (
+        (collection, f"/c/{collection.rpartition('/')[2]}/~/git"), (site, f"{site.replace('orgs', 'o')}/~/git"),
+    ):  # fmt: skip
+        project = Project(world, at, developer, branch="gone" if at == site else "main")
+        if at == collection:
+            assert project.sync() == "synced", project.state()
+            developer.commit({"two/README.md": "# Two\n"}, parents=[], anew=True)
+        for _ in range(2):
+            assert project.sync() in ("failed", "stopped"), project.state()
+        Worker(world.context.db, world.context).run_pending()
+        told = [
+            one for one in world.get("admin", "/user/notifications")["items"] if one["reason"] == "failed"
+        ]
+        here = [one for one in told if one["urls"]["app"].endswith(address)]
+        assert [(one["problem"], one["events"]) for one in here] == [(project.state()["message"], 1)]
 
 
 def test_a_rewritten_history_is_decided_once_for_all(

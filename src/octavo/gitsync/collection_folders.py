@@ -17,12 +17,13 @@ from ..core.free_names import free_name
 from ..core.pages import slugify
 from ..core.paths import unsafe_path
 from ..core.problems import Problem
+from ..errors import Forbidden
 from ..kit.db import Transaction
 from ..kit.operation import Actor
 from ..spaces import CreateSpace, SpaceRow, create_space, list_in_collection
 from . import store
 from .projects import Ground, Place, Settled, add_kind
-from .store import ProjectRow
+from .store import ProjectRow, SyncRow
 
 _MARKS = ("README.md", "SUMMARY.md", ".gitbook.yaml")
 _FOLDER = 60
@@ -36,6 +37,9 @@ class _Agreed(Struct):
 class _Collection:
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         collection_access(tx, actor, Can.ADMIN, row.id)
+
+    def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
+        return [space.id for space in list_in_collection(tx, row.id)]
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
@@ -51,7 +55,12 @@ class _Collection:
         for place in places:
             space_id = place.space_id
             if space_id is None:
-                org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
+                try:
+                    org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
+                except Forbidden:
+                    said = "whoever connected the repository may not make spaces"
+                    problems.append(Problem(place.folder, 0, "rights_lost", said))
+                    continue
                 space_id = create_space(tx, org, CreateSpace(title=place.title, parent=row.id)).id
             spaces[place.folder] = (space_id, place.space_id is None)
         return Settled(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
@@ -119,7 +128,7 @@ def _pairs(spaces: list[SpaceRow], folders: list[str]) -> list[tuple[str, SpaceR
 
 
 def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> bool:
-    if store.find_sync(tx, space.id) is None:
+    if store.find(tx, SyncRow, space.id) is None:
         return False
     said = "this space is synced by itself or with another repository; it is left alone"
     problems.append(Problem(space.id, 0, "synced", said))

@@ -54,6 +54,9 @@ class _Site:
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         _access(tx, actor, row)
 
+    def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
+        return list(name_spaces(tx, row.id).values())
+
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
     ) -> tuple[list[Place], list[Problem]]:

@@ -17,7 +17,9 @@ def _connect(world, place):
     world.post(place.admin, path, {**_TARGET, "first": "import"})
 
 
-_REPOSITORY = Path(tempfile.gettempdir()) / "octavo-sample.git"
+# Of this process: others that run at once have their own. It goes when the process ends.
+_FOLDER = tempfile.TemporaryDirectory(prefix="octavo-sample-")
+_REPOSITORY = Path(_FOLDER.name) / "docs.git"
 
 
 def _local(world, place):
