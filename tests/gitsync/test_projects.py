@@ -358,6 +358,24 @@ def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) 
     assert project.sync() == "synced", project.state()
     docs = developer.files["docs.yaml"]
     assert "Reference" in docs and "changelog" in docs and "begin/more.md" in developer.files
+    assert docs.startswith(
+        """\
+# Our site
+site:
+  title: Acme docs
+  structure:
+    - type: section
+      key: start
+      title: First steps
+      path: getting-started
+      default: true
+      children:
+        - {type: space, key: start-en, title: Start, path: start, default: true, content: {directory: begin}}
+    - type: section
+      key: api
+      title: Reference
+"""
+    ), "what somebody wrote stays, and gets what it did not say"
     assert project.spaces()["changelog/"] == added and project.statuses() == {"synced"}
     project.same()
     head = developer.head

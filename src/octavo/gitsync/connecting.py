@@ -105,22 +105,22 @@ def new_row(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit
     if given.pull_requests:
         require_hoster(remote, provider, row.credential, "pullRequests")
     fits = given.branch_pattern
-    return structs.replace(
-        row,
+    settings: dict[str, Any] = {
         **own,
         **make_signing_key(context.sealer, at.rows, at.id, given.sign_commits),
-        public_key=public,
-        provider=provider,
-        direction=given.direction,
-        first=given.first,
-        message=given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
-        poll=given.poll_seconds if given.poll_seconds is not UNSET else POLL,
-        statuses=int(given.commit_statuses),
-        pulls=int(given.pull_requests),
-        pattern=None if fits is UNSET else _branches(fits),
+        "public_key": public,
+        "provider": provider,
+        "direction": given.direction,
+        "first": given.first,
+        "message": given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
+        "poll": given.poll_seconds if given.poll_seconds is not UNSET else POLL,
+        "statuses": int(given.commit_statuses),
+        "pulls": int(given.pull_requests),
+        "pattern": None if fits is UNSET else _branches(fits),
         # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
-        next_at=None if row.credential == "ssh-key" else now() + store.HOLD,
-    ), hook
+        "next_at": None if row.credential == "ssh-key" else now() + store.HOLD,
+    }
+    return structs.replace(row, **settings), hook
 
 
 def allowed_remote(context: Context, text: str) -> Remote:

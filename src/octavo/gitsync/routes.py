@@ -1,13 +1,11 @@
 """Syncing spaces, collections and sites with Git repositories.
 
-What is the same of the three is declared once (``_each``): collections and sites have what spaces have, under their own
-names.
+What is the same of the three has one handler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import UNSET
 
@@ -15,7 +13,7 @@ from ..access import Can
 from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
 from ..kit.db import Transaction
-from ..kit.operation import PUBLIC, Area, Call, Deletion, Method, RawBody
+from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import connecting, hooks, store, wire
 from .entering import SyncAccess
@@ -23,61 +21,18 @@ from .store import Connected, ProjectRow, SyncRow
 
 operation = Area("gitsync").operation
 
-_GIT = "/spaces/{spaceId}/git"
-_SYNC = f"{_GIT}/sync"
-_OF_PROJECTS = (
-    ("Collection", "/collections/{collectionId}/git"),
-    ("Site", "/orgs/{organizationId}/sites/{siteId}/git"),
-)
-_HOOK_LIMIT = 4 * 1024 * 1024
-_H = TypeVar("_H", bound=Callable[..., Any])
-
-
-def _projects(name: str, method: Method, below: str, **more: Any) -> Callable[[_H], _H]:
-    """Declares a handler for collections and for sites. ``name``: of the operation, with a place for which of them."""
-
-    def declare(handler: _H) -> _H:
-        for word, at in _OF_PROJECTS:
-            operation(name.format(word), method, f"{at}{below}", needs=Can.ADMIN, extension=True, **more)(
-                handler
-            )
-        return handler
-
-    return declare
-
-
-def _each(
-    name: str,
-    method: Method,
-    below: str,
-    *,
-    returns: tuple[Any, Any],
-    spaces: Can = Can.ADMIN,
-    errors: tuple[int, ...] = (404,),
-    **more: Any,
-) -> Callable[[_H], _H]:
-    """Declares a handler for spaces, and for collections and sites. ``returns``: of spaces, and of the others.
-    ``spaces``: what is needed at a space."""
-
-    def declare(handler: _H) -> _H:
-        here, there = returns
-        operation(
-            name.format(""),
-            method,
-            f"{_GIT}{below}",
-            needs=spaces,
-            returns=here,
-            errors=errors,
-            extension=True,
-            **more,
-        )(handler)
-        return _projects(name, method, below, returns=there, errors=errors, **more)(handler)
-
-    return declare
-
-
-_ONE = (wire.GitSync, wire.GitProject)
-_WITH_SECRET = (wire.GitSyncWithSecret, wire.GitProjectWithSecret)
+_SPACE = "/spaces/{spaceId}/git"
+_COLLECTION = "/collections/{collectionId}/git"
+_SITE = "/orgs/{organizationId}/sites/{siteId}/git"
+_SYNC = f"{_SPACE}/sync"
+_OWN: dict[str, Any] = {"needs": Can.ADMIN, "extension": True}
+_TRIGGER: dict[str, Any] = {"needs": Can.TRIGGER_GIT_SYNC, "extension": True}
+_HOOK: dict[str, Any] = {
+    "needs": PUBLIC,
+    "errors": (400, 404),
+    "body_limit": 4 * 1024 * 1024,
+    "extension": True,
+}
 
 
 def _around(tx: Transaction, row: Connected) -> wire.Around:
@@ -90,7 +45,7 @@ def _around(tx: Transaction, row: Connected) -> wire.Around:
 @operation(
     "importGitRepository",
     "POST",
-    f"{_GIT}/import",
+    f"{_SPACE}/import",
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
@@ -108,7 +63,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
 @operation(
     "exportToGitRepository",
     "POST",
-    f"{_GIT}/export",
+    f"{_SPACE}/export",
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
@@ -120,7 +75,7 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
         connecting.run_once(tx, call.context, at, body, "export")
 
 
-@operation("getSpaceGitInfo", "GET", f"{_GIT}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
+@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
 def get_git_info(call: Call, at: SyncAccess) -> wire.GitInfo:
     """Which repository a space is synced with. 404 for one that is synced with none."""
     with call.db.read() as tx:
@@ -130,7 +85,7 @@ def get_git_info(call: Call, at: SyncAccess) -> wire.GitInfo:
 @operation(
     "deleteLegacyGitInstallation",
     "DELETE",
-    f"{_GIT}/legacy-installation",
+    f"{_SPACE}/legacy-installation",
     needs=Can.ADMIN,
     returns=Deletion,
     errors=(404, 409),
@@ -144,11 +99,10 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
 @operation(
     "previewGitSync",
     "POST",
-    f"{_GIT}/preview",
-    needs=Can.ADMIN,
+    f"{_SPACE}/preview",
     returns=wire.GitPreview,
     errors=(400, 404, 503),
-    extension=True,
+    **_OWN,
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
     """What a first sync with a repository would change on either side. Nothing is written."""
@@ -158,8 +112,21 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     return preview(call.context, at.id, body)
 
 
-@_projects(
-    "preview{}GitSync", "POST", "/preview", returns=wire.GitProjectPreview, errors=(400, 404, 409, 503)
+@operation(
+    "previewCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/preview",
+    returns=wire.GitProjectPreview,
+    errors=(400, 404, 409, 503),
+    **_OWN,
+)
+@operation(
+    "previewSiteGitSync",
+    "POST",
+    f"{_SITE}/preview",
+    returns=wire.GitProjectPreview,
+    errors=(400, 404, 409, 503),
+    **_OWN,
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
     """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
@@ -168,7 +135,33 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     return look(call.context, at, body)
 
 
-@_each("connect{}GitSync", "POST", "/sync", returns=_WITH_SECRET, status=201, errors=(400, 404, 409))
+@operation(
+    "connectGitSync",
+    "POST",
+    f"{_SPACE}/sync",
+    returns=wire.GitSyncWithSecret,
+    status=201,
+    errors=(400, 404, 409),
+    **_OWN,
+)
+@operation(
+    "connectCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/sync",
+    returns=wire.GitProjectWithSecret,
+    status=201,
+    errors=(400, 404, 409),
+    **_OWN,
+)
+@operation(
+    "connectSiteGitSync",
+    "POST",
+    f"{_SITE}/sync",
+    returns=wire.GitProjectWithSecret,
+    status=201,
+    errors=(400, 404, 409),
+    **_OWN,
+)
 def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     """Keeps both sides in step from now on: a space and a folder of a branch; each space that lies directly in a
     collection and a folder of its own, where new folders become spaces and new spaces get folders; the structure of a
@@ -181,7 +174,11 @@ def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     return wire.present_with_secret(call, row, wire.Around(), secret)
 
 
-@_each("get{}GitSync", "GET", "/sync", returns=_ONE, spaces=Can.TRIGGER_GIT_SYNC)
+@operation("getGitSync", "GET", f"{_SPACE}/sync", returns=wire.GitSync, errors=(404,), **_TRIGGER)
+@operation(
+    "getCollectionGitSync", "GET", f"{_COLLECTION}/sync", returns=wire.GitProject, errors=(404,), **_OWN
+)
+@operation("getSiteGitSync", "GET", f"{_SITE}/sync", returns=wire.GitProject, errors=(404,), **_OWN)
 def get_sync(call: Call, at: SyncAccess) -> Any:
     """How a space is synced, or a collection or a site and each of its spaces; when it was last, and what is in the
     way."""
@@ -190,7 +187,18 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
-@_each("update{}GitSync", "PATCH", "/sync", returns=_ONE, errors=(400, 404, 409))
+@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", returns=wire.GitSync, errors=(400, 404, 409), **_OWN)
+@operation(
+    "updateCollectionGitSync",
+    "PATCH",
+    f"{_COLLECTION}/sync",
+    returns=wire.GitProject,
+    errors=(400, 404, 409),
+    **_OWN,
+)
+@operation(
+    "updateSiteGitSync", "PATCH", f"{_SITE}/sync", returns=wire.GitProject, errors=(400, 404, 409), **_OWN
+)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
     """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
@@ -198,7 +206,16 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
-@_each("disconnect{}GitSync", "DELETE", "/sync", returns=(Deletion, Deletion), errors=(404, 409))
+@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", returns=Deletion, errors=(404, 409), **_OWN)
+@operation(
+    "disconnectCollectionGitSync",
+    "DELETE",
+    f"{_COLLECTION}/sync",
+    returns=Deletion,
+    errors=(404, 409),
+    **_OWN,
+)
+@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", returns=Deletion, errors=(404, 409), **_OWN)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     """Ends the sync, of a collection or a site that of its spaces as well. All content and the repository stay as they
     are; what was on its way may still arrive."""
@@ -206,14 +223,32 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
         return connecting.disconnect(tx, at)
 
 
-@_each(
-    "run{}GitSync",
+@operation(
+    "runGitSync",
     "POST",
-    "/sync/run",
-    returns=_ONE,
-    spaces=Can.TRIGGER_GIT_SYNC,
+    f"{_SPACE}/sync/run",
+    returns=wire.GitSync,
     status=202,
     errors=(404, 409),
+    **_TRIGGER,
+)
+@operation(
+    "runCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/sync/run",
+    returns=wire.GitProject,
+    status=202,
+    errors=(404, 409),
+    **_OWN,
+)
+@operation(
+    "runSiteGitSync",
+    "POST",
+    f"{_SITE}/sync/run",
+    returns=wire.GitProject,
+    status=202,
+    errors=(404, 409),
+    **_OWN,
 )
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
@@ -225,8 +260,32 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
-@_each(
-    "rotate{}GitSyncSecret", "POST", "/sync/hook-secret", returns=_WITH_SECRET, status=201, errors=(404, 409)
+@operation(
+    "rotateGitSyncSecret",
+    "POST",
+    f"{_SPACE}/sync/hook-secret",
+    returns=wire.GitSyncWithSecret,
+    status=201,
+    errors=(404, 409),
+    **_OWN,
+)
+@operation(
+    "rotateCollectionGitSyncSecret",
+    "POST",
+    f"{_COLLECTION}/sync/hook-secret",
+    returns=wire.GitProjectWithSecret,
+    status=201,
+    errors=(404, 409),
+    **_OWN,
+)
+@operation(
+    "rotateSiteGitSyncSecret",
+    "POST",
+    f"{_SITE}/sync/hook-secret",
+    returns=wire.GitProjectWithSecret,
+    status=201,
+    errors=(404, 409),
+    **_OWN,
 )
 def rotate_secret(call: Call, at: SyncAccess) -> Any:
     """Another secret for hooks; the one before counts no more."""
@@ -239,10 +298,9 @@ def rotate_secret(call: Call, at: SyncAccess) -> Any:
     "listGitSyncRuns",
     "GET",
     f"{_SYNC}/runs",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=Listing[wire.GitRun],
     errors=(404,),
-    extension=True,
+    **_TRIGGER,
 )
 def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitRun]:
     """What the syncs of a space did, newest first: two hundred are kept."""
@@ -257,10 +315,9 @@ def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire
     "listGitBranches",
     "GET",
     f"{_SYNC}/branches",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=Listing[wire.GitBranch],
     errors=(404,),
-    extension=True,
+    **_TRIGGER,
 )
 def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitBranch]:
     """The branches and pull requests of the repository that change requests are kept in step with, by the names of their
@@ -276,11 +333,10 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     "pushChangeRequestToGit",
     "POST",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/git/push",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=wire.GitBranch,
     status=202,
     errors=(400, 404, 409),
-    extension=True,
+    **_TRIGGER,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Keeps a change request in step with a branch of the repository from now on, so that developers review it there: its
@@ -292,20 +348,7 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))
 
 
-def _hook(name: str, path: str) -> Callable[[_H], _H]:
-    return operation(
-        name,
-        "POST",
-        path,
-        needs=PUBLIC,
-        returns=None,
-        errors=(400, 404),
-        body_limit=_HOOK_LIMIT,
-        extension=True,
-    )
-
-
-@_hook("receiveGitHook", f"{_GIT}/hook")
+@operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK)
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
     """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed, or a pull request changed. It has to be
     signed with the secret of the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a
@@ -313,13 +356,13 @@ def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
     hooks.receive(call.context, SyncRow, space_id, call.headers, body.data)
 
 
-@_hook("receiveCollectionGitHook", "/collections/{collectionId}/git/hook")
+@operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK)
 def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> None:
     """What hosters send when somebody pushed, for a collection; signed as the hook of a space is."""
     hooks.receive(call.context, ProjectRow, collection_id, call.headers, body.data)
 
 
-@_hook("receiveSiteGitHook", "/sites/{siteId}/git/hook")
+@operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK)
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
     """What hosters send when somebody pushed, for a site; signed as the hook of a space is."""
     hooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..access import Can, SiteAccess, find_space_access, organization_access, site_access
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
+from ..core.docs_editing import edit_docs
 from ..core.free_names import free_name
 from ..core.problems import Problem
 from ..core.yaml_text import YamlError
@@ -134,7 +135,7 @@ def _side(
     if agreed is None:
         return row.first  # type: ignore[return-value]
     theirs, ours = _hash(data) != agreed.file, _print_of(config) != agreed.ours
-    if data == write_docs(config).encode() or not (theirs or ours):
+    if not (theirs or ours) or data is not None and _edited(data, config) == data:
         return None
     if row.first is not None:
         return row.first  # type: ignore[return-value]
@@ -150,6 +151,17 @@ def _side(
         message = "it was changed in the repository, which only takes the structure of the site"
         problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
     return None
+
+
+def _edited(data: bytes | None, config: DocsConfig) -> bytes:
+    """docs.yaml as the structure has it, with what else is written there; the same bytes where both agree."""
+    try:
+        text = data.decode("utf-8") if data is not None else None
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        return write_docs(config).encode()
+    return edit_docs(text, config, max_depth=MAX_DEPTH, languages=LANGUAGES).encode()
 
 
 def _read(ground: Ground) -> DocsConfig:
@@ -218,7 +230,7 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground)
             entry.directory = f"{name}/"
             taken.add(entry.directory)
     arrange_site(tx, row.id, described.config, spaces, _source(row), access)
-    return write_docs(described.config).encode()
+    return _edited(ground.read(DOCS_PATH), described.config)
 
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
