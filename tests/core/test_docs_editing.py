@@ -98,6 +98,15 @@ def test_only_what_is_another_changes() -> None:
     assert edit(TEXT, config) == wanted
 
 
+def test_what_followed_from_what_is_changed_is_said() -> None:
+    text = "site:\n  structure:\n    - {key: a, content: {directory: a}} # one\n"
+    config = read(text)
+    entry(config, "a").directory = "b/"
+    assert edit(text, config) == text.replace(
+        "{key: a, content: {directory: a}}", "{key: a, title: a, content: {directory: ./b}}"
+    )
+
+
 def test_entries_move_with_their_comments() -> None:
     config = read(TEXT)
     start, more = config.structure

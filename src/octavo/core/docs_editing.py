@@ -20,6 +20,8 @@ _ORDER = (
     "type", "key", "title", "path", "description", "icon", "condition", "default", "draft", "localizedTitle",
     "localizedDescription", "content", "directory", "language", "children",
 )  # fmt: skip
+_PASSES = 3
+"""What the text does not say may follow from what was changed: a title from a folder. The next pass says it."""
 _Name = tuple[bool, str]
 
 
@@ -52,11 +54,14 @@ def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Seque
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)
-        edited = _Editor(text, before).edit(config)
-        after = read_docs(edited, max_depth=max_depth, languages=languages)
+        for _ in range(_PASSES):
+            text = _Editor(text, before).edit(config)
+            before = read_docs(text, max_depth=max_depth, languages=languages)
+            if write_docs(before) == write_docs(config):
+                return text
     except (YamlError, _Unsure):
-        return write_docs(config)
-    return edited if write_docs(after) == write_docs(config) else write_docs(config)
+        pass
+    return write_docs(config)
 
 
 def _name(entry: DocsEntry) -> _Name:

@@ -319,10 +319,12 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """The side to go on from, also for each of the spaces of a collection or a site that waits for it."""
+    """The side to go on from, also for each of the spaces of a collection or a site that waits for it. One that was about
+    the structure of a site is about no page."""
     store.set_first(tx, row, first)
+    about_all = row.status == "stopped" and row.reason != Reason.STRUCTURE.value
     for member in store.list_members(tx, row.owner_id):
-        if "stopped" in (member.status, row.status):
+        if about_all or member.status == "stopped":
             store.set_first(tx, member, first)
 
 
