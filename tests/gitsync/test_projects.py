@@ -323,6 +323,25 @@ def test_a_rewritten_history_is_decided_once_for_all(
     assert "Uno" in str(exported(world, project.spaces()["one/"]))
 
 
+def test_a_decision_is_about_what_was_there(world: World, collection: str, developer: Developer) -> None:
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer)
+    assert project.sync() == "synced"
+    developer.commit({"one/README.md": "# Uno\n", "two/README.md": "# Due\n"}, parents=[], anew=True)
+    assert project.sync() == "stopped"
+    world.post("admin", f"{collection}/git/sync/run", {"first": "export"})
+    developer.commit({"one/README.md": "# Uno\n\nPushed since.\n"})
+    assert project.sync() == "synced"
+    stopped = [(one["folder"], one["status"], one.get("reason")) for one in project.state()["spaces"]]
+    assert stopped == [("one/", "stopped", "rewritten"), ("two/", "synced", None)]
+    assert (
+        "Pushed since." in developer.files["one/README.md"] and developer.files["two/README.md"] == "# Two\n"
+    )
+    world.post("admin", f"{collection}/git/sync/run", {"first": "import"})
+    assert project.sync() == "synced" and project.statuses() == {"synced"}
+    project.same()
+
+
 def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
     files = {
         "docs.yaml": DOCS,
@@ -385,8 +404,15 @@ site:
     developer.commit({"docs.yaml": docs.replace("Reference", "Theirs")})
     assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
     world.post("admin", f"{site}/git/sync/run", {"first": "export"})
+    docs = developer.files["docs.yaml"]
+    developer.commit({"docs.yaml": f"{docs}# again\n", "begin/README.md": "# Hello\n\nPushed since.\n"})
+    assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
+    world.post("admin", f"{site}/git/sync/run", {"first": "export"})
     assert project.sync() == "synced", project.state()
-    assert "Ours" in developer.files["docs.yaml"] and project.statuses() == {"synced"}
+    docs = developer.files["docs.yaml"]
+    assert "Ours" in docs and docs.endswith("# again\n") and project.statuses() == {"synced"}
+    assert "Pushed since." in developer.files["begin/README.md"], "a page is not what was decided"
+    project.same()
 
 
 def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:

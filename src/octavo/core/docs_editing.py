@@ -133,6 +133,7 @@ class _Editor:
             if node.style in ("|", ">"):
                 end = node.start_mark.index + len(self._text[node.start_mark.index : end].rstrip())
             return end
+        assert isinstance(node, yaml.CollectionNode)
         if node.flow_style or not node.value:
             return int(node.end_mark.index)
         last = node.value[-1]
@@ -284,7 +285,7 @@ class _Editor:
 
     def _replaced(self, node: yaml.Node, value: Any) -> _Edit:
         start, end = node.start_mark.index, self._end(node)
-        if not isinstance(node, yaml.ScalarNode) and not node.flow_style:
+        if isinstance(node, yaml.CollectionNode) and not node.flow_style:
             raise _Unsure
         return _Edit(start, end, f"{' ' if start == end else ''}{write_flow(value)}")
 

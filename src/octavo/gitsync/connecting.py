@@ -321,11 +321,11 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
     """The side to go on from, also for each of the spaces of a collection or a site that waits for it. One that was about
     the structure of a site is about no page."""
-    store.set_first(tx, row, first)
+    store.set_first(tx, row, first, row.seen)
     about_all = row.status == "stopped" and row.reason != Reason.STRUCTURE.value
     for member in store.list_members(tx, row.owner_id):
         if about_all or member.status == "stopped":
-            store.set_first(tx, member, first)
+            store.set_first(tx, member, first, row.seen if about_all else member.seen)
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:

@@ -35,9 +35,12 @@ MOST_PLACES = 500
 class Folder:
     """The folder of a project in a commit, as ``projects.Ground``."""
 
-    def __init__(self, copy: Repository, commit: str | None, before: str | None) -> None:
+    def __init__(
+        self, copy: Repository, commit: str | None, before: str | None, seen: str | None = None
+    ) -> None:
         self._copy = copy
         self._tree = copy.tree_of(commit)
+        self._seen = seen
         self._before = copy.tree_of(before) if copy.has(before) else None
 
     def folders(self) -> list[str]:
@@ -49,6 +52,14 @@ class Folder:
     def read(self, path: str) -> bytes | None:
         found = self._copy.find(self._tree, path) if self._tree else None
         return self._copy.read(found[1]) if found is not None and Entry(*found).is_file else None
+
+    def is_as_seen(self, path: str) -> bool:
+        if not self._seen:
+            return self._seen is None or not self.holds(path)
+        if not self._copy.has(self._seen):
+            return False
+        there = self._copy.tree_of(self._seen)
+        return (self._copy.find(there, path) if there else None) == self._find(path)
 
     def is_moved(self, old: str, new: str) -> bool:
         if self.holds(old) or not self.holds(new) or self._before is None:
@@ -87,7 +98,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
         return None
     except Stopped as stopped:
         with context.db.write() as tx:
-            _, status = end_badly(tx, row, holder, stopped, _told_at(tx, row))
+            head = running[0].head if running else None
+            _, status = end_badly(tx, row, holder, stopped, head, _told_at(tx, row))
         if stopped.__cause__ is not None:
             raise stopped.__cause__ from None
         return status
@@ -116,11 +128,12 @@ class _Run(Run[ProjectRow]):
 
     def look(self, copy: Repository) -> list[Problem]:
         """Which folders are which spaces from now on."""
-        head, row = self.fetch(copy), self.row
+        self.head = head = self.fetch(copy)
+        row = self.row
         # Without a commit nothing was synced; with a decision it is what it is.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
-        ground = Folder(copy, head, row.commit_id)
+        ground = Folder(copy, head, row.commit_id, row.seen)
         with self.context.db.write() as tx:
             row = store.require_held(tx, row, self.holder)
             settled = self.kind.settle(tx, self.actor, row, ground)

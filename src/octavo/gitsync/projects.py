@@ -41,6 +41,10 @@ class Ground(Protocol):
 
     def read(self, path: str) -> bytes | None: ...
 
+    def is_as_seen(self, path: str) -> bool:
+        """Whether a file is what it was when somebody decided how to go on; where nobody did, it is."""
+        ...
+
     def is_moved(self, old: str, new: str) -> bool:
         """Whether a folder that was there at the last look and is no more is the one that is there now."""
         ...

@@ -102,6 +102,13 @@ class Run(Generic[R]):
                 raise Stopped(Reason.EMPTIED, "The branch has no files any more where there were some")
         return head
 
+    def is_as_seen(self, copy: Repository, head: str | None) -> bool:
+        """Whether the folder has what it had when somebody decided how to go on."""
+        seen = self.row.seen
+        if seen is None or seen == (head or ""):
+            return True
+        return copy.has(seen) and copy.tree_of(seen) == copy.tree_of(head)
+
     def signer(self) -> Callable[[bytes], bytes] | None:
         return signer_of(self.context.sealer, self.row)
 
@@ -132,21 +139,21 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
     """The row as it was before it ended."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
-        tx, after, status="synced", reason=None, error=None, failures=0, holder=None, held_until=None,
+        tx, after, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
         synced_at=now(), next_at=now() + after.poll * 1000 if after.poll else None,
     )  # fmt: skip
     return after
 
 
 def end_badly(
-    tx: Transaction, row: R, holder: str, stopped: Stopped, space_id: str | None
+    tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """The row as it was before it ended, and what became of it. ``space_id``: where whoever connected it is told of the
-    first failure in a row."""
+    """The row as it was before it ended, and what became of it. ``head``: where the branch was. ``space_id``: where
+    whoever connected it is told of the first failure in a row."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"seen": head or ""} if waits else {}
     if waits and after.commit_id:
         # What was decided before was about a branch that is not what it was then.
         fields["first"] = None

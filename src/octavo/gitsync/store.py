@@ -64,6 +64,7 @@ class Connected(Struct, frozen=True):
     reason: str | None
     error: str | None
     first: str | None
+    seen: str | None
     failures: int
     holder: str | None
     held_until: int | None
@@ -98,7 +99,6 @@ class SyncRow(Connected, frozen=True):
     revision: str | None
     pushing: str | None
     pushing_revision: str | None
-    seen: str | None
 
     @property
     def kind(self) -> OwnerKind:
@@ -509,7 +509,8 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
     return GitNames(found[0] or "", lambda contents: find_blobs(tx, space_id, contents))
 
 
-def set_first(tx: Transaction, row: Connected, first: First) -> None:
-    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from."""
+def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
+    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from.
+    ``seen``: where the branch was then."""
     pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
-    set_fields(tx, row, first=first, **pushing)
+    set_fields(tx, row, first=first, seen=seen, **pushing)

@@ -30,7 +30,6 @@ from ..content import (
     list_changed,
     list_items,
     list_pages,
-    list_revisions,
     main_state,
     new_revision,
     note_commit,
@@ -105,7 +104,6 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         outcome.problems += tell_of_commit(context, row, outcome.commit, None)
     with context.db.write() as tx:
         after = end_well(tx, row, holder)
-        store.set_fields(tx, after, seen=None)
         if outcome.did_nothing and cause == "poll":
             store.delete_run(tx, run_id)
         else:
@@ -135,10 +133,8 @@ def _ended_badly(
     if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
         problems = tell_of_commit(context, row, seen, stopped.message)
     with context.db.write() as tx:
-        after, status = end_badly(tx, row, holder, stopped, row.space_id)
+        after, status = end_badly(tx, row, holder, stopped, seen, row.space_id)
         store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
-        if status == "stopped":
-            store.set_fields(tx, after, seen=seen or "")
         if after.failures == 0:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
     return status
@@ -196,7 +192,7 @@ class Sync(Run[SyncRow]):
             row = self.fresh()
         self.head = head
         if row.first == "export":
-            if row.seen is not None and row.seen != (head or ""):
+            if not self.is_as_seen(copy, head):
                 raise Stopped(
                     Reason.REWRITTEN, "The branch was moved again since somebody decided how to go on"
                 )
@@ -225,35 +221,32 @@ class Sync(Run[SyncRow]):
         if tree is None:
             raise Stopped(Reason.EMPTIED, f"The branch has no files in the folder {self.row.folder or '/'}")
         git = self._about(copy, head)
+        source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
+        self._bring_large(source)
         with self.context.db.read() as tx:
-            known = list_revisions(tx, self.space_id, 50, None).rows
-        done = next((row for row in known if row.git and row.git.get("oid") == head), None)
-        if done is None:
-            source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
-            self._bring_large(source)
-            with self.context.db.read() as tx:
-                author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
-            made = import_files(
-                self.context,
-                source,
-                self.space_id,
-                author=author or self.row.user_id,
-                message=git["message"] or None,
-                git=git,
-                progress=self._progress(),
-            )
-            revision, count = made.revision, made.changed
-            self.outcome.problems += made.problems
-        else:
-            revision, count = done.id, 0
-        oids = self._oids(copy, tree, revision)
-        with self.context.db.write() as tx:
+            author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
+        entries = dict(copy.files(tree))
+
+        def agree(tx: Transaction, state: State, _: list[str]) -> None:
+            """In the transaction of the import: it is never done twice, over what people wrote since."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
-            store.put_blobs(tx, self.space_id, oids)
-            store.set_fields(tx, self.row, commit_id=head, revision=revision, first=None)
-        self.outcome.imported += count
-        self.outcome.revision, self.outcome.commit = revision, head
+            store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
+            store.set_fields(tx, self.row, commit_id=head, revision=state.revision_id, first=None)
+
+        made = import_files(
+            self.context,
+            source,
+            self.space_id,
+            author=author or self.row.user_id,
+            message=git["message"] or None,
+            git=git,
+            progress=self._progress(),
+            also=agree,
+        )
+        self.outcome.problems += made.problems
+        self.outcome.imported += made.changed
+        self.outcome.revision, self.outcome.commit = made.revision, head
 
     def _bring_large(self, source: Source) -> None:
         """The bytes of files in Git LFS in place of their pointers."""
@@ -279,17 +272,6 @@ class Sync(Run[SyncRow]):
                 self.fresh()
 
         return progress
-
-    def _oids(self, copy: Repository, tree: bytes, revision: str) -> dict[str, str]:
-        entries = dict(copy.files(tree))
-        with self.context.db.read() as tx:
-            state = revision_state(tx, self.space_id, revision)
-            pairs: list[tuple[str | None, str | None]] = [
-                (p.file_path, p.body) for p in list_pages(tx, state)
-            ]
-            for kind in ("file", "reusable-content", "source"):
-                pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
-        return {content: entries[path].oid for path, content in pairs if content and path in entries}
 
     def _export_all(self, copy: Repository, head: str | None) -> None:
         tree = copy.tree_of(head)
@@ -553,6 +535,16 @@ class Sync(Run[SyncRow]):
         if url is not None:
             found["url"] = url
         return found
+
+
+def _oids(tx: Transaction, state: State, entries: Mapping[str, Entry]) -> dict[str, str]:
+    """What Git calls the texts and bytes of a state, by what they are called here."""
+    pairs: list[tuple[str | None, str | None]] = [
+        (page.file_path, page.body) for page in list_pages(tx, state)
+    ]
+    for kind in ("file", "reusable-content", "source"):
+        pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
+    return {content: entries[path].oid for path, content in pairs if content and path in entries}
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:

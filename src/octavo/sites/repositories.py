@@ -89,6 +89,10 @@ class _Site:
         data = ground.read(DOCS_PATH)
         agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else None
         problems: list[Problem] = []
+        if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
+            raise Stopped(
+                Reason.STRUCTURE, f"{DOCS_PATH} was changed again since somebody decided how to go on"
+            )
         side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()
         files: dict[str, bytes] = {}

@@ -1,3 +1,6 @@
+import atexit
+import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -17,9 +20,15 @@ def _connect(world, place):
     world.post(place.admin, path, {**_TARGET, "first": "import"})
 
 
-# Of this process: others that run at once have their own. It goes when the process ends.
-_FOLDER = tempfile.TemporaryDirectory(prefix="octavo-sample-")
-_REPOSITORY = Path(_FOLDER.name) / "docs.git"
+_RUN = os.getpid()
+_REPOSITORY = Path(tempfile.mkdtemp(prefix="octavo-sample-")) / "docs.git"
+"""Of this process: others that run at once have their own."""
+
+
+@atexit.register
+def _remove():
+    if os.getpid() == _RUN:
+        shutil.rmtree(_REPOSITORY.parent, ignore_errors=True)
 
 
 def _local(world, place):

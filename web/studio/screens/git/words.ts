@@ -56,6 +56,13 @@ const TOGETHER = {
   leaves: t("Nothing is synced any more. The spaces and the repository stay as they are."),
   left: t("The spaces and the repository stay as they are"),
 };
+/** Where what a site waits for is about its structure. */
+export const OF_STRUCTURE = {
+  commit: t("Write the structure of the site"),
+  commitAsked: t("Write the structure of the site?"),
+  commits: t("The file docs.yaml becomes what the structure of the site is. No page is touched by it."),
+  follows: t("The structure of the site becomes what docs.yaml says. No page is touched by it."),
+};
 const OUT: [string, string] = [
   t("Folders become what the spaces are"),
   t("As commits on top of what the branch has."),
