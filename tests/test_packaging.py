@@ -105,7 +105,7 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
     build = [str(ROOT / ".uv" / "bin" / "uv"), "build", "--wheel", "--python", sys.executable, str(source)]
     refused = subprocess.run(build, capture_output=True, text=True, check=False)
     assert refused.returncode and "Run `make setup` first" in refused.stderr
-    for path in ("studio/dist/index.html", "transfer/dist/asciidoc.js"):
+    for path in ("studio/dist/index.html", "transfer/dist/asciidoc.js", "integrations/dist/slack.json"):
         built = source / "src" / "octavo" / path
         built.parent.mkdir()
         built.write_text("<!doctype html>")
@@ -117,6 +117,7 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
     for path in (
         "studio/dist/index.html",
         "transfer/dist/asciidoc.js",
+        "integrations/dist/slack.json",
         "manual/SUMMARY.md",
         "builtin_integrations",
         "migrations",

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "studio" / "dist"
 ASCIIDOC = PYTHON / "transfer" / "dist" / "asciidoc.js"
 """What reads AsciiDoc."""
+INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "integrations" / "dist"
+"""Those that come along, and what is made of them."""
 GENERATED = WEB / "generated"
 READER_STYLES = PYTHON / "reader" / "static" / "octavo.css"
 DENO = Path(sys.executable).parent / "deno"
@@ -35,12 +38,18 @@ _NOT_SOURCES = ("node_modules", "generated")
 
 
 def _sources() -> Iterable[Path]:
-    """What the app is made of. Types of the API are gone from what is built, so operations are not among it."""
+    """What the app and the integrations that come along are made of. Types of the API are gone from what is built, so operations are not among it."""
     yield from sorted(
         path
         for path in WEB.rglob("*")
         if path.is_file() and path.relative_to(WEB).parts[0] not in _NOT_SOURCES and ".test." not in path.name
     )
+    yield from sorted(
+        path
+        for path in INTEGRATIONS.rglob("*")
+        if path.is_file() and "node_modules" not in path.relative_to(INTEGRATIONS).parts
+    )
+    yield from (PYTHON / "developing" / name for name in ("bundle.mjs", "examples.py", "manifest.py"))
     yield PYTHON / "core" / "colour.py"
     yield PYTHON / "core" / "document" / "schema.py"
     yield READER_STYLES
@@ -181,10 +190,23 @@ def _generate_types() -> int:
     return failed
 
 
+def _build_integrations() -> None:
+    """Their packages are others than the app's; without them the app has a catalogue to be filled by hand."""
+    from octavo.developing import build_builtin
+    from octavo.errors import OctavoError
+
+    shutil.rmtree(BUILTIN, ignore_errors=True)
+    try:
+        build_builtin(BUILTIN, print)
+    except OctavoError as error:
+        shutil.rmtree(BUILTIN, ignore_errors=True)
+        print(f"The integrations that come with Octavo were not built: {error}")
+
+
 def build() -> int:
     made_of = _hash(_sources())
     stamp = DIST / _STAMP
-    if stamp.exists() and stamp.read_text() == made_of and ASCIIDOC.exists():
+    if stamp.exists() and stamp.read_text() == made_of and ASCIIDOC.exists() and BUILTIN.exists():
         return 0
     if not _install():
         print("The app was not built: its packages could not be installed from the npm registry (see above).")
@@ -194,6 +216,7 @@ def build() -> int:
     _generate_nodes()
     failed = _deno("task", "--quiet", "build")
     if not failed:
+        _build_integrations()
         (DIST / "licences.txt").write_text(licences())
         stamp.write_text(made_of)
     return failed

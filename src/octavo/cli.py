@@ -765,7 +765,7 @@ def _install_builtin(options: argparse.Namespace) -> int:
         print(json.dumps(list_builtin()) if options.json else "\n".join(list_builtin()))
         return DONE
     with _api(options) as api:
-        done = install_builtin(api, options.name, _say, organization=options.org)
+        done = install_builtin(api, options.name, organization=options.org)
     said = f"{options.name} is installed ({done['status']}): {done['urls']['location']}"
     print(json.dumps(done, ensure_ascii=False) if options.json else said)
     return DONE

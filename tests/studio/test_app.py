@@ -129,6 +129,10 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").last.click()
     expect(row(page, "Begin")).to_have_attribute("aria-level", "1")
     assert app.titles(space) == [("Guides", ["Install", "Upgrade"]), "Begin", "Reference"]
+    page.get_by_role("link", name="My work", exact=True).click()
+    beside = page.get_by_role("complementary", name="Beside your work")
+    expect(beside.get_by_role("link", name="Begin")).to_be_visible()
+    expect(beside.get_by_role("link", name="Start")).to_have_count(0)
     page.context.close()
 
 
@@ -331,7 +335,7 @@ def test_files_are_imported_into_a_new_space(app, tmp_path):
     made = app.call("POST", "/orgs", {"title": "Importing"})["id"]
     (tmp_path / "guide.md").write_text("# A guide\n\nIts words.\n")
     page = app.open(f"/o/{made}/~/changes")
-    page.get_by_role("link", name="My work").click()
+    page.get_by_role("link", name="My work", exact=True).click()
     page.get_by_role("button", name="Import", exact=True).click()
     dialog = page.get_by_role("dialog", name="Import")
     dialog.get_by_role("button", name="Import", exact=True).click()

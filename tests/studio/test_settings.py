@@ -325,6 +325,85 @@ def test_an_integration_says_what_it_may_do_and_is_installed(app):
     page.context.close()
 
 
+def test_one_that_comes_along_is_installed_by_a_press(app):
+    page = app.open(f"/o/{app.organization}/~/integrations")
+    page.get_by_role("link", name="Slack notifications").click()
+    panel = page.get_by_role("complementary", name="Integration", exact=True)
+    expect(panel.get_by_text("Comes with Octavo")).to_be_visible()
+    panel.get_by_role("button", name="Install").click()
+    panel.get_by_label("Incoming webhook").fill("https://hooks.slack.com/services/1")
+    panel.get_by_role("button", name="Save").click()
+    page.get_by_role("region", name="Notifications").get_by_text("Saved").wait_for()
+    page.context.close()
+
+
+FORM = """
+const own = (event, environment) => {
+  const { action = {}, props } = event;
+  const state = { name: "", plan: "small", step: "one", ...event.state };
+  if (event.componentId === "more") {
+    if (action.action === "take") return { type: "complete", returnValue: { name: "Ines" } };
+    const submit = { type: "button", label: "Take it", onPress: { action: "take" } };
+    return { state: {}, props, element: { type: "modal", title: "Whose", children: [], submit } };
+  }
+  if (action.action === "@ui.modal.close") state.name = action.returnValue.name;
+  if (action.action === "step") state.step = action.step;
+  const options = [{ id: "small", label: "Small" }, { id: "large", label: "Large" }];
+  const name = { type: "input", label: "Name", element: { type: "textinput", state: "name" } };
+  const open = { type: "button", label: "Choose", onPress: { action: "@ui.modal.open", componentId: "more", props: {} } };
+  const plan = { type: "input", label: "Plan", element: { type: "select", state: "plan", options } };
+  const children = [
+    { type: "step", id: "one", children: [name, open] },
+    { type: "step", id: "two", children: [plan] },
+  ];
+  const [onStepChange, onComplete] = [{ action: "step" }, { action: "save", plan: { $state: "plan" } }];
+  const stepper = { type: "stepper", activeStep: state.step, onStepChange, onComplete, children };
+  return { state, props, element: { type: "configuration", children: [stepper] } };
+};
+export default { async fetch(request) {
+  const form = await request.formData();
+  const [event, environment] = ["event", "environment"].map((name) => JSON.parse(form.get(name)));
+  const { action, state } = event;
+  if (action?.action === "save") {
+    const { apiEndpoint, authToken, installation } = environment;
+    const body = JSON.stringify({ configuration: { name: state.name, plan: action.plan } });
+    const headers = { authorization: `Bearer ${authToken}`, "content-type": "application/json" };
+    await fetch(`${apiEndpoint}/v1/integrations/form/installations/${installation.id}`, { method: "PATCH", headers, body });
+  }
+  return Response.json(own(event, environment));
+} };
+"""
+
+
+def test_an_integration_draws_its_own_configuration(app):
+    app.call(
+        "POST",
+        "/integrations/form",
+        {
+            "title": "Own form",
+            "description": "Draws its configuration",
+            "organization": app.organization,
+            "scopes": [],
+            "script": FORM,
+            "runtime": "v2",
+            "configurations": {"account": {"componentId": "config"}},
+        },
+    )
+    installed = app.call("POST", "/integrations/form/installations", {"organization": app.organization})
+    page = app.open(f"/o/{app.organization}/~/integrations/form")
+    panel = page.get_by_role("complementary", name="Integration", exact=True)
+    panel.get_by_role("button", name="Choose").click()
+    page.get_by_role("dialog", name="Whose").get_by_role("button", name="Take it").click()
+    expect(panel.get_by_label("Name")).to_have_value("Ines")
+    panel.get_by_role("button", name="Continue").click()
+    panel.get_by_label("Plan").select_option("Large")
+    panel.get_by_role("button", name="Done").click()
+    expect(page.get_by_role("main").get_by_text("Not configured")).to_have_count(0)
+    kept = app.call("GET", f"/integrations/form/installations/{installed['id']}")
+    assert kept["configuration"] == {"name": "Ines", "plan": "large"}
+    page.context.close()
+
+
 def test_two_administrators_change_one_form(app):
     """What somebody else changed while a form was open, and nobody touched in it, stays."""
     path = f"/orgs/{app.organization}"

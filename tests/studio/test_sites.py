@@ -253,6 +253,46 @@ def test_insights_are_charts_that_are_tables(app, site):
 
 
 @pytest.mark.slow
+def test_a_page_says_how_it_is_read(app, site):
+    path, _ = site
+    app.call("POST", f"{path}/publish")
+    place = app.call("GET", f"{path}/site-spaces")["items"][0]
+    space = place["space"]["id"]
+    shown = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]
+    location = {
+        "url": "https://docs.example.com/a",
+        "siteSection": None,
+        "siteSpace": place["id"],
+        "siteShareKey": None,
+        "space": space,
+        "revision": None,
+        "page": shown["id"],
+    }
+
+    def event(who, type, **more):
+        session = {
+            "visitorId": who,
+            "sessionId": who,
+            "cookies": {},
+            "userAgent": "Mozilla/5.0 Firefox/130.0",
+            "language": "de",
+            "referrer": "",
+        }
+        return {"type": type, "session": session, "location": location, **more}
+
+    events = [event(str(n), "page_view") for n in range(7)]
+    events += [
+        event(str(n), "page_post_feedback", feedback={"rating": "good" if n else "bad"}) for n in range(4)
+    ]
+    app.call("POST", f"{path}/insights/events", {"events": events})
+    page = app.open(f"/s/{space}/{shown['path']}")
+    beside = page.get_by_role("region", name="This page")
+    expect(beside).to_contain_text("Read, 30 days7")
+    expect(beside).to_contain_text("Found helpful75")
+    page.context.close()
+
+
+@pytest.mark.slow
 def test_redirects_are_added_and_imported(app, site):
     page = app.open(f"{site[1]}/~/redirects")
     page.get_by_role("button", name="New redirect").click()

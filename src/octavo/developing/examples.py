@@ -8,12 +8,15 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+import msgspec
 
 from ..errors import BadRequest, NotFound
 from ..kit.temporary import TemporaryFolder
-from .api import Api, integration_path
-from .manifest import FILE
-from .publishing import publish_folder
+from .api import Api
+from .bundling import bundle, install_packages
+from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
@@ -35,21 +38,30 @@ def list_builtin() -> list[str]:
     return sorted(name for name in found if name != _STARTER)
 
 
-def install_builtin(
-    api: Api, name: str, say: Callable[[str], None], *, organization: str | None = None
-) -> dict[str, Any]:
-    """Publishes one for an organization, and installs it there; the installation as the API shows it. Done again, it
-    is its next version. Raises NotFound, and what publishing raises."""
-    if name not in list_builtin():
-        raise NotFound(f"There is no built-in integration {name!r}; there are: {', '.join(list_builtin())}.")
-    publisher = organization or api.only_organization()
+def build_builtin(target: Path, say: Callable[[str], None]) -> None:
+    """Writes what publishing each of them takes into the folder ``target``: ``NAME.json``, and ``NAME.js``, its script.
+    Raises BadRequest, BundleFailed, Unavailable."""
+    target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
-        # Packages are fetched beside the source, and where that is need not be writable.
-        folder = Path(place) / "integrations"
-        shutil.copytree(builtin_folder(), folder, ignore=shutil.ignore_patterns("node_modules"))
-        publish_folder(api, folder / name, say, organization=publisher)
-    path = f"{integration_path(name)}/installations"
-    installed: dict[str, Any] = api.call("POST", path, {"organization": publisher})
+        # Packages are fetched beside the source, which stays as it is.
+        source = Path(place) / "integrations"
+        shutil.copytree(builtin_folder(), source, ignore=shutil.ignore_patterns("node_modules"))
+        install_packages(source, say)
+        for name in list_builtin():
+            read = read_manifest(source / name)
+            script = bundle(read.entry)
+            # Who publishes it and its script are put in when that is done.
+            body = msgspec.structs.replace(publication(read, script, name), script=f"{name}.js")
+            (target / f"{name}.js").write_text(script, encoding="utf-8")
+            (target / f"{name}.json").write_bytes(msgspec.json.encode(body))
+
+
+def install_builtin(api: Api, name: str, *, organization: str | None = None) -> dict[str, Any]:
+    """Publishes one by an organization, and installs it there; the installation as the API shows it. Done again after an
+    update, it is its next version. Raises BadRequest, RefusedCall, Unavailable."""
+    publisher = organization or api.only_organization()
+    path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
+    installed: dict[str, Any] = api.call("POST", path, {"name": name})
     return installed
 
 

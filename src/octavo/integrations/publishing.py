@@ -44,6 +44,12 @@ def require_name(name: str) -> None:
         raise BadRequest("integrationName: expected 1 to 100 letters, digits, -, _ and .")
 
 
+def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
+    """What publishes an integration that comes along, of the JSON that setting up wrote."""
+    given = msgspec.json.decode(data, type=PublishIntegration)
+    return msgspec.structs.replace(given, organization=organization, script=script)
+
+
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
     """Makes an integration, or its next version. Raises BadRequest, Forbidden, NotFound."""
     _check_defaults(given.configurations)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ..access import (
     Can,
     OrgAccess,
@@ -18,7 +20,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Next, Slice, present_slice
-from . import embed_routes, event_routes, installation_routes, installing, publishing, store
+from . import builtin, embed_routes, event_routes, installation_routes, installing, publishing, store
 from .active import list_active_in_space
 from .entering import (
     INSTALLATION,
@@ -29,6 +31,8 @@ from .entering import (
 from .presenting import present_installation, present_integration, present_integrations
 from .store import IntegrationRow
 from .wire import (
+    BuiltinIntegration,
+    BuiltinTarget,
     Installation,
     InstallationsQuery,
     InstalledItem,
@@ -225,6 +229,55 @@ def list_organization_integrations(
             tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
         )
         return _listing(found, present_integrations(call, tx, found.rows, org.actor))
+
+
+@operation(
+    "listBuiltinIntegrations",
+    "GET",
+    f"{_ORG}/builtin-integrations",
+    needs=Can.LIST_INTEGRATIONS,
+    returns=Listing[BuiltinIntegration],
+    extension=True,
+)
+def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
+    """The integrations that come with Octavo, by name, and whether somebody published them here already."""
+    with call.db.read() as tx:
+        found = [_present_builtin(one, state) for one, state in builtin.list_builtin(tx, org)]
+    return Listing(found, len(found))
+
+
+def _present_builtin(one: builtin.Builtin, state: builtin.State) -> BuiltinIntegration:
+    given = msgspec.json.decode(one.body, type=PublishIntegration)
+    return BuiltinIntegration(
+        name=one.name,
+        title=given.title,
+        description=given.description,
+        summary=given.summary,
+        target=given.target,
+        scopes=given.scopes,
+        categories=given.categories,
+        external_links=given.external_links,
+        state=state,
+    )
+
+
+@operation(
+    "installBuiltinIntegration",
+    "POST",
+    f"{_ORG}/builtin-integrations",
+    needs=Can.INSTALL_INTEGRATION,
+    returns=Installation,
+    status=201,
+    errors=(404,),
+    extension=True,
+)
+def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
+    """Publishes an integration that comes with Octavo by the organization, and installs it there. Done again, it agrees
+    to the scopes of today; after an update of Octavo it publishes the next version."""
+    require_person(org.actor)
+    made = builtin.install_builtin(call.context, org, body.name)
+    with call.db.read() as tx:
+        return present_installation(call, tx, made, whole=True)
 
 
 @operation(

@@ -149,6 +149,23 @@ class Integration(Struct, rename="camel", kw_only=True):
     frame_origins: list[str] = []
 
 
+class BuiltinTarget(Struct):
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class BuiltinIntegration(Struct, rename="camel", kw_only=True):
+    object: Literal["builtin-integration"] = "builtin-integration"
+    name: str
+    title: str
+    description: str
+    summary: str
+    target: Target
+    scopes: list[Scope]
+    categories: list[Category]
+    external_links: list[ExternalLink]
+    state: Literal["available", "published", "outdated", "taken"]
+
+
 ExternalIds = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=5)]
 
 

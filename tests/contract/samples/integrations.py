@@ -80,6 +80,8 @@ SAMPLES = {
     "disableIntegrationDevelopmentMode": Sample(),
     "listOrganizationInstallations": Sample(),
     "listOrganizationIntegrations": Sample(),
+    "listBuiltinIntegrations": Sample(),
+    "installBuiltinIntegration": Sample(body={"name": "slack"}),
     "listOrganizationIntegrationsStatus": Sample(),
     "getOrganizationIntegrationStatus": Sample(),
     "listSiteIntegrations": Sample(),

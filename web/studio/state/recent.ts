@@ -1,5 +1,7 @@
 /** The pages that somebody opened last, kept in this browser. */
 export interface Recent {
+  /** The page's, whatever it is called and wherever it is moved. */
+  id: string;
   title: string;
   href: string;
   at: string;
@@ -12,19 +14,25 @@ const keyOf = (user: string) => `octavo-recent-${user}`;
 
 export function recentPages(user: string): Recent[] {
   try {
-    return JSON.parse(localStorage.getItem(keyOf(user)) ?? "[]");
+    const kept: Recent[] = JSON.parse(localStorage.getItem(keyOf(user)) ?? "[]");
+    // Those that were kept before pages were told by their id.
+    return kept.filter((one) => one.id);
   } catch {
     return [];
   }
 }
 
-export function noteRecent(user: string, title: string, href: string, edited = false): void {
-  const others = recentPages(user).filter((one) => one.href !== href || Boolean(one.edited) !== edited);
+export function noteRecent(
+  user: string,
+  page: { id: string; title: string; href: string },
+  edited = false,
+): void {
+  const others = recentPages(user).filter((one) => one.id !== page.id || Boolean(one.edited) !== edited);
   try {
     localStorage.setItem(
       keyOf(user),
       JSON.stringify(
-        [{ title, href, at: new Date().toISOString(), ...(edited ? { edited } : {}) }, ...others].slice(
+        [{ ...page, at: new Date().toISOString(), ...(edited ? { edited } : {}) }, ...others].slice(
           0,
           MOST,
         ),

@@ -131,3 +131,28 @@ export const searchesInVain = (path: SitePath, days: number) =>
     return asked.filter((one) => one.name && !found.has(one.name)).slice(0, 50)
       .map((one) => ({ query: String(one.name), count: one.count }));
   });
+
+/** How often people read a page of a space on a site in the last 30 days, and how many of those who rated it found it
+ * helpful, of 100; without ratings nobody knows. */
+export const readersOf = (path: SitePath, space: string, page: string) =>
+  resource(`site/${path.siteId}/insights/pages/${space}/${page}`, async () => {
+    const rows = await countEvents(path, {
+      range: lastDays(30),
+      where: [
+        { column: "page", values: [{ space, page }] },
+        { column: "eventType", values: ["page_view", "page_post_feedback"] },
+      ],
+      groupBy: [{ column: "eventType" }],
+      select: [{ column: "eventsCount" }, { column: "pageFeedbackRating" }],
+    });
+    const of = (type: string) => rows.find((row) => row.eventType === type);
+    const { good = 0, ok = 0, bad = 0 } = (of("page_post_feedback")?.pageFeedbackRating ?? {}) as Record<
+      string,
+      number
+    >;
+    const rated = good + ok + bad;
+    return {
+      read: Number(of("page_view")?.eventsCount ?? 0),
+      helpful: rated ? Math.round(good / rated * 100) : undefined,
+    };
+  });

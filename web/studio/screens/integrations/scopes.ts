@@ -29,7 +29,9 @@ const SCOPES: Record<Scope, { text: string; grave?: true }> = {
 };
 
 /** All that it may do, what is grave first. */
-export function sayRights(integration: Integration): { text: string; grave: boolean }[] {
+export function sayRights(
+  integration: Pick<Integration, "scopes"> & Partial<Pick<Integration, "frameOrigins" | "blocks">>,
+): { text: string; grave: boolean }[] {
   const said = integration.scopes.map((scope) => ({
     text: SCOPES[scope]?.text ?? scope,
     grave: SCOPES[scope]?.grave ?? false,
