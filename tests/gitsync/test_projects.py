@@ -413,6 +413,13 @@ site:
     assert "Ours" in docs and docs.endswith("# again\n") and project.statuses() == {"synced"}
     assert "Pushed since." in developer.files["begin/README.md"], "a page is not what was decided"
     project.same()
+    # And the other way round: what is decided of a space is not about the structure.
+    developer.commit({path: None for path in developer.files if path.startswith("begin/")})
+    assert project.sync() == "synced" and "stopped" in project.statuses()
+    world.post("admin", f"{site}/git/sync/run", {"first": "export"})
+    developer.commit({"docs.yaml": docs.replace("Ours", "Theirs again")})
+    assert project.sync() == "synced" and project.statuses() == {"synced"}, project.state()
+    assert "Theirs again" in developer.files["docs.yaml"] and "begin/README.md" in developer.files
 
 
 def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:

@@ -319,13 +319,15 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """The side to go on from, also for each of the spaces of a collection or a site that waits for it. One that was about
-    the structure of a site is about no page."""
-    store.set_first(tx, row, first, row.seen)
+    """The side to go on from, of a collection or a site for all that waits: for the spaces that do where it does not wait
+    itself, and for its structure alone where that is what it waits for."""
+    members = store.list_members(tx, row.owner_id)
+    waiting = [member for member in members if member.status == "stopped"]
+    if row.status == "stopped" or not waiting:
+        store.set_first(tx, row, first, row.seen)
     about_all = row.status == "stopped" and row.reason != Reason.STRUCTURE.value
-    for member in store.list_members(tx, row.owner_id):
-        if about_all or member.status == "stopped":
-            store.set_first(tx, member, first, row.seen if about_all else member.seen)
+    for member in members if about_all else waiting:
+        store.set_first(tx, member, first, row.seen if about_all else member.seen)
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:

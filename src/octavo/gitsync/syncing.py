@@ -544,7 +544,7 @@ def _oids(tx: Transaction, state: State, entries: Mapping[str, Entry]) -> dict[s
     ]
     for kind in ("file", "reusable-content", "source"):
         pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
-    return {content: entries[path].oid for path, content in pairs if content and path in entries}
+    return {content: entries[path].oid for path, content in pairs if content and path and path in entries}
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:
