@@ -21,7 +21,7 @@ def _connect(world, place):
 
 
 _RUN = os.getpid()
-_REPOSITORY = Path(tempfile.mkdtemp(prefix="octavo-sample-")) / "docs.git"
+_REPOSITORY = Path(tempfile.mkdtemp(prefix="git-sample-")) / "docs.git"
 """Of this process: others that run at once have their own."""
 
 
