@@ -178,6 +178,26 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     assert project.state()["spaces"] == before
 
 
+def test_a_folder_is_known_by_what_the_space_had_last(sqlite_world: World, developer: Developer) -> None:
+    world = sqlite_world
+    with local_remotes(world):
+        path = world.home.path("/orgs/{organizationId}/collections")
+        collection = f"/collections/{world.post('admin', path, {'title': 'Docs'})['id']}"
+        developer.commit({"one/README.md": "# One\n"})
+        project = Project(world, collection, developer)
+        assert project.sync() == "synced"
+        one = project.spaces()["one/"]
+        # What the space commits comes after the look that found it.
+        for title in ("Two", "Three", "Four"):
+            project.write(one, title)
+        assert project.sync() == "synced"
+        inside = {path: data for path, data in developer.files.items() if path.startswith("one/")}
+        renamed = {path.replace("one/", "uno/"): data for path, data in inside.items()}
+        developer.commit({**dict.fromkeys(inside), **renamed, "uno/README.md": "# Uno\n"})
+        assert project.sync() == "synced" and project.spaces() == {"uno/": one}
+        project.same()
+
+
 def test_a_space_that_leaves_a_collection_leaves_its_folder(
     world: World, collection: str, developer: Developer
 ) -> None:

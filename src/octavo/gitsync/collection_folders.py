@@ -72,7 +72,9 @@ def _places(
     """Every space that whoever connected them may sync, and every folder; and the folders that were one once."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
-    members = {member.space_id: member.folder[len(row.folder) :] for member in store.list_members(tx, row.id)}
+    rows = store.list_members(tx, row.id)
+    members = {member.space_id: member.folder[len(row.folder) :] for member in rows}
+    synced = {member.space_id: member.commit_id for member in rows}
     spaces = [
         space
         for space in list_in_collection(tx, row.id)
@@ -82,7 +84,7 @@ def _places(
     kept = {space.id: members[space.id] for space in spaces if space.id in members}
     taken = {*known, *kept.values()}
     new = [folder for folder in there if folder not in taken]
-    kept = _moved(kept, new, ground)
+    kept = _moved(kept, new, ground, synced)
     new = [folder for folder in new if folder not in kept.values()]
     places = [Place(kept[space.id], space.title, space.id, None) for space in spaces if space.id in kept]
     left = [space for space in spaces if space.id not in kept and not _is_elsewhere(tx, space, problems)]
@@ -106,12 +108,18 @@ def _places(
     return sorted(places, key=lambda place: place.folder), known
 
 
-def _moved(kept: dict[str, str], new: list[str], ground: Ground) -> dict[str, str]:
-    """The folder of each space, also where it was given another name."""
+def _moved(
+    kept: dict[str, str], new: list[str], ground: Ground, synced: dict[str, str | None]
+) -> dict[str, str]:
+    """The folder of each space, also where it was given another name since the commit it was synced with last."""
     found = dict(kept)
     for space_id, folder in kept.items():
         if not ground.holds(folder):
-            there = [one for one in new if one not in found.values() and ground.is_moved(folder, one)]
+            there = [
+                one
+                for one in new
+                if one not in found.values() and ground.is_moved(folder, one, synced[space_id])
+            ]
             if len(there) == 1:
                 found[space_id] = there[0]
     return found

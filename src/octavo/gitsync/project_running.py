@@ -35,13 +35,10 @@ MOST_PLACES = 500
 class Folder:
     """The folder of a project in a commit, as ``projects.Ground``."""
 
-    def __init__(
-        self, copy: Repository, commit: str | None, before: str | None, seen: str | None = None
-    ) -> None:
+    def __init__(self, copy: Repository, commit: str | None, seen: str | None) -> None:
         self._copy = copy
         self._tree = copy.tree_of(commit)
         self._seen = seen
-        self._before = copy.tree_of(before) if copy.has(before) else None
 
     def folders(self) -> list[str]:
         return self._copy.folders(self._tree)[:MOST_PLACES]
@@ -61,12 +58,12 @@ class Folder:
         there = self._copy.tree_of(self._seen)
         return (self._copy.find(there, path) if there else None) == self._find(path)
 
-    def is_moved(self, old: str, new: str) -> bool:
-        if self.holds(old) or not self.holds(new) or self._before is None:
+    def is_moved(self, old: str, new: str, since: str | None) -> bool:
+        before = self._copy.tree_of(since) if self._copy.has(since) else None
+        if self.holds(old) or not self.holds(new) or before is None:
             return False
-        there = self._copy.find(self._before, old.rstrip("/"))
-        here = self._find(new)
-        if there is None or here is None or self._copy.find(self._before, new.rstrip("/")) is not None:
+        there, here = self._copy.find(before, old.rstrip("/")), self._find(new)
+        if there is None or here is None or self._copy.find(before, new.rstrip("/")) is not None:
             return False
         were, are = (
             {entry.oid for _, entry in self._copy.files(found[1].encode())} for found in (there, here)
@@ -133,7 +130,7 @@ class _Run(Run[ProjectRow]):
         # Without a commit nothing was synced; with a decision it is what it is.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
-        ground = Folder(copy, head, row.commit_id, row.seen)
+        ground = Folder(copy, head, row.seen)
         with self.context.db.write() as tx:
             row = store.require_held(tx, row, self.holder)
             settled = self.kind.settle(tx, self.actor, row, ground)

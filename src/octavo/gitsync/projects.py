@@ -45,8 +45,8 @@ class Ground(Protocol):
         """Whether a file is what it was when somebody decided how to go on; where nobody did, it is."""
         ...
 
-    def is_moved(self, old: str, new: str) -> bool:
-        """Whether a folder that was there at the last look and is no more is the one that is there now."""
+    def is_moved(self, old: str, new: str, since: str | None) -> bool:
+        """Whether a folder that was there in the commit ``since`` and is no more is the one that is there now."""
         ...
 
 
