@@ -27,6 +27,12 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}/git"
 _SYNC = f"{_SPACE}/sync"
 _OWN: dict[str, Any] = {"needs": Can.ADMIN, "extension": True}
 _TRIGGER: dict[str, Any] = {"needs": Can.TRIGGER_GIT_SYNC, "extension": True}
+_PREVIEW = {"returns": wire.GitProjectPreview, "errors": (400, 404, 409, 503), **_OWN}
+_SECRET = {"returns": wire.GitSyncWithSecret, "status": 201, **_OWN}
+_SECRETS = {"returns": wire.GitProjectWithSecret, "status": 201, **_OWN}
+_ONE = {"returns": wire.GitSync, **_OWN}
+_ALL = {"returns": wire.GitProject, **_OWN}
+_END = {"returns": Deletion, **_OWN}
 _HOOK: dict[str, Any] = {
     "needs": PUBLIC,
     "errors": (400, 404),
@@ -112,22 +118,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     return preview(call.context, at.id, body)
 
 
-@operation(
-    "previewCollectionGitSync",
-    "POST",
-    f"{_COLLECTION}/preview",
-    returns=wire.GitProjectPreview,
-    errors=(400, 404, 409, 503),
-    **_OWN,
-)
-@operation(
-    "previewSiteGitSync",
-    "POST",
-    f"{_SITE}/preview",
-    returns=wire.GitProjectPreview,
-    errors=(400, 404, 409, 503),
-    **_OWN,
-)
+@operation("previewCollectionGitSync", "POST", f"{_COLLECTION}/preview", **_PREVIEW)
+@operation("previewSiteGitSync", "POST", f"{_SITE}/preview", **_PREVIEW)
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
     """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
     from .previewing import preview_project as look
@@ -135,33 +127,9 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     return look(call.context, at, body)
 
 
-@operation(
-    "connectGitSync",
-    "POST",
-    f"{_SPACE}/sync",
-    returns=wire.GitSyncWithSecret,
-    status=201,
-    errors=(400, 404, 409),
-    **_OWN,
-)
-@operation(
-    "connectCollectionGitSync",
-    "POST",
-    f"{_COLLECTION}/sync",
-    returns=wire.GitProjectWithSecret,
-    status=201,
-    errors=(400, 404, 409),
-    **_OWN,
-)
-@operation(
-    "connectSiteGitSync",
-    "POST",
-    f"{_SITE}/sync",
-    returns=wire.GitProjectWithSecret,
-    status=201,
-    errors=(400, 404, 409),
-    **_OWN,
-)
+@operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET)
+@operation("connectCollectionGitSync", "POST", f"{_COLLECTION}/sync", errors=(400, 404, 409), **_SECRETS)
+@operation("connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS)
 def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     """Keeps both sides in step from now on: a space and a folder of a branch; each space that lies directly in a
     collection and a folder of its own, where new folders become spaces and new spaces get folders; the structure of a
@@ -174,11 +142,9 @@ def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     return wire.present_with_secret(call, row, wire.Around(), secret)
 
 
-@operation("getGitSync", "GET", f"{_SPACE}/sync", returns=wire.GitSync, errors=(404,), **_TRIGGER)
-@operation(
-    "getCollectionGitSync", "GET", f"{_COLLECTION}/sync", returns=wire.GitProject, errors=(404,), **_OWN
-)
-@operation("getSiteGitSync", "GET", f"{_SITE}/sync", returns=wire.GitProject, errors=(404,), **_OWN)
+@operation("getGitSync", "GET", _SYNC, returns=wire.GitSync, errors=(404,), **_TRIGGER)
+@operation("getCollectionGitSync", "GET", f"{_COLLECTION}/sync", errors=(404,), **_ALL)
+@operation("getSiteGitSync", "GET", f"{_SITE}/sync", errors=(404,), **_ALL)
 def get_sync(call: Call, at: SyncAccess) -> Any:
     """How a space is synced, or a collection or a site and each of its spaces; when it was last, and what is in the
     way."""
@@ -187,18 +153,9 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
-@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", returns=wire.GitSync, errors=(400, 404, 409), **_OWN)
-@operation(
-    "updateCollectionGitSync",
-    "PATCH",
-    f"{_COLLECTION}/sync",
-    returns=wire.GitProject,
-    errors=(400, 404, 409),
-    **_OWN,
-)
-@operation(
-    "updateSiteGitSync", "PATCH", f"{_SITE}/sync", returns=wire.GitProject, errors=(400, 404, 409), **_OWN
-)
+@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", errors=(400, 404, 409), **_ONE)
+@operation("updateCollectionGitSync", "PATCH", f"{_COLLECTION}/sync", errors=(400, 404), **_ALL)
+@operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
     """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
@@ -206,16 +163,9 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
-@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", returns=Deletion, errors=(404, 409), **_OWN)
-@operation(
-    "disconnectCollectionGitSync",
-    "DELETE",
-    f"{_COLLECTION}/sync",
-    returns=Deletion,
-    errors=(404, 409),
-    **_OWN,
-)
-@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", returns=Deletion, errors=(404, 409), **_OWN)
+@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), **_END)
+@operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", **_END)
+@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", **_END)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     """Ends the sync, of a collection or a site that of its spaces as well. All content and the repository stay as they
     are; what was on its way may still arrive."""
@@ -224,32 +174,10 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
 
 
 @operation(
-    "runGitSync",
-    "POST",
-    f"{_SPACE}/sync/run",
-    returns=wire.GitSync,
-    status=202,
-    errors=(404, 409),
-    **_TRIGGER,
+    "runGitSync", "POST", f"{_SYNC}/run", returns=wire.GitSync, status=202, errors=(404, 409), **_TRIGGER
 )
-@operation(
-    "runCollectionGitSync",
-    "POST",
-    f"{_COLLECTION}/sync/run",
-    returns=wire.GitProject,
-    status=202,
-    errors=(404, 409),
-    **_OWN,
-)
-@operation(
-    "runSiteGitSync",
-    "POST",
-    f"{_SITE}/sync/run",
-    returns=wire.GitProject,
-    status=202,
-    errors=(404, 409),
-    **_OWN,
-)
+@operation("runCollectionGitSync", "POST", f"{_COLLECTION}/sync/run", status=202, errors=(404, 409), **_ALL)
+@operation("runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL)
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
     of the spaces that waits: `import` follows the repository as it is, merged with what is new here; `export` commits all
@@ -260,33 +188,11 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
         return wire.present_sync(call, row, _around(tx, row))
 
 
+@operation("rotateGitSyncSecret", "POST", f"{_SPACE}/sync/hook-secret", errors=(404, 409), **_SECRET)
 @operation(
-    "rotateGitSyncSecret",
-    "POST",
-    f"{_SPACE}/sync/hook-secret",
-    returns=wire.GitSyncWithSecret,
-    status=201,
-    errors=(404, 409),
-    **_OWN,
+    "rotateCollectionGitSyncSecret", "POST", f"{_COLLECTION}/sync/hook-secret", errors=(404,), **_SECRETS
 )
-@operation(
-    "rotateCollectionGitSyncSecret",
-    "POST",
-    f"{_COLLECTION}/sync/hook-secret",
-    returns=wire.GitProjectWithSecret,
-    status=201,
-    errors=(404, 409),
-    **_OWN,
-)
-@operation(
-    "rotateSiteGitSyncSecret",
-    "POST",
-    f"{_SITE}/sync/hook-secret",
-    returns=wire.GitProjectWithSecret,
-    status=201,
-    errors=(404, 409),
-    **_OWN,
-)
+@operation("rotateSiteGitSyncSecret", "POST", f"{_SITE}/sync/hook-secret", errors=(404,), **_SECRETS)
 def rotate_secret(call: Call, at: SyncAccess) -> Any:
     """Another secret for hooks; the one before counts no more."""
     with call.db.write() as tx:
