@@ -162,7 +162,7 @@ class SshServer:
 
         transport = paramiko.Transport(connection)
         transport.add_server_key(self.host_key)
-        with contextlib.suppress(paramiko.SSHException, EOFError):
+        with contextlib.suppress(paramiko.SSHException, EOFError, OSError):
             transport.start_server(server=Interface())
 
     def _git(self, channel: paramiko.Channel, command: str) -> None:

@@ -162,11 +162,12 @@ def end_badly(
         tx, after, status=status, reason=stopped.reason.value, error=stopped.message, failures=after.failures + 1,
         holder=None, held_until=None, next_at=None if waits else now() + pause, **fields,
     )  # fmt: skip
-    if after.failures == 0 and space_id is not None:
+    organization_id = store.find_organization(tx, after)
+    if after.failures == 0 and space_id is not None and organization_id is not None:
         emit(
             tx,
             "git_sync_failed",
-            organization_id=store.find_organization(tx, after) or "",
+            organization_id=organization_id,
             space_id=space_id,
             run=after.owner_id if after.kind == "space" else f"{after.kind}:{after.owner_id}",
             user=after.user_id,
