@@ -130,7 +130,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         by_address, _ = timed(imported, context, f"{remote}", spaces[1].id, user.id)
         space_id = spaces[2].id
         with context.db.write() as tx:
-            store.insert_sync(tx, synced(space_id, remote, user.id))
+            store.insert(tx, synced(space_id, remote, user.id))
         first, state = timed(run_sync, context, space_id, "asked", new_id())
         assert state == "synced"
         programs, fetches, incoming, outgoing = [], [], [], []
@@ -156,7 +156,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
             assert state == "synced"
             outgoing.append(taken)
         with context.db.read() as tx:
-            found = store.find_sync(tx, space_id)
+            found = store.find(tx, store.SyncRow, space_id)
         assert found is not None and found.commit_id == developer.head
         return {
             "import": by_folder,

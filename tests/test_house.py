@@ -483,7 +483,7 @@ KNOWING_THE_WIRE = {
     "changes/resolving.py", "comments/bodies.py", "comments/posting.py", "comments/reviews.py",
     "comments/suggesting.py", "comments/targets.py", "conversations/tasks.py", "directory/discovery.py",
     "directory/provisioning.py", "events/presence.py", "events/telling.py", "gitsync/connecting.py",
-    "gitsync/previewing.py", "gitsync/projects.py", "insights/drawing.py", "insights/querying.py", "integrations/installing.py",
+    "gitsync/previewing.py", "insights/drawing.py", "insights/querying.py", "integrations/installing.py",
     "integrations/publishing.py", "invitations/invite_links.py", "invitations/inviting.py",
     "invitations/reading.py", "openapi/publishing.py", "orgs/creating.py", "orgs/settings.py",
     "pages/embedding.py", "pages/links.py", "pages/reading.py", "pages/visiting.py",

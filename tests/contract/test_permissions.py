@@ -27,6 +27,7 @@ from octavo.changes import ChangeAccess
 from octavo.comments.entering import Discussion
 from octavo.content import ReadState
 from octavo.events.entering import Followed
+from octavo.gitsync.entering import SyncAccess
 from octavo.installation import load_packages
 from octavo.integrations.entering import (
     INSTALLATION,
@@ -66,8 +67,9 @@ ABILITIES = {
 
 
 def abilities_of(operation: Operation) -> Abilities:
-    if operation.proof_type is ObjectAccess:
-        return SPACE if "spaceId" in operation.entered_by else COLLECTION
+    if operation.proof_type in (ObjectAccess, SyncAccess):
+        of = operation.entered_by
+        return SPACE if "spaceId" in of else SITE if "siteId" in of else COLLECTION
     return ABILITIES[operation.proof_type]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
 from gitsync.lfs_server import LfsServer, lfs_server, pointer
-from octavo.gitsync.addresses import read_remote
+from gitsync.servers import SshServer, needs_git
+from gitsync.test_remotes import allow, connect
 from octavo.gitsync.credentials import Credential
 from octavo.gitsync.lfs import LargeFiles, Tracked, read_pointer
+from octavo.gitsync.remotes import Connection
 from octavo.gitsync.repository import Repository
 from octavo.kit.fetch import Fetcher
 from world import World
@@ -28,12 +31,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
     with lfs_server() as found:
         allowed = Fetcher(found.url.removeprefix("http://"))
 
-        def here(context: Any, row: Any) -> LargeFiles:
-            remote = read_remote(f"{found.url}/acme/docs", local=False)
-            credential = Credential("token", SECRET)
-            return LargeFiles(context, row.space_id, remote, row.branch, credential, allowed)
+        def here(context: Any, space_id: str, branch: str, _: Any) -> LargeFiles:
+            url, credential = f"{found.url}/acme/docs", Credential("token", SECRET)
+            connection = Connection(url, credential, allowed, local=False, host_key=None)
+            return LargeFiles(context, space_id, branch, connection)
 
-        monkeypatch.setattr("octavo.gitsync.syncing.large_files", here)
+        monkeypatch.setattr("octavo.gitsync.syncing.LargeFiles", here)
         yield found
 
 
@@ -146,8 +149,9 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
     space = sqlite_world.home["spaceId"]
     other = server.url.replace("127.0.0.1", "localhost")
     allowed = Fetcher(f"{server.url.removeprefix('http://')},{other.removeprefix('http://')}")
-    remote = read_remote(f"{server.url}/docs.git", local=False)
-    large = LargeFiles(sqlite_world.context, space, remote, "main", Credential("token", SECRET), allowed)
+    url = f"{server.url}/docs.git"
+    connection = Connection(url, Credential("token", SECRET), allowed, local=False, host_key=None)
+    large = LargeFiles(sqlite_world.context, space, "main", connection)
     found = read_pointer(server.add(PICTURE))
     assert found is not None
     server.url = other
@@ -156,13 +160,46 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
     assert ["authorization" in headers for _, _, headers in server.asked] == [True, False]
     # A pointer gives no right to bytes that another space has.
     server.objects.clear()
-    elsewhere = LargeFiles(sqlite_world.context, "other", remote, "main", None, allowed)
+    stranger = Connection(url, None, allowed, local=False, host_key=None)
+    elsewhere = LargeFiles(sqlite_world.context, "other", "main", stranger)
     elsewhere.bring([found])
     assert not elsewhere.has(found) and "no such object" in elsewhere.why_not(found)
-    over_ssh = read_remote("git@example.com:acme/docs.git", local=False)
-    large = LargeFiles(sqlite_world.context, "other", over_ssh, "main", None, allowed)
-    large.bring([found])
-    assert "https" in large.why_not(found)
+
+
+@needs_git
+def test_over_ssh_the_server_says_who_has_the_bytes(sqlite_world: World, tmp_path: Path) -> None:
+    world, git = sqlite_world, SshServer(tmp_path)
+    developer = Developer(tmp_path / "docs.git")
+    with lfs_server() as server:
+        developer.commit({"README.md": "# Home\n", ".gitattributes": "*.png filter=lfs\n"})
+        places = [f"127.0.0.1:{git.port}", server.url.removeprefix("http://")]
+        granted = {"href": f"{server.url}/acme/info/lfs", "header": {"Authorization": "Bearer t"}}
+        down, up = (f"git-lfs-authenticate /docs.git {way}" for way in ("download", "upload"))
+        try:
+            allow(world, *places)
+            synced = connect(world, developer, f"ssh://git@127.0.0.1:{git.port}/docs.git")
+            git.keys.add(" ".join(synced.connected["publicKey"].split()[:2]))
+            assert synced.sync() == "synced", synced.last().get("message")
+            # A server that knows nothing of it, one that sends into the network, and one that says too much.
+            for number, said in enumerate(
+                (b"", json.dumps({"href": "http://10.0.0.1/"}).encode(), b"x" * 70_000)
+            ):
+                git.said[down] = said
+                developer.commit({AT: server.add(PICTURE + bytes([number]))})
+                assert synced.sync() == "synced", synced.last().get("message")
+                assert problems(synced) == [(AT, "lfs_pointer")]
+            git.said |= {down: json.dumps(granted).encode(), up: json.dumps(granted).encode()}
+            developer.commit({AT: server.add(OTHER)})
+            assert synced.sync() == "synced", synced.last().get("message")
+            assert synced.exported()[AT] == OTHER and problems(synced) == []
+            insert(synced, "new.png", PICTURE + b"new")
+            assert synced.sync() == "synced" and pointer(PICTURE + b"new") in developer.read().values()
+            batches = [headers for _, path, headers in server.asked if path == "/acme/info/lfs/objects/batch"]
+            assert {headers["authorization"] for headers in batches} == {"Bearer t"}
+            assert all("authorization" not in one for _, path, one in server.asked if "/objects/" not in path)
+            assert {command for command in git.commands if "lfs" in command} == {down, up}
+        finally:
+            git.close()
 
 
 def test_which_files_are_in_lfs(tmp_path: Path) -> None:

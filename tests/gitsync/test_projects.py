@@ -19,6 +19,7 @@ from octavo.admin.naming import find_named
 from octavo.content import main_state
 from octavo.gitsync.project_running import run_project
 from octavo.kit.ids import new_id
+from octavo.kit.worker import Worker
 from octavo.transfer import export_files
 from world import World
 
@@ -45,12 +46,18 @@ class Project:
     """A collection or a site, synced with a repository."""
 
     def __init__(
-        self, world: World, at: str, developer: Developer, first: str = "import", **more: Any
+        self,
+        world: World,
+        at: str,
+        developer: Developer,
+        first: str = "import",
+        who: str = "admin",
+        **more: Any,
     ) -> None:
         self.world, self.at, self.developer = world, at, developer
         self.id = at.rpartition("/")[2]
         body = {"remote": developer.url, "branch": "main", "first": first, **more}
-        self.connected = world.post("admin", f"{at}/git/sync", body)
+        self.connected = world.post(who, f"{at}/git/sync", body)
 
     def sync(self, cause: Any = "asked") -> str | None:
         return run_project(self.world.context, self.id, cause, new_id())
@@ -171,6 +178,26 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     assert project.state()["spaces"] == before
 
 
+def test_a_folder_is_known_by_what_the_space_had_last(sqlite_world: World, developer: Developer) -> None:
+    world = sqlite_world
+    with local_remotes(world):
+        path = world.home.path("/orgs/{organizationId}/collections")
+        collection = f"/collections/{world.post('admin', path, {'title': 'Docs'})['id']}"
+        developer.commit({"one/README.md": "# One\n"})
+        project = Project(world, collection, developer)
+        assert project.sync() == "synced"
+        one = project.spaces()["one/"]
+        # What the space commits comes after the look that found it.
+        for title in ("Two", "Three", "Four"):
+            project.write(one, title)
+        assert project.sync() == "synced"
+        inside = {path: data for path, data in developer.files.items() if path.startswith("one/")}
+        renamed = {path.replace("one/", "uno/"): data for path, data in inside.items()}
+        developer.commit({**dict.fromkeys(inside), **renamed, "uno/README.md": "# Uno\n"})
+        assert project.sync() == "synced" and project.spaces() == {"uno/": one}
+        project.same()
+
+
 def test_a_space_that_leaves_a_collection_leaves_its_folder(
     world: World, collection: str, developer: Developer
 ) -> None:
@@ -256,6 +283,50 @@ def test_a_collection_that_only_imports_or_only_exports(sqlite_world: World, dev
             assert set(project.spaces()) == wanted
 
 
+def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
+    world: World, collection: str, developer: Developer
+) -> None:
+    grant = {"role": "admin", "users": [world.users["reader"]]}
+    world.post("admin", f"{collection}/permissions", grant)
+    parent = collection.rpartition("/")[2]
+    one = make_space(world, "One", parent)
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer, who="reader")
+    assert project.sync() == "synced", project.state()
+    assert titles(world, collection) == {"One"} and project.spaces() == {"one/": one}
+    said = [(problem["path"], problem["code"]) for problem in project.state()["problems"]]
+    assert said == [("two/", "rights_lost")]
+    project.same()
+    # Once somebody who may says how, it is made.
+    world.call("admin", "PATCH", f"{collection}/git/sync", json={"pollSeconds": 60})
+    assert project.sync() == "synced" and titles(world, collection) == {"One", "Two"}
+    project.same()
+
+
+def test_who_connected_is_told_that_it_failed(
+    world: World, collection: str, site: str, developer: Developer
+) -> None:
+    """Once in a row, at a space of it; the address leads to its Git sync."""
+    developer.commit({"one/README.md": "# One\n", "docs.yaml": DOCS, "start/README.md": "# Start\n"})
+    shown = make_space(world, "Shown")
+    world.post("admin", f"{site}/site-spaces", {"spaceId": shown})
+    for at, address in (
+        (collection, f"/c/{collection.rpartition('/')[2]}/~/git"), (site, f"{site.replace('orgs', 'o')}/~/git"),
+    ):  # fmt: skip
+        project = Project(world, at, developer, branch="gone" if at == site else "main")
+        if at == collection:
+            assert project.sync() == "synced", project.state()
+            developer.commit({"two/README.md": "# Two\n"}, parents=[], anew=True)
+        for _ in range(2):
+            assert project.sync() in ("failed", "stopped"), project.state()
+        Worker(world.context.db, world.context).run_pending()
+        told = [
+            one for one in world.get("admin", "/user/notifications")["items"] if one["reason"] == "failed"
+        ]
+        here = [one for one in told if one["urls"]["app"].endswith(address)]
+        assert [(one["problem"], one["events"]) for one in here] == [(project.state()["message"], 1)]
+
+
 def test_a_rewritten_history_is_decided_once_for_all(
     world: World, collection: str, developer: Developer
 ) -> None:
@@ -270,6 +341,25 @@ def test_a_rewritten_history_is_decided_once_for_all(
     assert project.statuses() == {"synced"}
     project.same()
     assert "Uno" in str(exported(world, project.spaces()["one/"]))
+
+
+def test_a_decision_is_about_what_was_there(world: World, collection: str, developer: Developer) -> None:
+    developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
+    project = Project(world, collection, developer)
+    assert project.sync() == "synced"
+    developer.commit({"one/README.md": "# Uno\n", "two/README.md": "# Due\n"}, parents=[], anew=True)
+    assert project.sync() == "stopped"
+    world.post("admin", f"{collection}/git/sync/run", {"first": "export"})
+    developer.commit({"one/README.md": "# Uno\n\nPushed since.\n"})
+    assert project.sync() == "synced"
+    stopped = [(one["folder"], one["status"], one.get("reason")) for one in project.state()["spaces"]]
+    assert stopped == [("one/", "stopped", "rewritten"), ("two/", "synced", None)]
+    assert (
+        "Pushed since." in developer.files["one/README.md"] and developer.files["two/README.md"] == "# Two\n"
+    )
+    world.post("admin", f"{collection}/git/sync/run", {"first": "import"})
+    assert project.sync() == "synced" and project.statuses() == {"synced"}
+    project.same()
 
 
 def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
@@ -307,6 +397,24 @@ def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) 
     assert project.sync() == "synced", project.state()
     docs = developer.files["docs.yaml"]
     assert "Reference" in docs and "changelog" in docs and "begin/more.md" in developer.files
+    assert docs.startswith(
+        """\
+# Our site
+site:
+  title: Acme docs
+  structure:
+    - type: section
+      key: start
+      title: First steps
+      path: getting-started
+      default: true
+      children:
+        - {type: space, key: start-en, title: Start, path: start, default: true, content: {directory: begin}}
+    - type: section
+      key: api
+      title: Reference
+"""
+    ), "what somebody wrote stays, and gets what it did not say"
     assert project.spaces()["changelog/"] == added and project.statuses() == {"synced"}
     project.same()
     head = developer.head
@@ -316,8 +424,22 @@ def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) 
     developer.commit({"docs.yaml": docs.replace("Reference", "Theirs")})
     assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
     world.post("admin", f"{site}/git/sync/run", {"first": "export"})
+    docs = developer.files["docs.yaml"]
+    developer.commit({"docs.yaml": f"{docs}# again\n", "begin/README.md": "# Hello\n\nPushed since.\n"})
+    assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
+    world.post("admin", f"{site}/git/sync/run", {"first": "export"})
     assert project.sync() == "synced", project.state()
-    assert "Ours" in developer.files["docs.yaml"] and project.statuses() == {"synced"}
+    docs = developer.files["docs.yaml"]
+    assert "Ours" in docs and docs.endswith("# again\n") and project.statuses() == {"synced"}
+    assert "Pushed since." in developer.files["begin/README.md"], "a page is not what was decided"
+    project.same()
+    # And the other way round: what is decided of a space is not about the structure.
+    developer.commit({path: None for path in developer.files if path.startswith("begin/")})
+    assert project.sync() == "synced" and "stopped" in project.statuses()
+    world.post("admin", f"{site}/git/sync/run", {"first": "export"})
+    developer.commit({"docs.yaml": docs.replace("Ours", "Theirs again")})
+    assert project.sync() == "synced" and project.statuses() == {"synced"}, project.state()
+    assert "Theirs again" in developer.files["docs.yaml"] and "begin/README.md" in developer.files
 
 
 def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.gitsync import syncing
+from octavo.transfer import import_files
 from world import World
 
 FILES: dict[str, Any] = {
@@ -255,3 +257,24 @@ def test_commits_and_revisions_are_of_the_people_who_wrote(synced: Synced) -> No
     with world.context.db.read() as tx:
         author = tx.value("SELECT author FROM revisions WHERE id = :id", id=revision["id"])
     assert author == world.users["editor"]
+
+
+def test_a_first_import_that_was_killed_is_not_done_over_what_people_wrote(
+    world: World, developer: Developer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*arguments: Any, **named: Any) -> None:
+        import_files(*arguments, **named)
+        raise KeyboardInterrupt
+
+    with local_remotes(world):
+        synced = Synced(world, developer)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(syncing, "import_files", killed)
+            syncing.run_sync(world.context, synced.space, "asked", "job")
+        page = next(page for page in synced.pages().values() if page["type"] == "document")
+        text = f"# {page['title']}\n\nWritten meanwhile.\n"
+        synced.edit({"operation": "update_page", "page": page["id"], "document": {"markdown": text}})
+        developer.commit({"more.md": "# More\n"})
+        assert syncing.run_sync(world.context, synced.space, "asked", "job") == "synced", synced.state()
+        assert "Written meanwhile." in " ".join(developer.files.values())
+        assert synced.exported() == developer.read()

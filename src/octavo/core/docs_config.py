@@ -58,6 +58,8 @@ class DocsEntry(Struct, kw_only=True):
     """``title`` and ``description`` in further languages: from field to language to text."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
+    way: tuple[str | int, ...] = ()
+    """The keys and places in lists that lead to it in the text that it was read from."""
 
 
 class DocsConfig(Struct, kw_only=True):
@@ -194,7 +196,7 @@ class _DocsReader:
             return None
         self._keys.add((type == "space", key))
         entry = DocsEntry(
-            type=type, key=key, title=self._title(type, value, key, way), line=self._found.line(*way)
+            type=type, key=key, title=self._title(type, value, key, way), line=self._found.line(*way), way=way
         )
         known = (*_KEYS[type], *(_OF_SECTION if type == "space" else ()))
         for name, given in value.items():
@@ -270,6 +272,7 @@ class _DocsReader:
             language=entry.language,
             localized={"title": texts} if (texts := entry.localized.get("title")) else {},
             line=entry.line,
+            way=entry.way,
         )
         return DocsEntry(
             type="section",
@@ -284,6 +287,7 @@ class _DocsReader:
             localized=entry.localized,
             children=[variant],
             line=entry.line,
+            way=entry.way,
         )
 
     def _title(self, type: EntryType, value: dict[str, Any], key: str, way: tuple[str | int, ...]) -> str:
@@ -371,11 +375,12 @@ def _holds_expression(text: str | None) -> bool:
 def write_docs(config: DocsConfig) -> str:
     """A ``docs.yaml`` that ``read_docs`` reads as this, without any problem."""
     return write_yaml(
-        {"site": {"title": config.title, "structure": [_written(one) for one in config.structure]}}
+        {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )
 
 
-def _written(entry: DocsEntry) -> dict[str, Any]:
+def describe_entry(entry: DocsEntry) -> dict[str, Any]:
+    """An entry with all that is in it as a ``docs.yaml`` has it."""
     made: dict[str, Any] = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
@@ -387,7 +392,7 @@ def _written(entry: DocsEntry) -> dict[str, Any]:
         content = {"directory": f"./{entry.directory}".rstrip("/") if entry.directory is not None else None}
         made["content"] = content | ({"language": entry.language} if entry.language else {})
     else:
-        made["children"] = [_written(child) for child in entry.children]
+        made["children"] = [describe_entry(child) for child in entry.children]
     return made
 
 

@@ -48,25 +48,41 @@ class YamlText(Struct):
 
 def read_yaml(text: str) -> YamlText:
     """One document. Raises ``YamlError``; an empty text is ``None``."""
+    node = compose_yaml(text.removeprefix("\ufeff"))
+    lines: dict[tuple[str | int, ...], int] = {}
+    return YamlText(None if node is None else _plain(node, (), lines), lines)
+
+
+def compose_yaml(text: str) -> yaml.Node | None:
+    """The nodes of one document, whose marks say where in the text they are. Raises ``YamlError``."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text is longer than {MAX_CHARACTERS} characters")
-    text = text.removeprefix("\ufeff")
     try:
         _check_events(text)
-        node = yaml.compose(text, Loader=_LOADER)
+        return yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
         raise YamlError(f"not valid YAML: {what}", mark.line + 1 if mark else 0) from None
     except UnicodeEncodeError:
         raise YamlError("the text holds characters that no file can hold") from None
-    lines: dict[tuple[str | int, ...], int] = {}
-    return YamlText(None if node is None else _plain(node, (), lines), lines)
 
 
 def write_yaml(value: Any) -> str:
     """Block style, keys in the order given; ``read_yaml`` gives the value back."""
-    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9))
+    return _dumped(value, flow=False)
+
+
+def write_flow(value: Any) -> str:
+    """On one line, as it stands within a map or list."""
+    return _dumped([value], flow=True).strip()[1:-1]
+
+
+def _dumped(value: Any, *, flow: bool) -> str:
+    found = yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9, default_flow_style=flow
+    )
+    return str(found)
 
 
 class _Dumper(yaml.SafeDumper):

@@ -17,12 +17,13 @@ from ..core.free_names import free_name
 from ..core.pages import slugify
 from ..core.paths import unsafe_path
 from ..core.problems import Problem
+from ..errors import Forbidden
 from ..kit.db import Transaction
 from ..kit.operation import Actor
 from ..spaces import CreateSpace, SpaceRow, create_space, list_in_collection
 from . import store
 from .projects import Ground, Place, Settled, add_kind
-from .store import ProjectRow
+from .store import ProjectRow, SyncRow
 
 _MARKS = ("README.md", "SUMMARY.md", ".gitbook.yaml")
 _FOLDER = 60
@@ -36,6 +37,9 @@ class _Agreed(Struct):
 class _Collection:
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         collection_access(tx, actor, Can.ADMIN, row.id)
+
+    def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
+        return [space.id for space in list_in_collection(tx, row.id)]
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
@@ -51,7 +55,12 @@ class _Collection:
         for place in places:
             space_id = place.space_id
             if space_id is None:
-                org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
+                try:
+                    org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
+                except Forbidden:
+                    said = "whoever connected the repository may not make spaces"
+                    problems.append(Problem(place.folder, 0, "rights_lost", said))
+                    continue
                 space_id = create_space(tx, org, CreateSpace(title=place.title, parent=row.id)).id
             spaces[place.folder] = (space_id, place.space_id is None)
         return Settled(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
@@ -63,7 +72,9 @@ def _places(
     """Every space that whoever connected them may sync, and every folder; and the folders that were one once."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
-    members = {member.space_id: member.folder[len(row.folder) :] for member in store.list_members(tx, row.id)}
+    rows = store.list_members(tx, row.id)
+    members = {member.space_id: member.folder[len(row.folder) :] for member in rows}
+    synced = {member.space_id: member.commit_id for member in rows}
     spaces = [
         space
         for space in list_in_collection(tx, row.id)
@@ -73,7 +84,7 @@ def _places(
     kept = {space.id: members[space.id] for space in spaces if space.id in members}
     taken = {*known, *kept.values()}
     new = [folder for folder in there if folder not in taken]
-    kept = _moved(kept, new, ground)
+    kept = _moved(kept, new, ground, synced)
     new = [folder for folder in new if folder not in kept.values()]
     places = [Place(kept[space.id], space.title, space.id, None) for space in spaces if space.id in kept]
     left = [space for space in spaces if space.id not in kept and not _is_elsewhere(tx, space, problems)]
@@ -97,12 +108,18 @@ def _places(
     return sorted(places, key=lambda place: place.folder), known
 
 
-def _moved(kept: dict[str, str], new: list[str], ground: Ground) -> dict[str, str]:
-    """The folder of each space, also where it was given another name."""
+def _moved(
+    kept: dict[str, str], new: list[str], ground: Ground, synced: dict[str, str | None]
+) -> dict[str, str]:
+    """The folder of each space, also where it was given another name since the commit it was synced with last."""
     found = dict(kept)
     for space_id, folder in kept.items():
         if not ground.holds(folder):
-            there = [one for one in new if one not in found.values() and ground.is_moved(folder, one)]
+            there = [
+                one
+                for one in new
+                if one not in found.values() and ground.is_moved(folder, one, synced[space_id])
+            ]
             if len(there) == 1:
                 found[space_id] = there[0]
     return found
@@ -119,7 +136,7 @@ def _pairs(spaces: list[SpaceRow], folders: list[str]) -> list[tuple[str, SpaceR
 
 
 def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> bool:
-    if store.find_sync(tx, space.id) is None:
+    if store.find(tx, SyncRow, space.id) is None:
         return False
     said = "this space is synced by itself or with another repository; it is left alone"
     problems.append(Problem(space.id, 0, "synced", said))

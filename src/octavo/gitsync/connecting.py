@@ -1,31 +1,37 @@
-"""Connecting a space with a repository, and what follows: settings, decisions, asking for a sync, disconnecting."""
+"""Connecting a space, a collection or a site with a repository, and what follows: settings, decisions, asking for a sync,
+disconnecting.
+
+A collection or a site has the remote, the credential, the settings and the hook. Each of its spaces is a synced space like
+any other, with its own state, that got all of this from there.
+"""
 
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET, structs
 
-from ..access import SpaceAccess, audit
+from ..access import audit
 from ..changes import ChangeAccess, get_change, require_editable
 from ..errors import BadRequest, Conflict, NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.sealing import SealedColumn
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
 from .asking import Cause, ask
-from .credentials import HOOK_SECRET, PROJECT_SECRET, SECRET, Credential, make_key, seal, unseal
+from .credentials import Credential, credential_of, make_key, open_text, seal_credential, seal_text
+from .entering import SyncAccess
 from .hosters import require_hoster
 from .people import DEFAULT_MESSAGE
 from .reasons import Reason
-from .signing import PROJECT_SIGNING, SIGNING, make_signing_key
-from .store import ProjectRow, SyncRow
+from .signing import make_signing_key
+from .store import Connected, ProjectRow, SyncRow
 from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
 
 POLL = 300
+R = TypeVar("R", bound=Connected)
 _HOSTS = {
     "github.com": "github",
     "gitlab.com": "gitlab",
@@ -34,17 +40,31 @@ _HOSTS = {
 }
 
 
-def get_sync(tx: Transaction, space: SpaceAccess) -> SyncRow:
+def get(tx: Transaction, at: SyncAccess) -> Connected:
+    """Raises NotFound for what is not synced."""
+    found = store.find(tx, at.rows, at.id)
+    if found is None:
+        raise NotFound(f"This {at.kind} is not synced with a Git repository.")
+    return found
+
+
+def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
     """Raises NotFound for a space that is not synced."""
-    found = store.find_sync(tx, space.space_id)
+    found = store.find(tx, SyncRow, space_id)
     if found is None:
         raise NotFound("This space is not synced with a Git repository.")
     return found
 
 
-def _require_own(row: SyncRow) -> None:
-    if row.project is not None:
+def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
+    """Raises NotFound, Conflict for a space whose settings its collection or site has."""
+    return _require_own(get(tx, at))
+
+
+def _require_own(row: R) -> R:
+    if isinstance(row, SyncRow) and row.project is not None:
         raise Conflict("This space is synced with its collection or site: that is done there.")
+    return row
 
 
 def provider_of(remote: Remote) -> store.Provider:
@@ -57,42 +77,38 @@ def provider_of(remote: Remote) -> store.Provider:
     return "other"
 
 
-def connect(tx: Transaction, context: Context, space: SpaceAccess, given: ConnectGit) -> tuple[SyncRow, str]:
-    """The row and the secret of its hooks. Raises BadRequest, Conflict for a space that is synced already, or a folder
-    that another space is synced with."""
-    remote = allowed_remote(context, given.remote)
-    branch, folder = read_branch(given.branch), read_folder(given.folder)
-    if store.find_sync(tx, space.space_id) is not None:
-        raise Conflict("This space is synced already; disconnect it first.")
-    require_free(tx, space.organization_id, space.space_id, remote, branch, folder)
-    credential, public = read_credential(remote, given.credential, space.space_id)
-    row, hook = _new_row(context, space, remote, branch, folder, credential)
-    row = structs.replace(
-        row,
-        **chosen_settings(remote, credential, given),
-        public_key=public,
-        **(_signing(context, space.space_id, True) if given.sign_commits else {}),
-    )
-    store.insert_sync(tx, row)
-    audit(
-        tx, space.actor, "git.connected", space.organization_id, ("space", space.space_id), after=_told(row)
-    )
+def connect(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit) -> tuple[Connected, str]:
+    """The row and the secret of its hooks. Raises BadRequest, Conflict for what is synced already, or a folder that
+    something else is synced with."""
+    row, hook = new_row(tx, context, at, given)
+    if store.find(tx, at.rows, at.id) is not None:
+        raise Conflict(f"This {at.kind} is synced already; disconnect it first.")
+    store.insert(tx, row)
+    audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
     # A key has to be put into the hoster's settings first.
-    if not (credential is not None and credential.kind == "ssh-key"):
-        ask(tx, space.organization_id, space.space_id, "connected")
+    if row.credential != "ssh-key":
+        ask(tx, at.organization_id, at.rows, at.id, "connected")
     return row, hook
 
 
-def chosen_settings(remote: Remote, credential: Credential | None, given: ConnectGit) -> dict[str, Any]:
-    """What a new sync is to be, by column. Raises BadRequest."""
-    provider = given.provider if given.provider is not UNSET else provider_of(remote)
-    kind = credential.kind if credential else None
+def new_row(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit) -> tuple[Connected, str]:
+    """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict."""
+    remote = allowed_remote(context, given.remote)
+    branch, folder = read_branch(given.branch), read_folder(given.folder)
+    _require_free(tx, at, remote, branch, folder)
+    credential, public = _read_credential(remote, given.credential, at.id)
+    row, hook = _begin(context, at.rows, at.id, at.user_id, remote, branch, folder, credential)
+    own = {"organization_id": at.organization_id, f"{at.kind}_id": at.id} if at.rows is ProjectRow else {}
+    provider = given.provider if given.provider is not UNSET else row.provider
     if given.commit_statuses:
-        require_hoster(remote, provider, kind, "commitStatuses")
+        require_hoster(remote, provider, row.credential, "commitStatuses")
     if given.pull_requests:
-        require_hoster(remote, provider, kind, "pullRequests")
+        require_hoster(remote, provider, row.credential, "pullRequests")
     fits = given.branch_pattern
-    return {
+    settings: dict[str, Any] = {
+        **own,
+        **make_signing_key(context.sealer, at.rows, at.id, given.sign_commits),
+        "public_key": public,
         "provider": provider,
         "direction": given.direction,
         "first": given.first,
@@ -102,8 +118,9 @@ def chosen_settings(remote: Remote, credential: Credential | None, given: Connec
         "pulls": int(given.pull_requests),
         "pattern": None if fits is UNSET else _branches(fits),
         # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
-        "next_at": None if kind == "ssh-key" else now() + store.HOLD,
+        "next_at": None if row.credential == "ssh-key" else now() + store.HOLD,
     }
+    return structs.replace(row, **settings), hook
 
 
 def allowed_remote(context: Context, text: str) -> Remote:
@@ -111,11 +128,9 @@ def allowed_remote(context: Context, text: str) -> Remote:
     return read_remote(text, local=context.settings.allow_file_remotes)
 
 
-def require_free(
-    tx: Transaction, organization_id: str, but: str, remote: Remote, branch: str, folder: str
-) -> None:
-    """Raises Conflict where something else than ``but`` is synced with this folder, or with one in or above it."""
-    for url, other in store.list_at(tx, organization_id, branch, but):
+def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
+    """Raises Conflict where something else is synced with this folder, or with one in or above it."""
+    for url, other in store.list_at(tx, at.organization_id, branch, at.id):
         if read_remote(url, local=True).place != remote.place:
             continue
         if other.startswith(folder) or folder.startswith(other):
@@ -125,7 +140,7 @@ def require_free(
             )
 
 
-def read_credential(
+def _read_credential(
     remote: Remote, given: GitCredential | Any, id: str
 ) -> tuple[Credential | None, str | None]:
     """What is kept, and the public part of a key that is made for it, named after ``id``. Raises BadRequest."""
@@ -155,110 +170,104 @@ def _branches(text: str | None) -> str | None:
     return text
 
 
-def _signing(context: Context, id: str, wanted: bool, column: SealedColumn = SIGNING) -> dict[str, Any]:
-    sealed, public = make_signing_key(context.sealer, id, column) if wanted else (None, None)
-    return {"signing_secret": sealed, "signing_key": public}
-
-
-def _new_row(
+def _begin(
     context: Context,
-    space: SpaceAccess,
+    of: type[R],
+    id: str,
+    user_id: str,
     remote: Remote,
     branch: str,
     folder: str,
     credential: Credential | None,
-) -> tuple[SyncRow, str]:
+) -> tuple[R, str]:
     moment, hook = now(), secrets.token_urlsafe(32)
-    empty: dict[str, Any] = dict.fromkeys(SyncRow.__struct_fields__)
-    values = {
-        **empty,
-        "space_id": space.space_id,
+    values: dict[str, Any] = {
+        **dict.fromkeys(of.__struct_fields__),
+        of.KEY: id,
         "remote": remote.url,
         "branch": branch,
         "folder": folder,
         "provider": provider_of(remote),
         "direction": "both",
-        "secret": seal(context.sealer, space.space_id, credential),
-        "credential": credential.kind if credential else None,
-        "hook_secret": HOOK_SECRET.seal(context.sealer, hook, space.space_id),
+        **seal_credential(context.sealer, of, id, credential),
+        "hook_secret": seal_text(context.sealer, of, id, "hook_secret", hook),
         "message": DEFAULT_MESSAGE,
         "statuses": 0,
         "pulls": 0,
         "poll": POLL,
-        "user_id": space.user_id,
+        "user_id": user_id,
         "status": "waiting",
         "failures": 0,
         "created_at": moment,
         "updated_at": moment,
+        **({"problems": "[]"} if of is ProjectRow else {}),
     }
-    return SyncRow(**values), hook
+    return of(**values), hook
 
 
 def member_row(
-    context: Context, project: ProjectRow, space: SpaceAccess, folder: str, first: store.First
+    context: Context, project: ProjectRow, space_id: str, folder: str, first: store.First
 ) -> SyncRow:
     """A space that is synced as a part of a project, in a folder of the repository."""
     remote = read_remote(project.remote, local=True)
-    row, _ = _new_row(context, space, remote, project.branch, folder, None)
-    return structs.replace(row, **shared_settings(context, project, space.space_id), first=first)
+    row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder, None)
+    return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
 
 
-def shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
+def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
+    """Gives each of the spaces what the project is now."""
+    for member in store.list_members(tx, row.id):
+        store.set_fields(tx, member, **_shared_settings(context, row, member.space_id))
+
+
+def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
     """What a space has from its project, by column."""
     sealer = context.sealer
-    credential = unseal(sealer, project.id, project.secret, PROJECT_SECRET)
-    signing = project.signing_secret
-    if signing is not None:
-        signing = SIGNING.seal(sealer, PROJECT_SIGNING.open(sealer, signing, project.id), space_id)
+    signing = open_text(sealer, project, "signing_secret")
     same = (
-        "provider", "direction", "credential", "public_key", "signing_key", "host_key", "message", "statuses", "pulls",
-        "pattern", "user_id",
+        "provider", "direction", "public_key", "signing_key", "host_key", "message", "statuses", "pulls", "pattern",
+        "user_id",
     )  # fmt: skip
     return {
         **{name: getattr(project, name) for name in same},
         "project": project.id,
-        "secret": seal(sealer, space_id, credential),
-        "signing_secret": signing,
+        **seal_credential(sealer, SyncRow, space_id, credential_of(sealer, project)),
+        "signing_secret": signing and seal_text(sealer, SyncRow, space_id, "signing_secret", signing),
         # Its project looks at the repository for it.
         "poll": 0,
     }
 
 
-def _told(row: SyncRow | ProjectRow) -> dict[str, Any]:
+def _told(row: Connected) -> dict[str, Any]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
-def update(tx: Transaction, context: Context, space: SpaceAccess, given: UpdateGitSync) -> SyncRow:
-    """Raises NotFound, BadRequest, Conflict."""
-    row = get_sync(tx, space)
-    _require_own(row)
-    fields = changed_settings(context, row, space.space_id, given, SECRET, SIGNING)
-    if fields:
-        # The sync goes on with the rights of whoever says how.
-        store.set_fields(tx, space.space_id, **fields, user_id=space.user_id, next_at=now() + 1000)
-        after = get_sync(tx, space)
-        audit(
-            tx,
-            space.actor,
-            "git.updated",
-            space.organization_id,
-            ("space", space.space_id),
-            before=_told(row),
-            after=_told(after),
-        )
-        return after
-    return row
+def update(tx: Transaction, context: Context, at: SyncAccess, given: UpdateGitSync) -> Connected:
+    """Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict."""
+    row = _get_own(tx, at)
+    fields = _changed_settings(context, row, given)
+    if not fields:
+        return row
+    # The sync goes on with the rights of whoever says how.
+    store.set_fields(tx, row, **fields, user_id=at.user_id, next_at=now() + 1000)
+    after = get(tx, at)
+    if isinstance(after, ProjectRow):
+        share_settings(tx, context, after)
+    if given.forget_host_key:
+        for member in store.list_members(tx, at.id):
+            if _waits_for_key(member):
+                store.set_fields(tx, member, status="waiting", reason=None, error=None)
+    audit(tx, at.actor, "git.updated", at.organization_id, at.target, before=_told(row), after=_told(after))
+    return after
 
 
-def changed_settings(
-    context: Context,
-    row: SyncRow | ProjectRow,
-    id: str,
-    given: UpdateGitSync,
-    secret: SealedColumn,
-    signing: SealedColumn,
-) -> dict[str, Any]:
-    """What is to be another, by column. ``secret``, ``signing``: where the row has what is sealed. Raises BadRequest."""
+def _waits_for_key(row: Connected) -> bool:
+    return row.status == "stopped" and row.reason == Reason.HOST_KEY.value
+
+
+def _changed_settings(context: Context, row: Connected, given: UpdateGitSync) -> dict[str, Any]:
+    """What is to be another, by column. Raises BadRequest."""
+    of, id = type(row), row.owner_id
     fields: dict[str, Any] = {}
     for name, value in (
         ("direction", given.direction),
@@ -269,15 +278,10 @@ def changed_settings(
         if value is not UNSET:
             fields[name] = value
     if given.credential is not UNSET:
-        remote = allowed_remote(context, row.remote)
-        credential, public = read_credential(remote, given.credential, id)
-        fields |= {
-            "secret": seal(context.sealer, id, credential, secret),
-            "credential": credential.kind if credential else None,
-            "public_key": public,
-        }
+        credential, public = _read_credential(allowed_remote(context, row.remote), given.credential, id)
+        fields |= {**seal_credential(context.sealer, of, id, credential), "public_key": public}
     if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
-        fields |= _signing(context, id, given.sign_commits, signing)
+        fields |= make_signing_key(context.sealer, of, id, given.sign_commits)
     if given.commit_statuses is not UNSET:
         fields["statuses"] = int(given.commit_statuses)
     if given.pull_requests is not UNSET:
@@ -291,35 +295,64 @@ def changed_settings(
             require_hoster(allowed_remote(context, row.remote), provider, kind, field)
     if given.forget_host_key:
         fields["host_key"] = None
-        if row.status == "stopped" and row.reason == Reason.HOST_KEY.value:
+        if _waits_for_key(row):
             # That was what it waited for: no side has to be chosen.
             fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     return fields
 
 
-def ask_now(tx: Transaction, space: SpaceAccess, first: store.First | None) -> SyncRow:
+def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
     """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
     NotFound, Conflict for one that waits for a decision."""
-    row = get_sync(tx, space)
+    row = get(tx, at)
     if first is not None:
-        store.set_first(tx, space.space_id, first)
-        store.set_fields(tx, space.space_id, user_id=space.user_id)
-        target = ("space", space.space_id)
-        audit(tx, space.actor, "git.decided", space.organization_id, target, after={"first": first})
+        decide(tx, row, first)
+        store.set_fields(tx, row, user_id=at.user_id)
+        audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
     elif row.status == "stopped":
         raise Conflict(
             f"This sync waits for a decision: {row.error} Say with `first` which side to go on from."
         )
-    store.set_fields(tx, space.space_id, status="waiting" if row.holder is None else row.status, failures=0)
-    ask(tx, space.organization_id, space.space_id, "asked")
-    return get_sync(tx, space)
+    store.set_fields(tx, row, status="waiting" if row.holder is None else row.status, failures=0)
+    ask(tx, at.organization_id, at.rows, at.id, "asked")
+    return get(tx, at)
+
+
+def decide(tx: Transaction, row: Connected, first: store.First) -> None:
+    """The side to go on from, of a collection or a site for all that waits: for the spaces that do where it does not wait
+    itself, and for its structure alone where that is what it waits for."""
+    members = store.list_members(tx, row.owner_id)
+    waiting = [member for member in members if member.status == "stopped"]
+    if row.status == "stopped" or not waiting:
+        store.set_first(tx, row, first, row.seen)
+    about_all = row.status == "stopped" and row.reason != Reason.STRUCTURE.value
+    for member in members if about_all else waiting:
+        store.set_first(tx, member, first, row.seen if about_all else member.seen)
+
+
+def disconnect(tx: Transaction, at: SyncAccess) -> bool:
+    """False for what is not synced. The content and the repository stay as they are. Raises Conflict."""
+    row = store.find(tx, at.rows, at.id)
+    if row is None:
+        return False
+    store.delete(tx, at.rows, _require_own(row).owner_id)
+    audit(tx, at.actor, "git.disconnected", at.organization_id, at.target, before=_told(row))
+    return True
+
+
+def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Connected, str]:
+    """Another secret for hooks. Raises NotFound, Conflict."""
+    row, hook = _get_own(tx, at), secrets.token_urlsafe(32)
+    store.set_fields(tx, row, hook_secret=seal_text(context.sealer, at.rows, at.id, "hook_secret", hook))
+    audit(tx, at.actor, "git.hook_renewed", at.organization_id, at.target)
+    return get(tx, at), hook
 
 
 def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
     """From now on the edits of a change request are commits of a branch, which the next sync makes where it has none.
     Raises NotFound, BadRequest, Conflict."""
     space = access.space
-    row = get_sync(tx, space)
+    row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
         raise Conflict("This sync only imports: the repository is never written.")
     change = get_change(tx, access.change_id)
@@ -346,36 +379,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     target = ("space", space.space_id)
     audit(tx, space.actor, "git.branch_pushed", space.organization_id, target, after={"branch": link.branch})
     if row.status != "stopped":
-        ask(tx, space.organization_id, space.space_id, "asked")
+        ask(tx, space.organization_id, SyncRow, space.space_id, "asked")
     return link
-
-
-def disconnect(tx: Transaction, space: SpaceAccess) -> bool:
-    """False for a space that is not synced. Its content and the repository stay as they are. Raises Conflict."""
-    row = store.find_sync(tx, space.space_id)
-    if row is None:
-        return False
-    _require_own(row)
-    store.delete_sync(tx, space.space_id)
-    audit(
-        tx,
-        space.actor,
-        "git.disconnected",
-        space.organization_id,
-        ("space", space.space_id),
-        before=_told(row),
-    )
-    return True
-
-
-def renew_hook(tx: Transaction, context: Context, space: SpaceAccess) -> tuple[SyncRow, str]:
-    """Another secret for hooks. Raises NotFound, Conflict."""
-    _require_own(get_sync(tx, space))
-    hook = secrets.token_urlsafe(32)
-    sealed = HOOK_SECRET.seal(context.sealer, hook, space.space_id)
-    store.set_fields(tx, space.space_id, hook_secret=sealed)
-    audit(tx, space.actor, "git.hook_renewed", space.organization_id, ("space", space.space_id))
-    return get_sync(tx, space), hook
 
 
 # --- the operations of older clients --------------------------------------------------------------------
@@ -384,7 +389,7 @@ def renew_hook(tx: Transaction, context: Context, space: SpaceAccess) -> tuple[S
 def run_once(
     tx: Transaction,
     context: Context,
-    space: SpaceAccess,
+    at: SyncAccess,
     given: ImportRepository | ExportToRepository,
     first: store.First,
 ) -> None:
@@ -395,42 +400,32 @@ def run_once(
     branch = read_branch(given.ref, "ref")
     folder = read_folder(given.project_directory, "repoProjectDirectory")
     credential = Credential("password" if user else "token", secret, user) if secret else None
-    row = store.find_sync(tx, space.space_id)
+    row = store.find(tx, SyncRow, at.id)
     if row is not None:
         _require_own(row)
     about: dict[str, Any] = {
         "tree_url": given.tree_url,
         "commit_url": given.commit_url,
-        "user_id": space.user_id,
+        "user_id": at.user_id,
         "next_at": None,
     }
     if credential is not None:
-        about |= {
-            "secret": seal(context.sealer, space.space_id, credential),
-            "credential": credential.kind,
-        }
+        about |= seal_credential(context.sealer, SyncRow, at.id, credential)
     if isinstance(given, ExportToRepository) and given.commit_message:
         about["message"] = given.commit_message
     if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
         if row.integration is None:
             raise Conflict("This space is synced with another repository; disconnect it first.")
-        store.delete_sync(tx, space.space_id)
+        store.delete(tx, SyncRow, at.id)
         row = None
     if row is None:
-        require_free(tx, space.organization_id, space.space_id, remote, branch, folder)
-        row, _ = _new_row(context, space, remote, branch, folder, credential)
+        _require_free(tx, at, remote, branch, folder)
+        row, _ = _begin(context, SyncRow, at.id, at.user_id, remote, branch, folder, credential)
         row = structs.replace(row, first=first, integration="api", poll=0)
-        store.insert_sync(tx, row)
-        audit(
-            tx,
-            space.actor,
-            "git.connected",
-            space.organization_id,
-            ("space", space.space_id),
-            after=_told(row),
-        )
+        store.insert(tx, row)
+        audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
     elif given.force and row.status == "stopped":
         about["first"] = first
-    store.set_fields(tx, space.space_id, **about)
+    store.set_fields(tx, row, **about)
     cause: Cause = "api"
-    ask(tx, space.organization_id, space.space_id, cause)
+    ask(tx, at.organization_id, SyncRow, at.id, cause)

@@ -11,12 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from ..kit.sealing import SealedColumn, Sealer, sealed_column
+from .store import Connected, ProjectRow, SyncRow
 
-SECRET = sealed_column("git_syncs", "secret", "space_id")
-HOOK_SECRET = sealed_column("git_syncs", "hook_secret", "space_id")
-PROJECT_SECRET = sealed_column("git_projects", "secret", "id")
-PROJECT_HOOK_SECRET = sealed_column("git_projects", "hook_secret", "id")
-
+Column = Literal["secret", "hook_secret", "signing_secret"]
+_COLUMNS: dict[tuple[type[Connected], str], SealedColumn] = {
+    (of, name): sealed_column(of.TABLE, name, of.KEY)
+    for of in (SyncRow, ProjectRow)
+    for name in ("secret", "hook_secret", "signing_secret")
+}
 Kind = Literal["token", "password", "ssh-key"]
 _USERS = {"bitbucket.org": "x-token-auth"}
 
@@ -36,18 +38,31 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return self.user or _USERS.get(host, "x-access-token")
 
 
-def seal(sealer: Sealer, id: str, credential: Credential | None, column: SealedColumn = SECRET) -> str | None:
-    """``id``: of the space, or of what else the column is of."""
+def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
+    """As the row of what has this id keeps it."""
+    return _COLUMNS[of, column].seal(sealer, text, id)
+
+
+def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
+    """None where it has none. Raises Unavailable."""
+    sealed = getattr(row, column)
+    return None if sealed is None else _COLUMNS[type(row), column].open(sealer, sealed, row.owner_id)
+
+
+def seal_credential(
+    sealer: Sealer, of: type[Connected], id: str, credential: Credential | None
+) -> dict[str, str | None]:
+    """By column."""
     if credential is None:
-        return None
-    return column.seal(sealer, msgspec.json.encode(credential).decode(), id)
+        return {"secret": None, "credential": None}
+    text = msgspec.json.encode(credential).decode()
+    return {"secret": seal_text(sealer, of, id, "secret", text), "credential": credential.kind}
 
 
-def unseal(sealer: Sealer, id: str, sealed: str | None, column: SealedColumn = SECRET) -> Credential | None:
+def credential_of(sealer: Sealer, row: Connected) -> Credential | None:
     """Raises Unavailable."""
-    if sealed is None:
-        return None
-    return msgspec.json.decode(column.open(sealer, sealed, id), type=Credential)
+    text = open_text(sealer, row, "secret")
+    return None if text is None else msgspec.json.decode(text, type=Credential)
 
 
 def make_key(comment: str) -> tuple[Credential, str]:

@@ -54,9 +54,9 @@ from ..kit.fetch import Fetcher
 from . import store
 from .addresses import Remote, fits, read_remote
 from .agreed import Agreed, sides_beside
-from .credentials import Credential, unseal
+from .credentials import Credential, credential_of
 from .lfs import LargeFiles
-from .people import Said, describe_change
+from .people import Person, describe_change
 from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
 from .reasons import Reason, Stopped
@@ -88,7 +88,7 @@ class Run(Protocol):
         self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
     ) -> tuple[dict[str, Entry | None], dict[str, str]]: ...
 
-    def text_of(self, said: Said) -> CommitText: ...
+    def text_of(self, message: str, author: Person | None = None) -> CommitText: ...
 
     def signer(self) -> Callable[[bytes], bytes] | None: ...
 
@@ -152,7 +152,7 @@ class _Following:
         said = "; ".join(dict.fromkeys(self.wrong))[:2000] or None
         if said != row.branches_error:
             with self.context.db.write() as tx:
-                store.set_fields(tx, self.space_id, branches_error=said)
+                store.set_fields(tx, self.row, branches_error=said)
 
     def _run(self, links: dict[str, BranchRow]) -> None:
         if self.row.pulls:
@@ -215,7 +215,7 @@ class _Following:
             Fetcher(self.context.settings.allow_private_fetch),
             self.remote,
             self.row.provider,
-            unseal(self.context.sealer, self.space_id, self.row.secret),
+            credential_of(self.context.sealer, self.row),
         )
 
     def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _Wanted]:
@@ -583,7 +583,9 @@ class _Following:
                 return Edited(noted, [], [], [], [])
 
             revise_change(self.context, access, make)
-        commit = self.copy.add_commit(parent, entries, self.sync.text_of(said), self.sync.signer())
+        commit = self.copy.add_commit(
+            parent, entries, self.sync.text_of(said.message, said.author), self.sync.signer()
+        )
         if commit is None:
             return
         link = replace(link, pushing=commit)

@@ -12,12 +12,11 @@ import msgspec
 from ..errors import BadRequest, NotFound, OctavoError
 from ..kit.clock import now
 from ..kit.context import Context
-from ..kit.sealing import SealedColumn
 from . import store
 from .addresses import fits
-from .asking import ask, ask_project
-from .credentials import HOOK_SECRET, PROJECT_HOOK_SECRET
-from .store import ProjectRow, SyncRow
+from .asking import ask
+from .credentials import open_text
+from .store import Connected
 
 _PLAIN = (b"x-gitlab-token",)
 _SIGNED = (
@@ -32,59 +31,36 @@ _LOOKED = 1000
 _UNKNOWN = "There is no such hook, or it is signed with another secret."
 
 
-def receive(context: Context, space_id: str, headers: Mapping[bytes, bytes], body: bytes) -> None:
-    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for a
-    space that is not synced and for a wrong signature alike."""
-    _require_signature(headers)
+def receive(
+    context: Context, of: type[Connected], id: str, headers: Mapping[bytes, bytes], body: bytes
+) -> None:
+    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for what
+    is not synced and for a wrong signature alike."""
+    if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
+        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
     with context.db.read() as tx:
-        row = store.find_sync(tx, space_id)
-        organization = store.find_organization(tx, space_id)
+        row = store.find(tx, of, id)
+        organization = store.find_organization(tx, row) if row is not None else None
     if row is None or organization is None:
         raise NotFound(_UNKNOWN)
-    _require_signed(context, HOOK_SECRET, row.hook_secret, space_id, headers, body)
+    _require_signed(context, row, headers, body)
     with context.db.read() as tx:
-        followed = [link.branch for link in store.list_branches(tx, space_id) if link.branch]
-    if not _is_about(row, followed, body):
-        return
-    with context.db.write() as tx:
-        store.set_fields(tx, space_id, hooked_at=now())
-        if row.status != "stopped" and row.first is None or row.status == "waiting":
-            ask(tx, organization, space_id, "hook", after=_LOOKED)
-
-
-def receive_for_project(
-    context: Context, project_id: str, headers: Mapping[bytes, bytes], body: bytes
-) -> None:
-    """As ``receive``, for a collection or a site."""
-    _require_signature(headers)
-    with context.db.read() as tx:
-        row = store.find_project(tx, project_id)
-        members = store.list_members(tx, project_id)
-        links = [link for member in members for link in store.list_branches(tx, member.space_id)]
-    if row is None:
-        raise NotFound(_UNKNOWN)
-    _require_signed(context, PROJECT_HOOK_SECRET, row.hook_secret, project_id, headers, body)
+        spaces = [id, *(member.space_id for member in store.list_members(tx, id))]
+        links = [link for space_id in spaces for link in store.list_branches(tx, space_id)]
     if not _is_about(row, [link.branch for link in links if link.branch], body):
         return
     with context.db.write() as tx:
-        store.set_project(tx, project_id, hooked_at=now())
+        store.set_fields(tx, row, hooked_at=now())
         if row.status != "stopped":
-            ask_project(tx, row.organization_id, project_id, "hook", after=_LOOKED)
+            ask(tx, organization, of, id, "hook", after=_LOOKED)
 
 
-def _require_signature(headers: Mapping[bytes, bytes]) -> None:
-    if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
-        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
-
-
-def _require_signed(
-    context: Context, column: SealedColumn, sealed: str, id: str, headers: Mapping[bytes, bytes], body: bytes
-) -> None:
+def _require_signed(context: Context, row: Connected, headers: Mapping[bytes, bytes], body: bytes) -> None:
     try:
-        secret = column.open(context.sealer, sealed, id).encode()
+        secret = open_text(context.sealer, row, "hook_secret")
     except OctavoError:
         raise NotFound(_UNKNOWN) from None
-    if not _is_signed(secret, headers, body):
+    if secret is None or not _is_signed(secret.encode(), headers, body):
         raise NotFound(_UNKNOWN)
 
 
@@ -106,7 +82,7 @@ def _is_signed(secret: bytes, headers: Mapping[bytes, bytes], body: bytes) -> bo
 _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 
-def _is_about(row: SyncRow | ProjectRow, followed: Sequence[str], body: bytes) -> bool:
+def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
     """Whether a hook may be about the synced branch, a followed one or a pull request: one that says nothing of these
     may be."""
     try:
@@ -131,5 +107,5 @@ def _is_about(row: SyncRow | ProjectRow, followed: Sequence[str], body: bytes) -
     return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
 
 
-def _is_followed(row: SyncRow | ProjectRow, followed: Sequence[str], branch: str) -> bool:
+def _is_followed(row: Connected, followed: Sequence[str], branch: str) -> bool:
     return branch == row.branch or branch in followed or fits(row.pattern, branch)

@@ -4,67 +4,61 @@ somebody asks."""
 from __future__ import annotations
 
 from ..kit import outbox
-from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.ids import new_id
 from ..kit.jobs import job, running, schedule
 from . import store
-from .asking import AFTER_EDIT, SYNC, SYNC_PROJECT, Cause, ask, ask_project, notice_project
+from .asking import AFTER_EDIT, AGAIN, SYNC, SYNC_PROJECT, Cause, ask, notice_project
+from .store import Connected, ProjectRow, SyncRow
 
 _SECONDS = 2 * 3600.0
 _POLL_EVERY = 30.0
 _MOST_POLLED = 500
-_AGAIN = 5_000
 
 
 @job(SYNC, attempts=4, seconds=_SECONDS)
 def sync(context: Context, space: str, cause: Cause) -> None:
     """Brings a space and its repository into step. What goes wrong there is written down, and tried again in time."""
-    # Loaded only where it is used: Git takes long to load.
-    from .syncing import run_sync
-
-    current = running.get()
-    if run_sync(context, space, cause, current[0] if current else new_id()) is None:
-        with context.db.write() as tx:
-            organization = store.find_organization(tx, space)
-            if organization is not None:
-                ask(tx, organization, space, cause, after=_AGAIN)
-
-
-def run_here(context: Context, space_id: str) -> str | None:
-    """A sync in this thread, for whoever waits for it: what became of it, None where another one is at work."""
-    from .syncing import run_sync
-
-    return run_sync(context, space_id, "asked", new_id())
+    _run(context, SyncRow, space, cause)
 
 
 @job(SYNC_PROJECT, attempts=4, seconds=_SECONDS)
 def sync_project(context: Context, project: str, cause: Cause) -> None:
     """Finds out which spaces a collection or a site is synced in, and syncs them."""
-    from .project_running import run_project
+    _run(context, ProjectRow, project, cause)
 
+
+def _run(context: Context, of: type[Connected], id: str, cause: Cause) -> None:
     current = running.get()
-    run_project(context, project, cause, current[0] if current else new_id())
+    if run_here(context, of, id, cause, current[0] if current else new_id()) is None:
+        with context.db.write() as tx:
+            row = store.find(tx, of, id)
+            organization = store.find_organization(tx, row) if row is not None else None
+            if organization is not None:
+                ask(tx, organization, of, id, cause, after=AGAIN)
 
 
-def run_project_here(context: Context, project_id: str) -> str | None:
-    """As ``run_here``, of a collection or a site."""
+def run_here(
+    context: Context, of: type[Connected], id: str, cause: Cause = "asked", holder: str | None = None
+) -> str | None:
+    """A sync in this thread: what became of it, None where another one is at work. Raises LeaseLost where another took
+    over."""
+    # Loaded only where it is used: Git takes long to load.
     from .project_running import run_project
+    from .syncing import run_sync
 
-    return run_project(context, project_id, "asked", new_id())
+    run = run_sync if of is SyncRow else run_project
+    return run(context, id, cause, holder or new_id())
 
 
 @job("pollGit", attempts=1)
 def poll(context: Context) -> None:
     """Asks for a sync of every space, collection and site whose repository is to be looked at by now."""
     with context.db.write() as tx:
-        for project_id, organization_id in store.list_due_projects(tx, _MOST_POLLED):
-            store.set_project(tx, project_id, next_at=now() + store.HOLD)
-            ask_project(tx, organization_id, project_id, "poll")
-        for space_id, organization_id in store.list_due(tx, _MOST_POLLED):
-            store.set_fields(tx, space_id, next_at=now() + store.HOLD)
-            ask(tx, organization_id, space_id, "poll")
+        for of in (ProjectRow, SyncRow):
+            for id, organization_id in store.take_due(tx, of, _MOST_POLLED):
+                ask(tx, organization_id, of, id, "poll")
 
 
 schedule("git-poll", _POLL_EVERY, "pollGit")
@@ -99,9 +93,9 @@ def notice_edit(tx: Transaction, event: outbox.Event) -> None:
             return
     elif event.type != "space_content_updated":
         return
-    found = store.find_sync(tx, event.space_id)
+    found = store.find(tx, SyncRow, event.space_id)
     if found is None or found.first is not None or found.status == "stopped":
         return
     if event.payload.get("revision") in (found.revision, found.pushing_revision):
         return
-    ask(tx, event.organization_id, event.space_id, "edited", after=AFTER_EDIT)
+    ask(tx, event.organization_id, SyncRow, event.space_id, "edited", after=AFTER_EDIT)

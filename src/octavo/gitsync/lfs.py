@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shlex
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -21,11 +23,10 @@ from ..content import MAX_FILE, store_file
 from ..core.addresses import read_address
 from ..kit import deadlines
 from ..kit.context import Context
-from ..kit.fetch import Allowance, Fetched, Fetcher, FetchError, FetchTimeout, Limits
+from ..kit.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
 from . import store
-from .addresses import Remote
-from .credentials import Credential
 from .reasons import Reason, Stopped, clean
+from .remotes import Connection
 from .repository import Repository
 
 ATTRIBUTES = ".gitattributes"
@@ -40,6 +41,8 @@ _TYPE = "application/vnd.git-lfs+json"
 _BATCH = 100
 _ANSWER = Limits(size=1024 * 1024, seconds=60, follow=False)
 _SECONDS = 600.0
+_GRANTED = 600.0
+"""Seconds that what opens a server of Git LFS is used at most."""
 _MOST_ATTRIBUTES = 256 * 1024
 _MOST_SAID = 200
 
@@ -154,6 +157,14 @@ class _Answer(Struct):
     objects: list[_Object] = field(default_factory=list)
 
 
+class _Granted(Struct):
+    """What an ssh server says of its server of Git LFS: where it is and what opens it, for so many seconds."""
+
+    href: str
+    header: dict[str, str] = field(default_factory=dict)
+    expires_in: int | float | None = None
+
+
 class Refused(Exception):
     """What is not given or taken, for good; the message says why."""
 
@@ -165,13 +176,12 @@ class LargeFiles:
         self,
         context: Context,
         space_id: str,
-        remote: Remote,
         branch: str,
-        credential: Credential | None,
-        fetcher: Fetcher,
+        connection: Connection,
     ) -> None:
-        self._context, self._space_id, self._fetcher = context, space_id, fetcher
-        self._remote, self._branch, self._credential = remote, branch, credential
+        self._context, self._space_id, self._branch = context, space_id, branch
+        self._connection, self._remote = connection, connection.remote
+        self._granted: dict[str, tuple[float, _Action]] = {}
         self.wrong: dict[str, str] = {}
         self._here: set[str] = set()
         self._together = Allowance(MOST_TOGETHER)
@@ -251,9 +261,7 @@ class LargeFiles:
         return wrong
 
     def _batch(self, operation: str, pointers: list[Pointer]) -> dict[str, _Object]:
-        if self._remote.scheme not in ("http", "https"):
-            raise Refused("Git LFS is spoken with repositories at https addresses alone")
-        url = self._remote.url
+        where = self._server(operation)
         body = {
             "operation": operation,
             "transfers": ["basic"],
@@ -261,13 +269,37 @@ class LargeFiles:
             "objects": [{"oid": pointer.oid, "size": pointer.size} for pointer in pointers],
             "hash_algo": "sha256",
         }
-        where = _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
         headers = {"accept": _TYPE, "content-type": _TYPE}
         answer = self._ask(where, "POST", msgspec.json.encode(body), headers)
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise Refused("the server of Git LFS does not answer as one does") from None
+
+    def _server(self, operation: str) -> _Action:
+        """Where batches are asked for. An ssh server is asked who has its files."""
+        url = self._remote.url
+        if self._remote.scheme in ("http", "https"):
+            return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
+        if self._remote.scheme != "ssh":
+            raise Refused("a repository in a folder has no server of Git LFS")
+        until, where = self._granted.get(operation, (0.0, None))
+        if where is None or time.monotonic() >= until:
+            command = f"git-lfs-authenticate {shlex.quote(self._remote.path)} {operation}"
+            try:
+                said = self._connection.answer(command)
+            except Stopped as stopped:
+                if stopped.reason is Reason.TOO_LARGE:
+                    raise Refused("the server does not speak Git LFS over ssh") from None
+                raise
+            try:
+                granted = msgspec.json.decode(said, type=_Granted)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                raise Refused("the server does not speak Git LFS over ssh") from None
+            where = _Action(f"{granted.href.rstrip('/')}/objects/batch", granted.header)
+            seconds = min(max(granted.expires_in or _GRANTED, 0), _GRANTED)
+            self._granted[operation] = time.monotonic() + seconds / 2, where
+        return where
 
     def _ask(
         self,
@@ -277,16 +309,17 @@ class LargeFiles:
         headers: Mapping[str, str],
         limits: Limits = _ANSWER,
     ) -> Fetched:
-        if self._remote.scheme == "https" and not action.href.startswith("https://"):
+        if not action.href.startswith("https://") and not self._may_be_plain(action.href):
             raise Refused("the server of Git LFS names an address without https")
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
-        if "authorization" not in sent and self._credential and self._is_ours(action.href):
-            pair = f"{self._credential.user_at(self._remote.host)}:{self._credential.secret}"
+        credential = self._connection.credential
+        if "authorization" not in sent and credential and self._is_ours(action.href):
+            pair = f"{credential.user_at(self._remote.host)}:{credential.secret}"
             sent["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         if method == "PUT":
             limits = Limits(size=limits.size, seconds=_SECONDS, follow=False)
         try:
-            answer = self._fetcher.fetch(action.href, method, sent, body, limits)
+            answer = self._connection.fetcher.fetch(action.href, method, sent, body, limits)
         except FetchTimeout as error:
             raise Stopped(Reason.UNREACHABLE, f"Git LFS: {error.message}") from None
         except FetchError as error:
@@ -296,6 +329,15 @@ class LargeFiles:
         if answer.status not in (200, 201, 202, 204):
             raise Refused(f"the server of Git LFS answered {answer.status}")
         return answer
+
+    def _may_be_plain(self, url: str) -> bool:
+        """As the repository itself, or at a host of the operator's own."""
+        if self._remote.scheme != "ssh":
+            return self._remote.scheme == "http"
+        try:
+            return self._connection.fetcher.check_url(url).trusted
+        except FetchError as error:
+            raise Refused(f"Git LFS: {error.message}") from None
 
     def _is_ours(self, url: str) -> bool:
         """Whether the credential of the repository may go there."""

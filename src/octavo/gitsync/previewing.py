@@ -12,7 +12,6 @@ from dulwich.objects import Blob
 from dulwich.repo import Repo
 from msgspec import UNSET, Raw, Struct
 
-from ..access import SpaceAccess
 from ..content import body_hash, get_body, main_state
 from ..errors import BadRequest, Unavailable
 from ..kit import deadlines
@@ -20,15 +19,17 @@ from ..kit.context import Context
 from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
+from .connecting import new_row
 from .credentials import Credential
+from .entering import SyncAccess
 from .lfs import MOST_POINTER, read_pointer
 from .project_running import Folder
-from .project_wire import GitProjectPreview, present_place
-from .projects import Access, kind_of, new_project
+from .projects import kind_of
 from .reasons import Stopped
 from .remotes import Connection, Heads
 from .repository import Repository, is_safe, told_of_damage
-from .wire import ConnectGit, GitPreview, GitTarget
+from .store import ProjectRow
+from .wire import ConnectGit, GitPlace, GitPreview, GitProjectPreview, GitTarget
 from .writing import FileText, write_all
 
 SECONDS = 60.0
@@ -79,15 +80,19 @@ def _looked_at(context: Context, given: GitTarget) -> Iterator[_Looked]:
         ) from None
 
 
-def preview_project(context: Context, access: Access, given: ConnectGit) -> GitProjectPreview:
+def preview_project(context: Context, at: SyncAccess, given: ConnectGit) -> GitProjectPreview:
     """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
     with _looked_at(context, given) as looked, context.db.read() as tx:
-        row, _ = new_project(tx, context, access, given)
+        row, _ = new_row(tx, context, at, given)
+        assert isinstance(row, ProjectRow)
         ground = Folder(looked.copy, looked.head, None)
-        places, problems = kind_of(row).look(tx, access.actor, row, ground)
+        places, problems = kind_of(row).look(tx, at.actor, row, ground)
     found: dict[str, Any] = {"commit": looked.head or UNSET, "default_branch": looked.heads.default or UNSET}
     return GitProjectPreview(
-        spaces=[present_place(place) for place in places],
+        spaces=[
+            GitPlace(place.folder or "/", place.title, place.space_id or UNSET, place.first or UNSET)
+            for place in places
+        ],
         problems=Raw(msgspec.json.encode(problems[:_SHOWN])),
         branches=sorted(looked.heads.branches)[:_SHOWN],
         host_key=looked.host_key or UNSET,
@@ -95,11 +100,11 @@ def preview_project(context: Context, access: Access, given: ConnectGit) -> GitP
     )
 
 
-def preview(context: Context, space: SpaceAccess, given: GitTarget) -> GitPreview:
+def preview(context: Context, space_id: str, given: GitTarget) -> GitPreview:
     """Raises BadRequest for a repository that cannot be read, Unavailable."""
     with _looked_at(context, given) as looked:
         copy, heads, head = looked.copy, looked.heads, looked.head
-        ours = _ours(context, space)
+        ours = _ours(context, space_id)
         theirs = {
             path: _names(copy, entry.oid)
             for path, entry in copy.files(copy.tree_of(head))
@@ -129,10 +134,10 @@ def _names(copy: Repository, oid: str) -> set[str]:
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
-def _ours(context: Context, space: SpaceAccess) -> dict[str, set[str]]:
+def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
     """What Git and Git LFS would call each file of the space, by path."""
     with context.db.read() as tx:
-        writing = write_all(tx, main_state(tx, space.space_id), lambda digest: get_body(tx, digest))
+        writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}
     found: dict[str, set[str]] = {}
     for path, file in writing.files.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import urllib3
 from dulwich.client import (
@@ -32,9 +32,13 @@ from .credentials import Credential
 from .reasons import Reason, Stopped
 from .repository import Repository
 
+if TYPE_CHECKING:
+    from .ssh import Vendor
+
 MOST_RECEIVED = 4 * 1024**3
 MOST_SAID = 64 * 1024**2
 """Bytes that a server may send before the pack that is asked for: its branches and tags."""
+_MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
@@ -65,7 +69,8 @@ class Connection:
         self, url: str, credential: Credential | None, fetcher: Fetcher, *, local: bool, host_key: str | None
     ) -> None:
         self.remote: Remote = read_remote(url, local=local)
-        self._credential, self._fetcher, self._host_key = credential, fetcher, host_key
+        self.credential, self.fetcher = credential, fetcher
+        self._host_key = host_key
         self.seen_host_key: str | None = None
         self._meter: Any = None
         """What counts the bytes that come, and has in ``most`` how many may."""
@@ -184,7 +189,26 @@ class Connection:
         if expected is not None or above is None:
             copy.keep(commit)
 
+    def answer(self, command: str) -> bytes:
+        """What an ssh server says to a command. Raises Stopped."""
+        remote = self.remote
+        with self._ssh(_MOST_ANSWERED) as vendor:
+            return self._told(lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port))
+
     # --- how ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _ssh(self, most: int) -> Iterator[Vendor]:
+        from .ssh import Vendor
+
+        known = self._host_key or self.seen_host_key
+        vendor = Vendor(self.credential, self._address, known, most)
+        try:
+            with deadlines.ended_by(vendor.close):
+                yield vendor
+        finally:
+            self.seen_host_key = vendor.seen or self.seen_host_key
+            vendor.close()
 
     @property
     def _path(self) -> bytes:
@@ -196,24 +220,14 @@ class Connection:
         if self.remote.scheme == "file":
             yield LocalGitClient(quiet=True)
         elif self.remote.scheme == "ssh":
-            from .ssh import Vendor
-
-            self._meter = vendor = Vendor(self._credential, self._address, self._host_key, MOST_SAID)
-            try:
-                with deadlines.ended_by(vendor.close):
-                    yield SSHGitClient(
-                        self.remote.host,
-                        self.remote.port,
-                        self.remote.user or "git",
-                        vendor=vendor,
-                        quiet=True,
-                    )
-            finally:
-                self.seen_host_key = vendor.seen
-                vendor.close()
+            with self._ssh(MOST_SAID) as vendor:
+                self._meter = vendor
+                yield SSHGitClient(
+                    self.remote.host, self.remote.port, self.remote.user or "git", vendor=vendor, quiet=True
+                )
         else:
             self._meter = pool = GuardedPool(self._http_address, MOST_SAID)
-            credential = self._credential
+            credential = self.credential
             try:
                 with deadlines.ended_by(pool.cut):
                     yield Urllib3HttpGitClient(
@@ -229,7 +243,7 @@ class Connection:
 
     def _http_address(self, url: str) -> str:
         try:
-            return self._fetcher.check_url(url).addresses[0]
+            return self.fetcher.check_url(url).addresses[0]
         except FetchError as error:
             raise GitRefused(error.message) from None
 

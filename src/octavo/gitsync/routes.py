@@ -1,233 +1,248 @@
-"""Syncing spaces with Git repositories."""
+"""Syncing spaces, collections and sites with Git repositories.
+
+What is the same of the three has one handler.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import UNSET
 
-from ..access import Can, SpaceAccess
+from ..access import Can
 from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
 from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import connecting, hooks, store, wire
-from .wire import present_branch, present_info, present_run, present_sync, present_with_secret
+from .entering import SyncAccess
+from .store import Connected, ProjectRow, SyncRow
 
 operation = Area("gitsync").operation
 
-_GIT = "/spaces/{spaceId}/git"
-_SYNC = f"{_GIT}/sync"
-_HOOK_LIMIT = 4 * 1024 * 1024
+_SPACE = "/spaces/{spaceId}/git"
+_COLLECTION = "/collections/{collectionId}/git"
+_SITE = "/orgs/{organizationId}/sites/{siteId}/git"
+_SYNC = f"{_SPACE}/sync"
+_OWN: dict[str, Any] = {"needs": Can.ADMIN, "extension": True}
+_TRIGGER: dict[str, Any] = {"needs": Can.TRIGGER_GIT_SYNC, "extension": True}
+_PREVIEW = {"returns": wire.GitProjectPreview, "errors": (400, 404, 409, 503), **_OWN}
+_SECRET = {"returns": wire.GitSyncWithSecret, "status": 201, **_OWN}
+_SECRETS = {"returns": wire.GitProjectWithSecret, "status": 201, **_OWN}
+_ONE = {"returns": wire.GitSync, **_OWN}
+_ALL = {"returns": wire.GitProject, **_OWN}
+_END = {"returns": Deletion, **_OWN}
+_HOOK: dict[str, Any] = {
+    "needs": PUBLIC,
+    "errors": (400, 404),
+    "body_limit": 4 * 1024 * 1024,
+    "extension": True,
+}
 
 
-def _present(call: Call, tx: Transaction, row: store.SyncRow) -> wire.GitSync:
-    project = store.find_project(tx, row.project) if row.project is not None else None
-    return present_sync(call, row, store.count_ahead(tx, row.space_id), project)
+def _around(tx: Transaction, row: Connected) -> wire.Around:
+    if not isinstance(row, SyncRow):
+        return wire.Around(members=store.list_members(tx, row.owner_id))
+    project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
+    return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
 
 
 @operation(
     "importGitRepository",
     "POST",
-    f"{_GIT}/import",
+    f"{_SPACE}/import",
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
 )
-def import_repository(call: Call, space: SpaceAccess, body: wire.ImportRepository) -> None:
+def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -> None:
     """Brings what a branch of a repository has new into main, in a job. The first time the space becomes what the
     repository is; from then on what both sides changed is merged, and what they changed differently is kept in a change
     request."""
     if body.standalone:
         raise BadRequest("standalone: an import always is of main")
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, space, body, "import")
+        connecting.run_once(tx, call.context, at, body, "import")
 
 
 @operation(
     "exportToGitRepository",
     "POST",
-    f"{_GIT}/export",
+    f"{_SPACE}/export",
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
 )
-def export_repository(call: Call, space: SpaceAccess, body: wire.ExportToRepository) -> None:
+def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository) -> None:
     """Commits what main has new to a branch of a repository, in a job. The first time the branch becomes what the space
     is, on top of what it has; nothing is ever forced."""
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, space, body, "export")
+        connecting.run_once(tx, call.context, at, body, "export")
 
 
-@operation("getSpaceGitInfo", "GET", f"{_GIT}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
-def get_git_info(call: Call, space: SpaceAccess) -> wire.GitInfo:
+@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
+def get_git_info(call: Call, at: SyncAccess) -> wire.GitInfo:
     """Which repository a space is synced with. 404 for one that is synced with none."""
     with call.db.read() as tx:
-        return present_info(connecting.get_sync(tx, space))
+        return wire.present_info(connecting.get_space_sync(tx, at.id))
 
 
 @operation(
     "deleteLegacyGitInstallation",
     "DELETE",
-    f"{_GIT}/legacy-installation",
+    f"{_SPACE}/legacy-installation",
     needs=Can.ADMIN,
     returns=Deletion,
     errors=(404, 409),
 )
-def delete_legacy(call: Call, space: SpaceAccess) -> bool:
+def delete_legacy(call: Call, at: SyncAccess) -> bool:
     """Disconnects a space from its repository; both stay as they are."""
     with call.db.write() as tx:
-        return connecting.disconnect(tx, space)
+        return connecting.disconnect(tx, at)
 
 
 @operation(
     "previewGitSync",
     "POST",
-    f"{_GIT}/preview",
-    needs=Can.ADMIN,
+    f"{_SPACE}/preview",
     returns=wire.GitPreview,
     errors=(400, 404, 503),
-    extension=True,
+    **_OWN,
 )
-def preview_sync(call: Call, space: SpaceAccess, body: wire.GitTarget) -> wire.GitPreview:
+def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
     """What a first sync with a repository would change on either side. Nothing is written."""
     # Loaded only where it is used: Git takes long to load.
     from .previewing import preview
 
-    return preview(call.context, space, body)
+    return preview(call.context, at.id, body)
 
 
-@operation(
-    "connectGitSync",
-    "POST",
-    _SYNC,
-    needs=Can.ADMIN,
-    returns=wire.GitSyncWithSecret,
-    status=201,
-    errors=(400, 404, 409),
-    extension=True,
-)
-def connect_sync(call: Call, space: SpaceAccess, body: wire.ConnectGit) -> wire.GitSyncWithSecret:
-    """Keeps a space and a folder of a branch in step from now on. Credentials are sealed and never shown again; the
-    secret that hooks are signed with is in this answer alone. With an ssh key the first sync waits until it is asked
-    for, because the hoster has to know the key first."""
+@operation("previewCollectionGitSync", "POST", f"{_COLLECTION}/preview", **_PREVIEW)
+@operation("previewSiteGitSync", "POST", f"{_SITE}/preview", **_PREVIEW)
+def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
+    """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
+    from .previewing import preview_project as look
+
+    return look(call.context, at, body)
+
+
+@operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET)
+@operation("connectCollectionGitSync", "POST", f"{_COLLECTION}/sync", errors=(400, 404, 409), **_SECRETS)
+@operation("connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS)
+def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
+    """Keeps both sides in step from now on: a space and a folder of a branch; each space that lies directly in a
+    collection and a folder of its own, where new folders become spaces and new spaces get folders; the structure of a
+    site and `docs.yaml`, and each of its spaces and the directory that this names. Credentials are sealed and never shown
+    again; the secret that hooks are signed with is in this answer alone. With an ssh key the first sync waits until it is
+    asked for, because the hoster has to know the key first."""
     with call.db.write() as tx:
-        row, secret = connecting.connect(tx, call.context, space, body)
-    call.response_headers["location"] = call.url(_SYNC.format(spaceId=space.space_id))
-    return present_with_secret(call, row, secret)
+        row, secret = connecting.connect(tx, call.context, at, body)
+    call.response_headers["location"] = call.url(f"{wire.path_of(row)}/git/sync")
+    return wire.present_with_secret(call, row, wire.Around(), secret)
 
 
-@operation(
-    "getGitSync",
-    "GET",
-    _SYNC,
-    needs=Can.TRIGGER_GIT_SYNC,
-    returns=wire.GitSync,
-    errors=(404,),
-    extension=True,
-)
-def get_sync(call: Call, space: SpaceAccess) -> wire.GitSync:
-    """How a space is synced, when it was last, and what is in the way."""
+@operation("getGitSync", "GET", _SYNC, returns=wire.GitSync, errors=(404,), **_TRIGGER)
+@operation("getCollectionGitSync", "GET", f"{_COLLECTION}/sync", errors=(404,), **_ALL)
+@operation("getSiteGitSync", "GET", f"{_SITE}/sync", errors=(404,), **_ALL)
+def get_sync(call: Call, at: SyncAccess) -> Any:
+    """How a space is synced, or a collection or a site and each of its spaces; when it was last, and what is in the
+    way."""
     with call.db.read() as tx:
-        row = connecting.get_sync(tx, space)
-        return _present(call, tx, row)
+        row = connecting.get(tx, at)
+        return wire.present_sync(call, row, _around(tx, row))
 
 
-@operation(
-    "updateGitSync",
-    "PATCH",
-    _SYNC,
-    needs=Can.ADMIN,
-    returns=wire.GitSync,
-    errors=(400, 404, 409),
-    extension=True,
-)
-def update_sync(call: Call, space: SpaceAccess, body: wire.UpdateGitSync) -> wire.GitSync:
-    """Changes how a space is synced; the fields that are left out stay."""
+@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", errors=(400, 404, 409), **_ONE)
+@operation("updateCollectionGitSync", "PATCH", f"{_COLLECTION}/sync", errors=(400, 404), **_ALL)
+@operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL)
+def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
+    """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
-        row = connecting.update(tx, call.context, space, body)
-        return _present(call, tx, row)
+        row = connecting.update(tx, call.context, at, body)
+        return wire.present_sync(call, row, _around(tx, row))
 
 
-@operation(
-    "disconnectGitSync",
-    "DELETE",
-    _SYNC,
-    needs=Can.ADMIN,
-    returns=Deletion,
-    errors=(404, 409),
-    extension=True,
-)
-def disconnect_sync(call: Call, space: SpaceAccess) -> bool:
-    """Ends the sync. The space and the repository stay as they are; what was on its way may still arrive."""
+@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), **_END)
+@operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", **_END)
+@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", **_END)
+def disconnect_sync(call: Call, at: SyncAccess) -> bool:
+    """Ends the sync, of a collection or a site that of its spaces as well. All content and the repository stay as they
+    are; what was on its way may still arrive."""
     with call.db.write() as tx:
-        return connecting.disconnect(tx, space)
+        return connecting.disconnect(tx, at)
 
 
 @operation(
-    "runGitSync",
-    "POST",
-    f"{_SYNC}/run",
-    needs=Can.TRIGGER_GIT_SYNC,
-    returns=wire.GitSync,
-    status=202,
-    errors=(404, 409),
-    extension=True,
+    "runGitSync", "POST", f"{_SYNC}/run", returns=wire.GitSync, status=202, errors=(404, 409), **_TRIGGER
 )
-def run_sync(call: Call, space: SpaceAccess, body: wire.RunGitSync) -> wire.GitSync:
-    """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision: `import` follows the repository as
-    it is, merged with what the space has new; `export` commits all that the space has on top of it. 409 without one."""
+@operation("runCollectionGitSync", "POST", f"{_COLLECTION}/sync/run", status=202, errors=(404, 409), **_ALL)
+@operation("runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL)
+def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
+    """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
+    of the spaces that waits: `import` follows the repository as it is, merged with what is new here; `export` commits all
+    that is here on top of it. 409 without one."""
     first = body.first if body.first is not UNSET else None
     with call.db.write() as tx:
-        row = connecting.ask_now(tx, space, first)
-        return _present(call, tx, row)
+        row = connecting.ask_now(tx, at, first)
+        return wire.present_sync(call, row, _around(tx, row))
+
+
+@operation("rotateGitSyncSecret", "POST", f"{_SPACE}/sync/hook-secret", errors=(404, 409), **_SECRET)
+@operation(
+    "rotateCollectionGitSyncSecret", "POST", f"{_COLLECTION}/sync/hook-secret", errors=(404,), **_SECRETS
+)
+@operation("rotateSiteGitSyncSecret", "POST", f"{_SITE}/sync/hook-secret", errors=(404,), **_SECRETS)
+def rotate_secret(call: Call, at: SyncAccess) -> Any:
+    """Another secret for hooks; the one before counts no more."""
+    with call.db.write() as tx:
+        row, secret = connecting.renew_hook(tx, call.context, at)
+        return wire.present_with_secret(call, row, _around(tx, row), secret)
 
 
 @operation(
     "listGitSyncRuns",
     "GET",
     f"{_SYNC}/runs",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=Listing[wire.GitRun],
     errors=(404,),
-    extension=True,
+    **_TRIGGER,
 )
-def list_sync_runs(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[wire.GitRun]:
+def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitRun]:
     """What the syncs of a space did, newest first: two hundred are kept."""
     with call.db.read() as tx:
-        connecting.get_sync(tx, space)
-        found = store.list_runs(tx, space.space_id, query.limit, query.page)
+        connecting.get_space_sync(tx, at.id)
+        found = store.list_runs(tx, at.id, query.limit, query.page)
         numbers = list_numbers(tx, [run.change_id for run in found.rows if run.change_id])
-        return present_slice(found, lambda run: present_run(run, numbers))
+        return present_slice(found, lambda run: wire.present_run(run, numbers))
 
 
 @operation(
     "listGitBranches",
     "GET",
     f"{_SYNC}/branches",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=Listing[wire.GitBranch],
     errors=(404,),
-    extension=True,
+    **_TRIGGER,
 )
-def list_branches(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[wire.GitBranch]:
+def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitBranch]:
     """The branches and pull requests of the repository that change requests are kept in step with, by the names of their
     branches."""
     with call.db.read() as tx:
-        connecting.get_sync(tx, space)
-        found = store.list_branches_page(tx, space.space_id, query.limit, query.page)
+        connecting.get_space_sync(tx, at.id)
+        found = store.list_branches_page(tx, at.id, query.limit, query.page)
         numbers = list_numbers(tx, [row.change_id for row in found.rows if row.change_id])
-        return present_slice(found, lambda row: present_branch(row, numbers))
+        return present_slice(found, lambda row: wire.present_branch(row, numbers))
 
 
 @operation(
     "pushChangeRequestToGit",
     "POST",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/git/push",
-    needs=Can.TRIGGER_GIT_SYNC,
     returns=wire.GitBranch,
     status=202,
     errors=(400, 404, 409),
-    extension=True,
+    **_TRIGGER,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Keeps a change request in step with a branch of the repository from now on, so that developers review it there: its
@@ -236,37 +251,24 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
     with call.db.write() as tx:
         branch = body.branch if body.branch is not UNSET else None
         link = connecting.push_change(tx, change, branch)
-        return present_branch(link, list_numbers(tx, [change.change_id]))
+        return wire.present_branch(link, list_numbers(tx, [change.change_id]))
 
 
-@operation(
-    "rotateGitSyncSecret",
-    "POST",
-    f"{_SYNC}/hook-secret",
-    needs=Can.ADMIN,
-    returns=wire.GitSyncWithSecret,
-    status=201,
-    errors=(404, 409),
-    extension=True,
-)
-def rotate_secret(call: Call, space: SpaceAccess) -> wire.GitSyncWithSecret:
-    """Another secret for hooks; the one before counts no more."""
-    with call.db.write() as tx:
-        row, secret = connecting.renew_hook(tx, call.context, space)
-    return present_with_secret(call, row, secret)
-
-
-@operation(
-    "receiveGitHook",
-    "POST",
-    f"{_GIT}/hook",
-    needs=PUBLIC,
-    returns=None,
-    errors=(400, 404),
-    body_limit=_HOOK_LIMIT,
-    extension=True,
-)
+@operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK)
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
-    """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed, or a pull request changed. It has to be signed with the secret of
-    the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a wrong one."""
-    hooks.receive(call.context, space_id, call.headers, body.data)
+    """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed, or a pull request changed. It has to be
+    signed with the secret of the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a
+    wrong one."""
+    hooks.receive(call.context, SyncRow, space_id, call.headers, body.data)
+
+
+@operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK)
+def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> None:
+    """What hosters send when somebody pushed, for a collection; signed as the hook of a space is."""
+    hooks.receive(call.context, ProjectRow, collection_id, call.headers, body.data)
+
+
+@operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK)
+def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
+    """What hosters send when somebody pushed, for a site; signed as the hook of a space is."""
+    hooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)

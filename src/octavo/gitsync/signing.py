@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
+from functools import partial
 
-from ..kit.sealing import SealedColumn, Sealer, sealed_column
-from .credentials import make_key
+from ..kit.sealing import Sealer
+from .credentials import make_key, open_text, seal_text
+from .store import Connected
 
-SIGNING = sealed_column("git_syncs", "signing_secret", "space_id")
-PROJECT_SIGNING = sealed_column("git_projects", "signing_secret", "id")
 _NAMESPACE = b"git"
 _HASH = b"sha512"
 _LINE = 70
 
 
-def make_signing_key(sealer: Sealer, id: str, column: SealedColumn = SIGNING) -> tuple[str, str]:
-    """A new key: sealed, and its public part as people tell it to a hoster. ``id``: of the space, or of what else the
-    column is of."""
+def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
+    """By column: a new key, sealed, and its public part as people tell it to a hoster; or that there is none."""
+    if not wanted:
+        return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")
-    return column.seal(sealer, credential.secret, id), public
+    sealed = seal_text(sealer, of, id, "signing_secret", credential.secret)
+    return {"signing_secret": sealed, "signing_key": public}
+
+
+def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None:
+    """What signs its commits; None where they are not signed. Raises Unavailable."""
+    private = open_text(sealer, row, "signing_secret")
+    return None if private is None else partial(sign, private)
 
 
 def sign(private: str, data: bytes) -> bytes:

@@ -41,6 +41,10 @@ class _Channel:
         self._channel.sendall(data)
         return len(data)
 
+    def end(self) -> None:
+        """Nothing more is written."""
+        self._channel.shutdown_write()
+
     def close(self) -> None:
         self._channel.close()
 
@@ -112,6 +116,17 @@ class Vendor(SSHVendor):
         channel.settimeout(_SECONDS)
         channel.exec_command(command)
         return _Channel(channel, self._count)
+
+    def answer(self, host: str, command: str, username: str, port: int | None) -> bytes:
+        """All that a command says, which is given no input. Raises Stopped, GitRefused for more than ``most`` bytes."""
+        channel = self.run_command(host, command.encode(), username, port)
+        try:
+            channel.end()
+            return bytes(channel.read())
+        except TimeoutError:
+            raise Stopped(Reason.UNREACHABLE, f"{host} does not answer") from None
+        finally:
+            channel.close()
 
     def _count(self, size: int) -> None:
         deadlines.check()

@@ -1,9 +1,9 @@
-"""Synced spaces and what their syncs did: rows in, frozen records out."""
+"""Synced spaces, collections and sites, and what their syncs did: rows in, frozen records out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -18,6 +18,8 @@ from ..kit.jobs import LeaseLost
 from ..kit.pagination import Slice, decode_token, slice_rows
 from ..pages import GitNames
 
+OwnerKind = Literal["space", "collection", "site"]
+"""What is synced: a space by itself, or all of a collection or a site."""
 Direction = Literal["both", "import", "export"]
 First = Literal["import", "export"]
 Status = Literal["waiting", "running", "synced", "failed", "stopped"]
@@ -31,20 +33,18 @@ HOLD = 900_000
 """Milliseconds after which a run that says nothing is taken for dead."""
 
 
-class SyncRow(Struct, frozen=True):
-    """A synced space; see the table."""
+class Connected(Struct, frozen=True):
+    """A branch that something is synced with: a space, or a collection or a site with its spaces. See the tables."""
 
-    space_id: str
-    project: str | None
+    TABLE: ClassVar[str]
+    KEY: ClassVar[str]
+    """The column with the id of what is synced."""
+
     remote: str
     branch: str
     folder: str
-    was: str | None
     provider: str
     direction: str
-    integration: str | None
-    tree_url: str | None
-    commit_url: str | None
     secret: str | None
     credential: str | None
     public_key: str | None
@@ -57,13 +57,9 @@ class SyncRow(Struct, frozen=True):
     statuses: int
     pulls: int
     pattern: str | None
-    branches_error: str | None
     poll: int
     user_id: str
     commit_id: str | None
-    revision: str | None
-    pushing: str | None
-    pushing_revision: str | None
     status: str
     reason: str | None
     error: str | None
@@ -77,47 +73,54 @@ class SyncRow(Struct, frozen=True):
     created_at: int
     updated_at: int
 
+    @property
+    def owner_id(self) -> str:
+        """Of the space, the collection or the site."""
+        return str(getattr(self, self.KEY))
 
-class ProjectRow(Struct, frozen=True):
-    """A branch that the spaces of a collection or a site are synced with; see the table."""
+    @property
+    def kind(self) -> OwnerKind:
+        raise NotImplementedError
+
+
+class SyncRow(Connected, frozen=True):
+    """A synced space."""
+
+    TABLE = "git_syncs"
+    KEY = "space_id"
+
+    space_id: str
+    project: str | None
+    was: str | None
+    integration: str | None
+    tree_url: str | None
+    commit_url: str | None
+    branches_error: str | None
+    revision: str | None
+    pushing: str | None
+    pushing_revision: str | None
+
+    @property
+    def kind(self) -> OwnerKind:
+        return "space"
+
+
+class ProjectRow(Connected, frozen=True):
+    """A collection or a site that is synced with all of its spaces."""
+
+    TABLE = "git_projects"
+    KEY = "id"
 
     id: str
     organization_id: str
     collection_id: str | None
     site_id: str | None
-    remote: str
-    branch: str
-    folder: str
-    provider: str
-    direction: str
-    secret: str | None
-    credential: str | None
-    public_key: str | None
-    signing_secret: str | None
-    signing_key: str | None
-    host_key: str | None
-    hook_secret: str
-    hooked_at: int | None
-    message: str
-    statuses: int
-    pulls: int
-    pattern: str | None
-    poll: int
-    user_id: str
-    commit_id: str | None
     agreed: str | None
     problems: str
-    status: str
-    reason: str | None
-    error: str | None
-    first: str | None
-    failures: int
-    holder: str | None
-    held_until: int | None
-    next_at: int | None
-    synced_at: int | None
-    created_at: int
-    updated_at: int
+
+    @property
+    def kind(self) -> OwnerKind:
+        return "collection" if self.collection_id is not None else "site"
 
 
 class RunRow(Struct, frozen=True):
@@ -178,35 +181,39 @@ class BranchRow(Struct, frozen=True):
     updated_at: int
 
 
-_SYNC = ", ".join(SyncRow.__struct_fields__)
-_PROJECT = ", ".join(ProjectRow.__struct_fields__)
 _RUN = ", ".join(RunRow.__struct_fields__)
 _BRANCH = ", ".join(BranchRow.__struct_fields__)
+R = TypeVar("R", bound=Connected)
 
 
-def find_sync(tx: Transaction, space_id: str) -> SyncRow | None:
-    row = tx.one(f"SELECT {_SYNC} FROM git_syncs WHERE space_id = :space", space=space_id)
-    return SyncRow(*row) if row else None
+def find(tx: Transaction, of: type[R], id: str) -> R | None:
+    """``id``: of the space, the collection or the site."""
+    found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
+    return found[0] if found else None
 
 
-def insert_sync(tx: Transaction, row: SyncRow) -> None:
-    names = SyncRow.__struct_fields__
-    tx.run(
-        f"INSERT INTO git_syncs ({_SYNC}) VALUES ({', '.join(f':{name}' for name in names)})",
-        **msgspec.structs.asdict(row),
-    )
+def list_rows(tx: Transaction, of: type[R], where: str, **values: Any) -> list[R]:
+    rows = tx.all(f"SELECT {', '.join(of.__struct_fields__)} FROM {of.TABLE} WHERE {where}", **values)
+    return [of(*row) for row in rows]
 
 
-def set_fields(tx: Transaction, space_id: str, **fields: Any) -> None:
-    if "commit_id" in fields:
+def insert(tx: Transaction, row: Connected) -> None:
+    names = row.__struct_fields__
+    values = ", ".join(f":{name}" for name in names)
+    tx.run(f"INSERT INTO {row.TABLE} ({', '.join(names)}) VALUES ({values})", **msgspec.structs.asdict(row))
+
+
+def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
+    if "commit_id" in fields and isinstance(row, SyncRow):
         fields.setdefault("was", None)  # of a new commit, the folder is where it is said to be
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
-    tx.run(f"UPDATE git_syncs SET {sets} WHERE space_id = :space", space=space_id, **fields)
+    tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
 
 
-def delete_sync(tx: Transaction, space_id: str) -> bool:
-    return bool(tx.run("DELETE FROM git_syncs WHERE space_id = :space", space=space_id))
+def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
+    """A project goes with the syncs of its spaces."""
+    return bool(tx.run(f"DELETE FROM {of.TABLE} WHERE {of.KEY} = :id", id=id))
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
@@ -232,51 +239,29 @@ def list_synced(tx: Transaction) -> list[str]:
     return [row[0] for row in rows]
 
 
-def list_due(tx: Transaction, limit: int) -> list[tuple[str, str]]:
-    """Spaces whose repository is to be looked at by now, with their organizations."""
-    return [
-        (row[0], row[1])
-        for row in tx.all(
-            """SELECT g.space_id, s.organization_id FROM git_syncs g JOIN spaces s ON s.id = g.space_id
-               WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND s.deleted_at IS NULL
-               ORDER BY g.next_at LIMIT :limit""",
-            now=now(),
-            limit=limit,
+_DUE: dict[type[Connected], str] = {
+    SyncRow: """SELECT g.space_id, s.organization_id FROM git_syncs g JOIN spaces s ON s.id = g.space_id
+                WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND s.deleted_at IS NULL""",
+    ProjectRow: """SELECT g.id, g.organization_id FROM git_projects g LEFT JOIN collections c ON c.id = g.collection_id
+                   WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND c.deleted_at IS NULL""",
+}
+
+
+def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
+    """What is to be looked at by now, with its organization. It is due again where no look comes of it."""
+    rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
+    if rows:
+        tx.run(
+            f"UPDATE {of.TABLE} SET next_at = :later WHERE {of.KEY} IN :ids",
+            later=now() + HOLD,
+            ids=[row[0] for row in rows],
         )
-    ]
-
-
-# --- collections and sites ----------------------------------------------------------------------------
-
-
-def find_project(tx: Transaction, id: str) -> ProjectRow | None:
-    row = tx.one(f"SELECT {_PROJECT} FROM git_projects WHERE id = :id", id=id)
-    return ProjectRow(*row) if row else None
-
-
-def insert_project(tx: Transaction, row: ProjectRow) -> None:
-    names = ProjectRow.__struct_fields__
-    tx.run(
-        f"INSERT INTO git_projects ({_PROJECT}) VALUES ({', '.join(f':{name}' for name in names)})",
-        **msgspec.structs.asdict(row),
-    )
-
-
-def set_project(tx: Transaction, project_id: str, **fields: Any) -> None:
-    fields["updated_at"] = now()
-    sets = ", ".join(f"{name} = :{name}" for name in fields)
-    tx.run(f"UPDATE git_projects SET {sets} WHERE id = :project", project=project_id, **fields)
-
-
-def delete_project(tx: Transaction, project_id: str) -> bool:
-    """With the syncs of its spaces."""
-    return bool(tx.run("DELETE FROM git_projects WHERE id = :id", id=project_id))
+    return [(row[0], row[1]) for row in rows]
 
 
 def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
-    """The syncs of the spaces that are synced as parts of it, by their folders."""
-    rows = tx.all(f"SELECT {_SYNC} FROM git_syncs WHERE project = :id ORDER BY folder", id=project_id)
-    return [SyncRow(*row) for row in rows]
+    """The syncs of the spaces that are synced as parts of a collection or a site, by their folders. A space has none."""
+    return list_rows(tx, SyncRow, "project = :id ORDER BY folder", id=project_id)
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
@@ -289,72 +274,43 @@ def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def list_due_projects(tx: Transaction, limit: int) -> list[tuple[str, str]]:
-    """As ``list_due``, collections and sites."""
-    rows = tx.all(
-        """SELECT g.id, g.organization_id FROM git_projects g LEFT JOIN collections c ON c.id = g.collection_id
-           WHERE g.next_at IS NOT NULL AND g.next_at <= :now AND c.deleted_at IS NULL
-           ORDER BY g.next_at LIMIT :limit""",
-        now=now(),
-        limit=limit,
+def find_organization(tx: Transaction, row: Connected) -> str | None:
+    """Whose it is; None for a space in the trash."""
+    if isinstance(row, ProjectRow):
+        return row.organization_id
+    found: str | None = tx.value(
+        "SELECT organization_id FROM spaces WHERE id = :space AND deleted_at IS NULL", space=row.owner_id
     )
-    return [(row[0], row[1]) for row in rows]
-
-
-def hold_project(tx: Transaction, project_id: str, holder: str) -> ProjectRow | None:
-    """As ``hold``."""
-    taken = tx.run(
-        """UPDATE git_projects SET holder = :holder, held_until = :until, status = 'running'
-           WHERE id = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
-        id=project_id,
-        holder=holder,
-        until=now() + HOLD,
-        now=now(),
-    )
-    return find_project(tx, project_id) if taken else None
-
-
-def require_held_project(tx: Transaction, project_id: str, holder: str) -> ProjectRow:
-    """As ``require_held``."""
-    taken = tx.run(
-        "UPDATE git_projects SET held_until = :until WHERE id = :id AND holder = :holder",
-        id=project_id,
-        holder=holder,
-        until=now() + HOLD,
-    )
-    found = find_project(tx, project_id) if taken else None
-    if found is None:
-        raise LeaseLost(project_id)
     return found
 
 
 # --- running ------------------------------------------------------------------------------------------
 
 
-def hold(tx: Transaction, space_id: str, holder: str) -> SyncRow | None:
-    """Takes a space for a run; None where another one has it, or there is none."""
+def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
+    """Takes it for a run; None where another one has it, or there is none."""
     taken = tx.run(
-        """UPDATE git_syncs SET holder = :holder, held_until = :until, status = 'running'
-           WHERE space_id = :space AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
-        space=space_id,
+        f"""UPDATE {of.TABLE} SET holder = :holder, held_until = :until, status = 'running'
+            WHERE {of.KEY} = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
+        id=id,
         holder=holder,
         until=now() + HOLD,
         now=now(),
     )
-    return find_sync(tx, space_id) if taken else None
+    return find(tx, of, id) if taken else None
 
 
-def require_held(tx: Transaction, space_id: str, holder: str) -> SyncRow:
-    """The row, for longer. Raises LeaseLost when another run has it, or it is gone."""
+def require_held(tx: Transaction, row: R, holder: str) -> R:
+    """The row as it is now, for longer. Raises LeaseLost when another run has it, or it is gone."""
     taken = tx.run(
-        "UPDATE git_syncs SET held_until = :until WHERE space_id = :space AND holder = :holder",
-        space=space_id,
+        f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
+        id=row.owner_id,
         holder=holder,
         until=now() + HOLD,
     )
-    found = find_sync(tx, space_id) if taken else None
+    found = find(tx, type(row), row.owner_id) if taken else None
     if found is None:
-        raise LeaseLost(space_id)
+        raise LeaseLost(row.owner_id)
     return found
 
 
@@ -540,16 +496,6 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
     return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
 
 
-def find_organization(tx: Transaction, space_id: str) -> str | None:
-    """Whose a synced space is."""
-    found: str | None = tx.value(
-        """SELECT s.organization_id FROM git_syncs g JOIN spaces s ON s.id = g.space_id
-           WHERE g.space_id = :space AND s.deleted_at IS NULL""",
-        space=space_id,
-    )
-    return found
-
-
 def count_ahead(tx: Transaction, space_id: str) -> int:
     """Pages and items that the space has otherwise than the repository, as far as the last sync knows."""
     return int(tx.value("SELECT count(*) FROM git_ahead WHERE space_id = :space", space=space_id))
@@ -563,6 +509,8 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
     return GitNames(found[0] or "", lambda contents: find_blobs(tx, space_id, contents))
 
 
-def set_first(tx: Transaction, space_id: str, first: First) -> None:
-    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from."""
-    set_fields(tx, space_id, first=first, pushing=None, pushing_revision=None)
+def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
+    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from.
+    ``seen``: where the branch was then."""
+    pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
+    set_fields(tx, row, first=first, seen=seen, **pushing)

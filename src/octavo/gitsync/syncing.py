@@ -12,7 +12,6 @@ where it was looked at.
 from __future__ import annotations
 
 import io
-import shutil
 import stat
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,48 +30,40 @@ from ..content import (
     list_changed,
     list_items,
     list_pages,
-    list_revisions,
     main_state,
     new_revision,
     note_commit,
     revision_state,
     store_bodies,
 )
-from ..core.links import app_hosts
 from ..core.merge import Conflict, Versions
 from ..core.pages import Page
 from ..core.problems import Problem
-from ..errors import Forbidden, NotFound, OctavoError, Unauthorized
+from ..errors import NotFound
 from ..kit import deadlines
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.fetch import Fetcher
-from ..kit.jobs import LeaseLost
 from ..kit.outbox import emit
 from ..spaces import get_space
-from ..transfer import Source, SourceError, import_files, source_of_tree
+from ..transfer import Source, import_files, source_of_tree
 from . import store
 from .addresses import read_remote, web_address
 from .agreed import Agreed, sides_beside
-from .credentials import unseal
 from .following import follow, known_to_changes
 from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
-from .people import Person, Said, describe, find_author
+from .people import Said, describe, find_author
 from .reading import Read, read_changes
-from .reasons import DECIDED, Reason, Stopped
-from .remotes import Connection
+from .reasons import Reason, Stopped
 from .repository import (
     Busy,
-    CommitText,
     Entry,
     Repository,
     author_of,
     is_safe,
     message_of,
-    open_copy,
 )
-from .signing import SIGNING, sign
+from .running import ROUNDS, Run, end_badly, end_well, release, told
 from .store import SyncOutcome, SyncRow
 from .telling import tell_of_commit
 from .writing import Differing, FileText, Writing, differing_from, write_all, write_files
@@ -81,50 +72,38 @@ _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
 """Reasons that are about what was pushed."""
-_ROUNDS = 6
-"""How often a sync begins anew within a run because one side was changed meanwhile."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
     """One sync; what became of it, None where another one is at work. Raises LeaseLost where another took over."""
     with context.db.write() as tx:
-        row = store.hold(tx, space_id, holder)
+        row = store.hold(tx, SyncRow, space_id, holder)
         if row is None:
             return None
         store.drop_runs(tx, space_id)
         run_id = store.insert_run(tx, space_id, cause)
-    seen: str | None = None
+    running: list[Sync] = []
+
+    def run() -> SyncOutcome:
+        running.append(Sync(context, row, holder))
+        return running[0].run()
+
     try:
-        running = Sync(context, row, holder)
-        try:
-            outcome = running.run()
-        finally:
-            seen = running.head
+        outcome = told(run)
     except Stopped as stopped:
-        return _ended_badly(context, row, holder, run_id, stopped, seen)
-    except (NotFound, Forbidden, Unauthorized) as error:
-        said = f"Whoever connected the space may not sync it any more: {error.message}"
-        return _ended_badly(context, row, holder, run_id, Stopped(Reason.RIGHTS, said))
-    except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
-        message = str(error) or type(error).__name__
-        return _ended_badly(context, row, holder, run_id, Stopped(Reason.CONTENT, message))
+        status = _ended_badly(context, row, holder, run_id, stopped, running[0].head if running else None)
+        if stopped.__cause__ is not None:
+            raise stopped.__cause__ from None
+        return status
     except Busy:
         with context.db.write() as tx:
-            store.require_held(tx, space_id, holder)
             store.delete_run(tx, run_id)
-            store.set_fields(tx, space_id, status="waiting", holder=None, held_until=None)
+            release(tx, store.require_held(tx, row, holder))
         return None
-    except LeaseLost:
-        raise
-    except Exception:
-        # A defect of ours: whoever looks sees that the sync failed, and the log says why.
-        said = "Something went wrong in Octavo; its log says what"
-        _ended_badly(context, row, holder, run_id, Stopped(Reason.INTERNAL, said), seen)
-        raise
     if outcome.commit is not None and not outcome.did_nothing:
         outcome.problems += tell_of_commit(context, row, outcome.commit, None)
     with context.db.write() as tx:
-        after = store.require_held(tx, space_id, holder)
+        after = end_well(tx, row, holder)
         if outcome.did_nothing and cause == "poll":
             store.delete_run(tx, run_id)
         else:
@@ -142,47 +121,23 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 conflicts=outcome.conflicts,
                 followed=outcome.followed,
             )
-        store.set_fields(
-            tx, space_id, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
-            synced_at=now(), next_at=now() + after.poll * 1000 if after.poll else None,
-        )  # fmt: skip
         if not outcome.did_nothing:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="success")
     return "synced"
 
 
 def _ended_badly(
-    context: Context, row: SyncRow, holder: str, run_id: str, stopped: Stopped, seen: str | None = None
+    context: Context, row: SyncRow, holder: str, run_id: str, stopped: Stopped, seen: str | None
 ) -> str:
-    waits = stopped.reason in DECIDED
-    status: Any = "stopped" if waits else "failed"
     problems: list[Problem] = []
     if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
         problems = tell_of_commit(context, row, seen, stopped.message)
     with context.db.write() as tx:
-        after = store.require_held(tx, row.space_id, holder)
+        after, status = end_badly(tx, row, holder, stopped, seen, row.space_id)
         store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
-        pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
-        store.set_fields(
-            tx, row.space_id, status=status, reason=stopped.reason.value, error=stopped.message,
-            failures=after.failures + 1, holder=None, held_until=None, next_at=None if waits else now() + pause,
-        )  # fmt: skip
-        if waits:
-            # What was decided before was about a branch that is not what it was then.
-            first = None if after.commit_id else after.first
-            store.set_fields(tx, row.space_id, seen=seen or "", first=first)
         if after.failures == 0:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
-            emit(
-                tx,
-                "git_sync_failed",
-                organization_id=get_space(tx, row.space_id).organization_id,
-                space_id=row.space_id,
-                run=row.space_id,
-                user=row.user_id,
-                problem=stopped.message,
-            )
-    return str(status)
+    return status
 
 
 def _tell(
@@ -200,64 +155,44 @@ def _tell(
     )
 
 
-class Sync:
+class Sync(Run[SyncRow]):
     """One that runs."""
 
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
-        self.context, self.row, self.holder = context, row, holder
+        super().__init__(context, row, holder)
         self.space_id = row.space_id
         self.outcome = SyncOutcome()
-        self.head: str | None = None
-        """Where the branch was when it was looked at."""
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
                 tx, act_for(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
             )
-        self.connection = connect(context, row)
-        self.large = large_files(context, row)
+        self.large = LargeFiles(context, row.space_id, row.branch, self.connection)
 
     # --- the run --------------------------------------------------------------------------------------
 
     def run(self) -> SyncOutcome:
-        anew = True
-        for _ in range(_ROUNDS):
-            deadlines.check()
-            row = self.row
-            name = row.project or self.space_id
-            with open_copy(self.context.settings.data_folder, name, row.folder, row.remote) as copy:
-                try:
-                    self._round(copy)
-                    follow(self, copy)
-                    return self.outcome
-                except BranchMoved:
-                    continue
-                except Stopped as stopped:
-                    if stopped.reason is Reason.DAMAGED and anew:
-                        anew = False
-                        shutil.rmtree(copy.where, ignore_errors=True)
-                    elif stopped.reason is not Reason.MOVED:
-                        raise
-        raise Stopped(Reason.MOVED, "The branch was moved again and again meanwhile; the next sync goes on")
+        def step(copy: Repository) -> None:
+            self._round(copy)
+            follow(self, copy)
+
+        self.in_rounds(self.row.project or self.space_id, step)
+        return self.outcome
 
     def _round(self, copy: Repository) -> None:
-        with self.context.db.write() as tx:
-            self.row = row = store.require_held(tx, self.space_id, self.holder)
-        if row.folder != copy.folder:
+        if self.fresh().folder != copy.folder:
             raise Stopped(Reason.MOVED, "The folder of the space was moved meanwhile")
-        head = self.connection.fetch(copy, row.branch, row.commit_id)
-        if self.connection.seen_host_key and row.host_key is None:
-            with self.context.db.write() as tx:
-                store.set_fields(tx, self.space_id, host_key=self.connection.seen_host_key)
+        head = self.fetch(copy)
+        row = self.row
         if row.pushing is not None:
             if head is not None and (row.pushing == head or copy.since(head, row.pushing) is not None):
                 self._arrived(row.pushing, row.pushing_revision)
             with self.context.db.write() as tx:
-                store.set_fields(tx, self.space_id, pushing=None, pushing_revision=None)
-            self.row = row = self.fresh()
+                store.set_fields(tx, row, pushing=None, pushing_revision=None)
+            row = self.fresh()
         self.head = head
         if row.first == "export":
-            if row.seen is not None and row.seen != (head or ""):
+            if not self.is_as_seen(copy, head):
                 raise Stopped(
                     Reason.REWRITTEN, "The branch was moved again since somebody decided how to go on"
                 )
@@ -268,18 +203,13 @@ class Sync:
             row = self.fresh()
         self._step(copy, head, decided=row.first == "import")
 
-    def fresh(self) -> SyncRow:
-        with self.context.db.write() as tx:
-            self.row = store.require_held(tx, self.space_id, self.holder)
-        return self.row
-
     def _arrived(self, commit: str, revision: str | None) -> None:
         """Both sides agree on a commit that was pushed, and on the revision it was made of."""
         with self.context.db.write() as tx:
-            store.require_held(tx, self.space_id, self.holder)
+            store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.set_fields(
-                tx, self.space_id, commit_id=commit, revision=revision, pushing=None, pushing_revision=None, first=None
+                tx, self.row, commit_id=commit, revision=revision, pushing=None, pushing_revision=None, first=None
             )  # fmt: skip
 
     # --- the first time -------------------------------------------------------------------------------
@@ -291,35 +221,32 @@ class Sync:
         if tree is None:
             raise Stopped(Reason.EMPTIED, f"The branch has no files in the folder {self.row.folder or '/'}")
         git = self._about(copy, head)
+        source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
+        self._bring_large(source)
         with self.context.db.read() as tx:
-            known = list_revisions(tx, self.space_id, 50, None).rows
-        done = next((row for row in known if row.git and row.git.get("oid") == head), None)
-        if done is None:
-            source = source_of_tree(copy.repo, tree, read_remote(self.row.remote, local=True).name, head)
-            self._bring_large(source)
-            with self.context.db.read() as tx:
-                author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
-            made = import_files(
-                self.context,
-                source,
-                self.space_id,
-                author=author or self.row.user_id,
-                message=git["message"] or None,
-                git=git,
-                progress=self._progress(),
-            )
-            revision, count = made.revision, made.changed
-            self.outcome.problems += made.problems
-        else:
-            revision, count = done.id, 0
-        oids = self._oids(copy, tree, revision)
-        with self.context.db.write() as tx:
-            store.require_held(tx, self.space_id, self.holder)
+            author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
+        entries = dict(copy.files(tree))
+
+        def agree(tx: Transaction, state: State, _: list[str]) -> None:
+            """In the transaction of the import: it is never done twice, over what people wrote since."""
+            store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
-            store.put_blobs(tx, self.space_id, oids)
-            store.set_fields(tx, self.space_id, commit_id=head, revision=revision, first=None)
-        self.outcome.imported += count
-        self.outcome.revision, self.outcome.commit = revision, head
+            store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
+            store.set_fields(tx, self.row, commit_id=head, revision=state.revision_id, first=None)
+
+        made = import_files(
+            self.context,
+            source,
+            self.space_id,
+            author=author or self.row.user_id,
+            message=git["message"] or None,
+            git=git,
+            progress=self._progress(),
+            also=agree,
+        )
+        self.outcome.problems += made.problems
+        self.outcome.imported += made.changed
+        self.outcome.revision, self.outcome.commit = made.revision, head
 
     def _bring_large(self, source: Source) -> None:
         """The bytes of files in Git LFS in place of their pointers."""
@@ -346,17 +273,6 @@ class Sync:
 
         return progress
 
-    def _oids(self, copy: Repository, tree: bytes, revision: str) -> dict[str, str]:
-        entries = dict(copy.files(tree))
-        with self.context.db.read() as tx:
-            state = revision_state(tx, self.space_id, revision)
-            pairs: list[tuple[str | None, str | None]] = [
-                (p.file_path, p.body) for p in list_pages(tx, state)
-            ]
-            for kind in ("file", "reusable-content", "source"):
-                pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
-        return {content: entries[path].oid for path, content in pairs if content and path in entries}
-
     def _export_all(self, copy: Repository, head: str | None) -> None:
         tree = copy.tree_of(head)
         with self.context.db.read() as tx:
@@ -374,20 +290,11 @@ class Sync:
     def _step(self, copy: Repository, head: str | None, *, decided: bool) -> None:
         row = self.row
         assert row.revision is not None
-        if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
         before = copy if row.was is None else Repository(copy.repo, copy.where, row.was)
-        old_tree, new_tree = before.tree_of(row.commit_id), copy.tree_of(head)
-        if head != row.commit_id and not decided:
-            if copy.since(head, row.commit_id) is None:
-                known = (row.commit_id or "")[:12]
-                raise Stopped(
-                    Reason.REWRITTEN,
-                    f"The branch does not contain {known} any more, which was synced last: its history was rewritten,"
-                    " or it is another repository",
-                )
-            if new_tree is None and old_tree is not None:
-                raise Stopped(Reason.EMPTIED, "The branch has no files any more where there were some")
+        old_tree = before.tree_of(row.commit_id)
+        if head is None or not decided:
+            head = self.require_same(copy, head, old_tree)
+        new_tree = copy.tree_of(head)
         with self.context.db.read() as tx:
             base = revision_state(tx, self.space_id, row.revision)
             agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
@@ -398,7 +305,7 @@ class Sync:
                 lambda: known_to_changes(self),
             )  # fmt: skip
             self.outcome.problems = list(read.problems)
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             try:
                 self._merge(copy, head, agreed, read)
                 return
@@ -482,14 +389,18 @@ class Sync:
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
         oids |= read.oids if read is not None else {}
-        commit = copy.add_commit(head, entries, self.text_of(said), self.signer()) if entries else None
+        commit = (
+            copy.add_commit(head, entries, self.text_of(said.message, said.author), self.signer())
+            if entries
+            else None
+        )
         about = self._about(copy, head) if head is not None and changes else None
         with self.context.db.read() as tx:
             people = [author_of(copy.commit(head))] if head else []
             author = find_author(tx, self.organization_id, people) if changes else None
         with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
             tx = revision.tx
-            store.require_held(tx, self.space_id, self.holder)
+            store.require_held(tx, self.row, self.holder)
             made = revision.write(
                 author=author or self.row.user_id,
                 message=(about["message"] or None) if about else None,
@@ -510,12 +421,12 @@ class Sync:
                     found, writing, pushes=commit is not None or self._keeps(found)
                 )
                 store.put_ahead(tx, self.space_id, ahead_pages, ahead_items)
-                store.set_fields(tx, self.space_id, commit_id=head, revision=made.revision_id, first=None)
+                store.set_fields(tx, self.row, commit_id=head, revision=made.revision_id, first=None)
             if commit is not None:
-                store.set_fields(tx, self.space_id, pushing=commit, pushing_revision=made.revision_id)
+                store.set_fields(tx, self.row, pushing=commit, pushing_revision=made.revision_id)
             elif all_new:
                 store.put_ahead(tx, self.space_id, {}, {})
-                store.set_fields(tx, self.space_id, commit_id=head, revision=made.revision_id, first=None)
+                store.set_fields(tx, self.row, commit_id=head, revision=made.revision_id, first=None)
             if commit is not None or whole:
                 _tell(tx, self.row, "space_gitsync_started", made.revision_id, commit or head)
         self.outcome.revision, self.outcome.commit = made.revision_id, head
@@ -609,17 +520,6 @@ class Sync:
         with self.context.db.read() as tx:
             return get_body(tx, file.content).encode()
 
-    def text_of(self, said: Said) -> CommitText:
-        host = app_hosts(self.context.settings.url)[0]
-        octavo = Person(self.context.settings.name, f"octavo@{host}")
-        return CommitText(said.author or octavo, octavo, now() // 1000, said.message + "\n")
-
-    def signer(self) -> Callable[[bytes], bytes] | None:
-        if self.row.signing_secret is None:
-            return None
-        private = SIGNING.open(self.context.sealer, self.row.signing_secret, self.space_id)
-        return lambda data: sign(private, data)
-
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
         """What a revision says of a commit."""
         row = self.row
@@ -637,27 +537,14 @@ class Sync:
         return found
 
 
-def connect(context: Context, row: SyncRow) -> Connection:
-    """The remote of a space, with its credential. Raises Unavailable, BadRequest."""
-    return Connection(
-        row.remote,
-        unseal(context.sealer, row.space_id, row.secret),
-        Fetcher(context.settings.allow_private_fetch),
-        local=context.settings.allow_file_remotes,
-        host_key=row.host_key,
-    )
-
-
-def large_files(context: Context, row: SyncRow) -> LargeFiles:
-    """What the repository of a space has in Git LFS. Raises Unavailable, BadRequest."""
-    return LargeFiles(
-        context,
-        row.space_id,
-        read_remote(row.remote, local=True),
-        row.branch,
-        unseal(context.sealer, row.space_id, row.secret),
-        Fetcher(context.settings.allow_private_fetch),
-    )
+def _oids(tx: Transaction, state: State, entries: Mapping[str, Entry]) -> dict[str, str]:
+    """What Git calls the texts and bytes of a state, by what they are called here."""
+    pairs: list[tuple[str | None, str | None]] = [
+        (page.file_path, page.body) for page in list_pages(tx, state)
+    ]
+    for kind in ("file", "reusable-content", "source"):
+        pairs += [(item.path, item.content) for item in list_items(tx, state, kind)]
+    return {content: entries[path].oid for path, content in pairs if content and path and path in entries}
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:

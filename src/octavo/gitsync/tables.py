@@ -11,7 +11,17 @@ from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import Beginning, on_begin, on_purge, on_transfer
 from .asking import notice_project
-from .store import BranchStatus, Direction, First, Provider, RunStatus, Status, delete_sync, list_projects_of
+from .store import (
+    BranchStatus,
+    Direction,
+    First,
+    Provider,
+    RunStatus,
+    Status,
+    SyncRow,
+    delete,
+    list_projects_of,
+)
 
 _STAYS = "a copy beside the space that is synced would write into the same repository"
 
@@ -87,11 +97,11 @@ declare(
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Whoever connected the space has no rights where it goes."""
-    delete_sync(tx, space_id)
+    delete(tx, SyncRow, space_id)
 
 
 def _purge(tx: Transaction, space_id: str) -> None:
-    delete_sync(tx, space_id)
+    delete(tx, SyncRow, space_id)
 
 
 def _begin(tx: Transaction, beginning: Beginning) -> None:

@@ -6,7 +6,7 @@ from ..core.problems import Problem
 from ..kit.context import Context
 from ..kit.fetch import Fetcher
 from .addresses import read_remote
-from .credentials import unseal
+from .credentials import credential_of
 from .hosters import CommitStatus, tell
 from .store import SyncRow
 
@@ -36,6 +36,6 @@ def tell_hoster(
         Fetcher(context.settings.allow_private_fetch),
         read_remote(row.remote, local=True),
         row.provider,
-        unseal(context.sealer, row.space_id, row.secret),
+        credential_of(context.sealer, row),
         status,
     )

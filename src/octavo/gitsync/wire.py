@@ -10,10 +10,11 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..kit.clock import iso
 from ..kit.operation import Recipient
-from .addresses import Remote, read_remote, web_address
+from .addresses import read_remote, web_address
 from .store import (
     BranchRow,
     BranchStatus,
+    Connected,
     Direction,
     First,
     ProjectRow,
@@ -108,15 +109,9 @@ class GitProjectRef(Struct):
     id: str
 
 
-class GitSync(Struct, rename="camel", kw_only=True):
-    """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
-    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
-    ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
-    branches could be followed that should be. ``project``: the collection or site that the space is synced as a part of,
-    which has its settings."""
+class _Connected(Struct, rename="camel", kw_only=True):
+    """What is the same of a space, a collection and a site that is synced."""
 
-    object: Literal["git-sync"] = "git-sync"
-    space: str
     remote: str
     branch: str
     folder: str
@@ -128,21 +123,17 @@ class GitSync(Struct, rename="camel", kw_only=True):
     commit_statuses: bool
     pull_requests: bool
     poll_seconds: int
-    ahead: int
     hook_url: str
     connected_by: str
     created_at: str
     updated_at: str
-    project: GitProjectRef | UnsetType = UNSET
     commit: str | UnsetType = UNSET
     commit_url: str | UnsetType = UNSET
-    revision: str | UnsetType = UNSET
     first: First | UnsetType = UNSET
     public_key: str | UnsetType = UNSET
     signing_key: str | UnsetType = UNSET
     host_key: str | UnsetType = UNSET
     branch_pattern: str | UnsetType = UNSET
-    branches_message: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
     synced_at: str | UnsetType = UNSET
@@ -151,10 +142,78 @@ class GitSync(Struct, rename="camel", kw_only=True):
     failures: int = 0
 
 
+class GitSync(_Connected, rename="camel", kw_only=True):
+    """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
+    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
+    ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
+    branches could be followed that should be. ``project``: the collection or site that the space is synced as a part of,
+    which has its settings."""
+
+    object: Literal["git-sync"] = "git-sync"
+    space: str
+    ahead: int
+    project: GitProjectRef | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+    branches_message: str | UnsetType = UNSET
+
+
 class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
     """``hookSecret`` is shown this once."""
 
     hook_secret: str
+
+
+class GitProjectSpace(Struct, rename="camel"):
+    """A space that is synced as a part of a collection or site. ``folder`` is in the repository. ``message``: what is in
+    its way; more says its own Git sync."""
+
+    space: str
+    folder: str
+    status: Status
+    commit: str | UnsetType = UNSET
+    synced_at: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class GitProject(_Connected, rename="camel", kw_only=True):
+    """How a collection or a site is synced. ``id``: its own. ``commit``: where the branch was at the last look.
+    ``spaces``: by their folders. ``problems``: what the last look left out. ``reason`` and ``message`` say why it failed,
+    or what a stopped one waits for."""
+
+    object: Literal["git-project"] = "git-project"
+    type: Literal["collection", "site"]
+    id: str
+    spaces: list[GitProjectSpace]
+    problems: Raw
+
+
+class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
+    """``hookSecret`` is shown this once."""
+
+    hook_secret: str
+
+
+class GitPlace(Struct, rename="camel"):
+    """A folder that is to be a space, ``space`` where it is there. ``first``: the side that the other becomes equal to;
+    left out where there is nothing to do."""
+
+    folder: str
+    title: str
+    space: str | UnsetType = UNSET
+    first: First | UnsetType = UNSET
+
+
+class GitProjectPreview(Struct, rename="camel"):
+    """Which folders of the repository would be which spaces. ``branches``: those of the repository, a hundred at most."""
+
+    spaces: list[GitPlace]
+    problems: Raw
+    branches: list[str]
+    default_branch: str | UnsetType = UNSET
+    commit: str | UnsetType = UNSET
+    host_key: str | UnsetType = UNSET
+    object: Literal["git-project-preview"] = "git-project-preview"
 
 
 class GitRun(Struct, rename="camel", kw_only=True):
@@ -257,13 +316,9 @@ class ExportToRepository(Struct, kw_only=True):
     git_info: Any = msgspec.field(name="gitInfo", default=None)
 
 
-def _remote(row: SyncRow) -> Remote:
-    return read_remote(row.remote, local=True)
-
-
 def present_info(row: SyncRow) -> GitInfo:
     provider = row.provider if row.provider in ("github", "gitlab") else UNSET
-    remote = _remote(row)
+    remote = read_remote(row.remote, local=True)
     url = row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder)
     return GitInfo(
         repo_name=remote.name,
@@ -274,10 +329,25 @@ def present_info(row: SyncRow) -> GitInfo:
     )
 
 
-def _fields(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None) -> dict[str, Any]:
-    commit_url = web_address(_remote(row), row.provider, "commit", row.commit_id) if row.commit_id else None
+def path_of(row: Connected) -> str:
+    """The address below the API of what is synced."""
+    of = f"/orgs/{row.organization_id}" if isinstance(row, ProjectRow) and row.kind == "site" else ""
+    return f"{of}/{row.kind}s/{row.owner_id}"
+
+
+class Around(Struct, frozen=True):
+    """What is shown of a sync besides its row. ``ahead``: how much a space has otherwise than the repository.
+    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project."""
+
+    ahead: int = 0
+    project: ProjectRow | None = None
+    members: list[SyncRow] = []
+
+
+def _fields(to: Recipient, row: Connected, around: Around) -> dict[str, Any]:
+    remote = read_remote(row.remote, local=True)
+    commit_url = web_address(remote, row.provider, "commit", row.commit_id) if row.commit_id else None
     return {
-        "space": row.space_id,
         "remote": row.remote,
         "branch": row.branch,
         "folder": row.folder,
@@ -289,17 +359,13 @@ def _fields(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None)
         "commit_statuses": bool(row.statuses),
         "pull_requests": bool(row.pulls),
         "branch_pattern": row.pattern or UNSET,
-        "branches_message": row.branches_error or UNSET,
         "poll_seconds": row.poll,
-        "ahead": ahead,
-        "hook_url": to.url(f"/spaces/{row.space_id}/git/hook"),
+        "hook_url": to.url(f"/{row.kind}s/{row.owner_id}/git/hook"),
         "connected_by": row.user_id,
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
-        "project": _present_ref(project) if project is not None else UNSET,
         "commit": row.commit_id or UNSET,
         "commit_url": commit_url or UNSET,
-        "revision": row.revision or UNSET,
         "first": row.first or UNSET,
         "public_key": row.public_key or UNSET,
         "signing_key": row.signing_key or UNSET,
@@ -310,20 +376,53 @@ def _fields(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None)
         "next_at": iso(row.next_at) if row.next_at else UNSET,
         "hooked_at": iso(row.hooked_at) if row.hooked_at else UNSET,
         "failures": row.failures,
+        **(_of_space(row, around) if isinstance(row, SyncRow) else _of_project(row, around)),
     }
 
 
-def _present_ref(row: ProjectRow) -> GitProjectRef:
-    return GitProjectRef("collection" if row.collection_id is not None else "site", row.id)
+def _of_space(row: SyncRow, around: Around) -> dict[str, Any]:
+    project = around.project
+    return {
+        "space": row.space_id,
+        "ahead": around.ahead,
+        "project": GitProjectRef(project.kind, project.id) if project is not None else UNSET,  # type: ignore[arg-type]
+        "revision": row.revision or UNSET,
+        "branches_message": row.branches_error or UNSET,
+    }
 
 
-def present_sync(to: Recipient, row: SyncRow, ahead: int, project: ProjectRow | None = None) -> GitSync:
-    """``project``: the one that the space is a part of."""
-    return GitSync(**_fields(to, row, ahead, project))
+def _of_project(row: Connected, around: Around) -> dict[str, Any]:
+    assert isinstance(row, ProjectRow)
+    return {
+        "type": row.kind,
+        "id": row.id,
+        "spaces": [_present_member(member) for member in around.members],
+        "problems": Raw(row.problems.encode()),
+    }
 
 
-def present_with_secret(to: Recipient, row: SyncRow, secret: str) -> GitSyncWithSecret:
-    return GitSyncWithSecret(**_fields(to, row, 0, None), hook_secret=secret)
+def _present_member(row: SyncRow) -> GitProjectSpace:
+    return GitProjectSpace(
+        space=row.space_id,
+        folder=row.folder,
+        status=row.status,  # type: ignore[arg-type]
+        commit=row.commit_id or UNSET,
+        synced_at=iso(row.synced_at) if row.synced_at else UNSET,
+        reason=row.reason or UNSET,
+        message=row.error or UNSET,
+    )
+
+
+def present_sync(to: Recipient, row: Connected, around: Around) -> GitSync | GitProject:
+    made = GitSync if isinstance(row, SyncRow) else GitProject
+    return made(**_fields(to, row, around))
+
+
+def present_with_secret(
+    to: Recipient, row: Connected, around: Around, secret: str
+) -> GitSyncWithSecret | GitProjectWithSecret:
+    made = GitSyncWithSecret if isinstance(row, SyncRow) else GitProjectWithSecret
+    return made(**_fields(to, row, around), hook_secret=secret)
 
 
 def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:

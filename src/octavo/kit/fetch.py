@@ -85,13 +85,15 @@ _LIMITS = Limits()
 
 
 class Target(Struct, frozen=True):
-    """A checked URL: ``addresses`` are those its host had when it was checked."""
+    """A checked URL: ``addresses`` are those its host had when it was checked. ``trusted``: it is one that may be reached
+    although private."""
 
     url: str
     scheme: str
     host: str
     port: int
     addresses: tuple[str, ...]
+    trusted: bool
 
 
 class Fetched(Struct, frozen=True):
@@ -144,7 +146,7 @@ class Fetcher:
         addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
             raise FetchError(f"{host}: a host in a private network is refused")
-        return Target(str(parsed), scheme, name, port, addresses)
+        return Target(str(parsed), scheme, name, port, addresses, trusted)
 
     def fetch(
         self,

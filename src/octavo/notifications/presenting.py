@@ -52,7 +52,14 @@ class Found(Struct, frozen=True):
             kind, _, run = row.about.partition(":")
             if kind == "translation":
                 return app.organization(self.spaces[row.space_id][1], f"translations/{run}")
-            return app.space(row.space_id, "/~/settings/git" if kind == "sync" else "/~/import")
+            if kind == "run":
+                return app.space(row.space_id, "/~/import")
+            of, _, id = run.rpartition(":")
+            if of == "collection":
+                return f"{app.collection(id)}/~/git"
+            if of == "site":
+                return f"{app.site(self.spaces[row.space_id][1], id)}/~/git"
+            return app.space(row.space_id, "/~/settings/git")
         if row.comment_id:
             return app.thread(row.space_id, row.comment_id, path)
         return app.page(row.space_id, path) if path else app.space(row.space_id)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..access import Can, SiteAccess, find_space_access, organization_access, site_access
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
+from ..core.docs_editing import edit_docs
 from ..core.free_names import free_name
 from ..core.problems import Problem
 from ..core.yaml_text import YamlError
@@ -54,6 +55,9 @@ class _Site:
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         _access(tx, actor, row)
 
+    def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
+        return list(name_spaces(tx, row.id).values())
+
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
     ) -> tuple[list[Place], list[Problem]]:
@@ -85,6 +89,10 @@ class _Site:
         data = ground.read(DOCS_PATH)
         agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else None
         problems: list[Problem] = []
+        if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
+            raise Stopped(
+                Reason.STRUCTURE, f"{DOCS_PATH} was changed again since somebody decided how to go on"
+            )
         side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()
         files: dict[str, bytes] = {}
@@ -131,7 +139,7 @@ def _side(
     if agreed is None:
         return row.first  # type: ignore[return-value]
     theirs, ours = _hash(data) != agreed.file, _print_of(config) != agreed.ours
-    if data == write_docs(config).encode() or not (theirs or ours):
+    if not (theirs or ours) or data is not None and _edited(data, config) == data:
         return None
     if row.first is not None:
         return row.first  # type: ignore[return-value]
@@ -147,6 +155,17 @@ def _side(
         message = "it was changed in the repository, which only takes the structure of the site"
         problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
     return None
+
+
+def _edited(data: bytes | None, config: DocsConfig) -> bytes:
+    """docs.yaml as the structure has it, with what else is written there; the same bytes where both agree."""
+    try:
+        text = data.decode("utf-8") if data is not None else None
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        return write_docs(config).encode()
+    return edit_docs(text, config, max_depth=MAX_DEPTH, languages=LANGUAGES).encode()
 
 
 def _read(ground: Ground) -> DocsConfig:
@@ -215,7 +234,7 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground)
             entry.directory = f"{name}/"
             taken.add(entry.directory)
     arrange_site(tx, row.id, described.config, spaces, _source(row), access)
-    return write_docs(described.config).encode()
+    return _edited(ground.read(DOCS_PATH), described.config)
 
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:

@@ -14,7 +14,6 @@ from . import (
     addresses,
     ads,
     editing,
-    git_routes,
     hostnames,
     organization_routes,
     pictures,
@@ -45,7 +44,7 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["git_routes", "organization_routes"]
+__all__ = ["organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:

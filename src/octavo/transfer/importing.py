@@ -147,14 +147,18 @@ def import_files(
     message: str | None = None,
     git: dict[str, Any] | None = None,
     progress: Progress = lambda done, total: None,
+    also: Also | None = None,
 ) -> ImportOutcome:
     """Makes the source's files the content of main, as one revision; pages that persist keep their ids.
 
-    When nothing differs from what is there, no revision is made.
+    When nothing differs from what is there, no revision is made. ``also`` writes what belongs to it in the transaction
+    of the revision, or of the one that stays.
     """
 
     staged = stage_for(context, source, space_id, progress)
-    state, changed = replace_all(context, space_id, staged, author=author, message=message, git=git)
+    state, changed = replace_all(
+        context, space_id, staged, author=author, message=message, git=git, also=also
+    )
     if changed and staged.language is not None:
         with context.db.write() as tx:
             name_language(tx, space_id, staged.language)

@@ -1,3 +1,6 @@
+import atexit
+import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -17,7 +20,15 @@ def _connect(world, place):
     world.post(place.admin, path, {**_TARGET, "first": "import"})
 
 
-_REPOSITORY = Path(tempfile.gettempdir()) / "octavo-sample.git"
+_RUN = os.getpid()
+_REPOSITORY = Path(tempfile.mkdtemp(prefix="git-sample-")) / "docs.git"
+"""Of this process: others that run at once have their own."""
+
+
+@atexit.register
+def _remove():
+    if os.getpid() == _RUN:
+        shutil.rmtree(_REPOSITORY.parent, ignore_errors=True)
 
 
 def _local(world, place):
