@@ -208,8 +208,10 @@ class Dispatcher:
 
     async def _answer_in_turn(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
         operation = call.operation
-        if operation.asks_model:
-            return await self._answer_with_model(request, call, decoder)
+        if operation.waits_for is not None:
+            context = self.context
+            pool = context.questions if operation.waits_for == "model" else context.servers
+            return await self._answer_waiting(pool, request, call, decoder)
         if operation.quick:
             # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
             call.on_loop = True
@@ -223,17 +225,17 @@ class Dispatcher:
     def _let_in(self, call: Call) -> None:
         self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
 
-    async def _answer_with_model(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+    async def _answer_waiting(
+        self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
+    ) -> Answer:
         """In threads of their own, of which the place is kept until the answer is sent: for so long that whose it is has
         to be known before, and not from then on."""
-        questions, owner = self.context.questions, request.owner
+        owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
             owner = (call.organization_id, *owner[1:])
-        answer, give_back = await questions.begin(
-            owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
-        )
-        return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
+        answer, give_back = await pool.begin(owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic())
+        return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
 
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
