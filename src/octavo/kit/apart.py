@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import deadlines, tracing
+from .permits import waiting
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     limits = [str(math.ceil(bound)) for bound in bounds]
     command = [sys.executable, "-P", "-m", "octavo.kit.bare", *limits, module, str(folder), *arguments]
     try:
-        with tracing.part(f"process {module}"):
+        with tracing.part(f"process {module}"), waiting():
             done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
                 command,
                 cwd=folder,

@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from ..core.addresses import own_address, read_address
 from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
 from . import tracing
 from .clock import now
+from .permits import waiting
 from .private_files import make_private_tree, synchronise
 from .signing import Signer
 
@@ -155,9 +156,14 @@ class FileStore:
         for part in (path, path.parent, self._folder):
             synchronise(part)
 
-    def _asking(self, what: str) -> AbstractContextManager[object]:
-        """Where files are kept elsewhere, asking for one is a part of a trace."""
-        return nullcontext() if self._s3 is None else tracing.part(what, "client")
+    @contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        """Where files are kept elsewhere, others compute while one is asked for, which is a part of a trace."""
+        if self._s3 is None:
+            yield
+            return
+        with tracing.part(what, "client"), waiting():
+            yield
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""

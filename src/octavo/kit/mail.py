@@ -15,6 +15,7 @@ from ..settings import Settings
 from . import tracing
 from .allowances import DAY, count_more, key_of, spend
 from .db import Transaction
+from .permits import waiting
 from .tls import outgoing_tls
 
 _SECONDS = 30
@@ -56,7 +57,7 @@ def send(
     message.set_content(text)
     tls = outgoing_tls()
     try:
-        with tracing.part("send mail", "client", {"server.address": parts.host}):
+        with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
             _send(parts, tls, message)
     except (OSError, smtplib.SMTPException) as error:
         raise Unavailable(f"mail through {parts.host}: {error}") from None

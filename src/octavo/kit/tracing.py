@@ -68,13 +68,11 @@ class Cursor(Protocol):
 class Span:
     """Something that is being done. What its statements took is added up, and noted at its end."""
 
-    __slots__ = ("_before", "_span", "database_seconds", "id", "statements", "trace_id", "waited_seconds")
+    __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
     def __init__(self, span: OtherSpan) -> None:
         self._span = span
-        found = span.get_span_context()
-        self.trace_id = f"{found.trace_id:032x}"
-        self.id = f"{found.span_id:016x}"
+        self.trace_id = f"{span.get_span_context().trace_id:032x}"
         self.statements = 0
         self.database_seconds = 0.0
         self.waited_seconds = 0.0

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from . import deadlines
 from .db import Database, Transaction
+from .permits import waiting
 
 PAUSE = 0.1
 """Seconds between two transactions: each commit makes whatever processes keep be looked at again."""
@@ -20,4 +21,5 @@ def short_write(db: Database) -> Iterator[Transaction]:
     deadlines.check()
     with db.write() as tx:
         yield tx
-    time.sleep(PAUSE)
+    with waiting():
+        time.sleep(PAUSE)

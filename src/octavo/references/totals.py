@@ -20,6 +20,7 @@ import msgspec
 
 from ..kit import deadlines
 from ..kit.db import Database, Transaction
+from ..kit.permits import waiting
 from .row import IS_CURRENT, Row
 
 MOST_LOCATIONS = 100
@@ -263,7 +264,8 @@ def finish_counting(db: Database, space_id: str) -> None:
         with db.write() as tx:
             going_on = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
         if going_on:
-            time.sleep(_PAUSE)
+            with waiting():
+                time.sleep(_PAUSE)
 
 
 def _count_more(tx: Transaction, space_id: str) -> bool:
