@@ -369,20 +369,39 @@ class RateLimiter:
 
     def count(self, key: str) -> Allowance:
         """Counts one request; what is left after it. Raises TooManyRequests, with the headers that say so."""
+        moment, used = self._use(key)
+        allowance = self._allowance(moment, used)
+        if used > self.limit:
+            raise self._refused(moment, allowance)
+        return allowance
+
+    def check(self, key: str) -> None:
+        """``count`` for whoever is not told what is left."""
+        moment, used = self._use(key)
+        if used > self.limit:
+            raise self._refused(moment, self._allowance(moment, used))
+
+    def _use(self, key: str) -> tuple[int, int]:
+        """Now, in seconds, and the requests in this minute, with this one."""
         moment = now() // 1000
         window = moment // 60
         if window != self._window:
             self._window, self._counts = window, {}
-        if key not in self._counts and len(self._counts) >= self._keys:
-            key = ""  # more callers in a minute than are told apart share one count
         used = self._counts.get(key, 0) + 1
+        if used == 1 and len(self._counts) >= self._keys:
+            key = ""  # more callers in a minute than are told apart share one count
+            used = self._counts.get(key, 0) + 1
         self._counts[key] = used
-        allowance = Allowance(self.limit, max(self.limit - used, 0), (window + 1) * 60)
-        if used > self.limit:
-            wait = {"retry-after": str(max(1, allowance.reset - moment))}
-            message = "Too many requests. Try again after the time in X-RateLimit-Reset."
-            raise TooManyRequests(message, **allowance.headers(), **wait)
-        return allowance
+        return moment, used
+
+    def _allowance(self, moment: int, used: int) -> Allowance:
+        return Allowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
+
+    @staticmethod
+    def _refused(moment: int, allowance: Allowance) -> TooManyRequests:
+        wait = {"retry-after": str(max(1, allowance.reset - moment))}
+        message = "Too many requests. Try again after the time in X-RateLimit-Reset."
+        return TooManyRequests(message, **allowance.headers(), **wait)
 
 
 class _Found(NamedTuple):
@@ -510,7 +529,7 @@ class Edge:
         if tracing.are_on() and request.name not in _UNTRACED:
             self._begin_span(scope, request, started)
         if self._limiter is not None:
-            self._limiter.count(address_key(request.client))
+            self._limiter.check(address_key(request.client))
         if request.method == "HEAD":
             request.method = "GET"
         if on_loop:
