@@ -78,3 +78,19 @@ def test_a_collection_and_a_site_are_connected_and_disconnected(app):
         page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
         expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
         page.context.close()
+
+
+def test_a_repository_is_one_of_the_ways_in(app):
+    made = app.call("POST", "/orgs", {"title": "Moving in"})["id"]
+    page = app.open(f"/o/{made}/~/changes")
+    page.get_by_role("link", name="My work", exact=True).click()
+    page.get_by_role("button", name="Import", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Import")
+    dialog.get_by_role("tab", name="A Git repository").click()
+    repository = "https://git.example.com/acme/tides.git"
+    dialog.get_by_role("textbox", name="Repository").fill(repository)
+    dialog.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="See what would change").wait_for()
+    expect(page.get_by_role("textbox", name="Repository")).to_have_value(repository)
+    assert "tides" in [one["title"] for one in app.call("GET", f"/orgs/{made}/spaces")["items"]]
+    page.context.close()
