@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 import pytest
+from msgspec import structs
 
 from octavo.access import AGENT_SCOPES
 from octavo.admin.credentials import revoke_tokens
 from octavo.agents import store, tools, undoing
 from octavo.agents.jobs import forget_programs
+from octavo.app import api_app
 from octavo.identity import disable_member, verify_address
+from octavo.kit import ids
 from octavo.kit.asgi import RateLimiter
+from octavo.kit.clock import now
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -114,6 +120,9 @@ def test_a_program_finds_its_way_to_a_token(world, connecting):
     where = refused.headers["www-authenticate"].partition('resource_metadata="')[2].partition('"')[0]
     resource = connecting.raw("GET", where.removeprefix(URL)).json()
     assert resource["resource"] == f"{URL}/mcp/{org}" and resource["authorization_servers"] == [URL]
+    # Clients ask for the scopes of the challenge and for no other: people choose from all.
+    challenged = refused.headers["www-authenticate"].partition('scope="')[2].partition('"')[0]
+    assert challenged.split() == list(AGENT_SCOPES) == resource["scopes_supported"]
     server = connecting.raw("GET", "/.well-known/oauth-authorization-server").json()
     assert server["code_challenge_methods_supported"] == ["S256"]
     page = connecting.authorize()
@@ -587,10 +596,20 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
         agent.post({"jsonrpc": "2.0", "id": 1, "method": "x", "params": "a" * (2 * 1024 * 1024)}).status_code
         == 413
     )
+    huge = {"name": "comment", "arguments": {"space": space, "text": "x" * 10_000_000}}
+    refused = agent.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": huge})
+    assert refused.status_code == 413 and str(2 * 1024 * 1024) in refused.text
     monkeypatch.setattr(tools, "MAX_DRAFTS", 1)
     agent.do("create_change_request", space=space, subject="One")
     wrong, text = agent.use("create_change_request", space=space, subject="Two")
     assert wrong and text.startswith("429")
+    monkeypatch.setattr(tools, "MAX_DRAFTS", 50)
+    monkeypatch.setattr(tools, "MAX_WAITING", 1)
+    wrong, text = agent.use("create_change_request", space=space, subject="Two")
+    assert wrong and text.startswith("429: 1 change requests of yours wait")
+    (waiting,) = agent.do("list_change_requests", space=space, status="draft")["items"][:1]
+    agent.do("describe_change_request", space=space, change_request=waiting["id"], status="archived")
+    agent.do("create_change_request", space=space, subject="Two")
 
 
 def test_a_token_of_a_person_uses_the_tools_too(world):
@@ -598,6 +617,85 @@ def test_a_token_of_a_person_uses_the_tools_too(world):
     assert agent.do("list_spaces")["items"]
     wrong, said = agent.use("create_change_request", space=world.home["spaceId"], subject="x")
     assert wrong and said.startswith("403")
+
+
+def test_clients_that_want_an_address_ending_in_mcp(world, connecting):
+    """As the inspector of the protocol has it. What a token is for is an address above, as clients check."""
+    refused = connecting.raw("POST", f"/mcp/{connecting.org}/mcp", json={})
+    assert refused.status_code == 401 and f"{URL}/.well-known/" in refused.headers["www-authenticate"]
+    given = {"authorization": f"Bearer {connecting.token()['access_token']}"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    listed = connecting.raw("POST", f"/mcp/{connecting.org}/mcp", json=message, headers=given)
+    assert len(listed.json()["result"]["tools"]) == len(tools.TOOLS)
+
+
+def test_clients_that_ask_for_what_the_server_does_not_have(world, connecting):
+    """Some ask each server for resources and prompts, whatever it says that it can."""
+    agent = Agent(world, connecting.token()["access_token"])
+
+    def ask(method, **params):
+        return agent.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).json()
+
+    started = ask("initialize", protocolVersion="2025-11-25")["result"]
+    assert started["capabilities"] == {"tools": {}}
+    assert ask("resources/list")["result"] == {"resources": []}
+    assert ask("resources/templates/list")["result"] == {"resourceTemplates": []}
+    assert ask("prompts/list")["result"] == {"prompts": []}
+    assert ask("resources/read", uri="x")["error"]["code"] == -32002
+    assert ask("prompts/get", name="x")["error"]["code"] == -32602
+
+
+def test_a_hundred_agents_at_once(sqlite_world):
+    """Each gets its own answer under its own name, and nobody a failure of ours."""
+    world = sqlite_world
+    connecting = Connecting(world)
+    code = store.CodeRow(
+        world.users["editor"], connecting.org, connecting.client, "Pen", BACK, CHALLENGE,
+        json.dumps(["docs:read", "docs:draft"]), now() + store.DAY, now() + store.DAY, None,
+    )  # fmt: skip
+    with world.context.db.write() as tx:
+        for number in range(100):
+            named = structs.replace(code, name=f"Pen {number}")
+            store.insert_agent(
+                tx, ids.new_id(), named, f"oca_{number:032}", now() + store.DAY, f"ocr_{number}"
+            )
+    call = {"name": "create_change_request", "arguments": {"space": world.home["spaceId"]}}
+
+    app = api_app(world.context)
+
+    async def all_of_them():
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
+
+            async def one(number):
+                arguments = {**call["arguments"], "subject": f"Subject {number}"}
+                message = {
+                    "jsonrpc": "2.0",
+                    "id": number,
+                    "method": "tools/call",
+                    "params": {**call, "arguments": arguments},
+                }
+                given = {"authorization": f"Bearer oca_{number:032}"}
+                return await client.post(f"/mcp/{connecting.org}", json=message, headers=given)
+
+            return await asyncio.gather(*map(one, range(100)))
+
+    made = 0
+    answers = asyncio.run(all_of_them())
+    app.close()
+    for number, answer in enumerate(answers):
+        # Who is one too many is told to come again.
+        assert answer.status_code in (200, 503), answer.text
+        if answer.status_code == 200:
+            told = answer.json()
+            change = json.loads(told["result"]["content"][0]["text"])
+            assert told["id"] == number
+            assert (change["agent"], change["subject"]) == (f"Pen {number}", f"Subject {number}")
+            made += 1
+        else:
+            assert answer.headers["retry-after"]
+    drafts = world.get("editor", f"/orgs/{connecting.org}/change-requests?status=draft&limit=1000")["items"]
+    assert made == sum(one.get("agent", "").startswith("Pen ") for one in drafts) >= 30
 
 
 def test_gaps_tell_what_programs_did_not_find(world, connecting):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,8 +17,11 @@ from hypothesis import strategies as st
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
+from octavo.admin.import_export import bring
+from octavo.insights import EventQueue
 from octavo.kit.clock import now
 from octavo.reader import mcp, reader_edge
+from octavo.reader.routes import assistants
 from octavo.sites import get_site, store
 from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
@@ -31,7 +35,15 @@ pytestmark = pytest.mark.sqlite_first
 
 JSON = "application/json"
 LONG = "word " * 15_000
-TOOLS = ["send_feedback", "search", "read_page", "list_pages", "list_operations", "explain_operation"]
+TOOLS = [
+    "send_feedback",
+    "search",
+    "read_page",
+    "read_file",
+    "list_pages",
+    "list_operations",
+    "explain_operation",
+]
 
 
 class Site:
@@ -142,6 +154,40 @@ def test_the_official_client(site: Site, path: str, mode: str) -> None:
     with_client(site, path, work, mode=mode)
 
 
+def test_pages_are_resources_and_there_are_prompts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp, "_PAGES", 1)
+
+    async def work(client: Client) -> None:
+        first = await client.list_resources()
+        assert [str(one.uri) for one in first.resources] == [f"{site.url}start.md"]
+        rest = await client.list_resources(cursor=first.next_cursor)
+        assert [one.name for one in rest.resources] == ["Long"] and rest.next_cursor is None
+        read = await client.read_resource(f"{site.url}start.md")
+        assert "Welcome to granite." in read.contents[0].text  # type: ignore[union-attr]
+        long = await client.read_resource(f"{site.url}long.md")
+        assert "read_page gives them with start=50000" in long.contents[0].text  # type: ignore[union-attr]
+        assert (await client.list_resource_templates()).resource_templates == []
+        assert [one.name for one in (await client.list_prompts()).prompts] == ["answer", "call_api"]
+        prompt = await client.get_prompt("answer", {"question": "What is granite?"})
+        assert "What is granite?" in prompt.messages[0].content.text  # type: ignore[union-attr]
+
+    for mode in ("auto", "legacy"):
+        with_client(site, "~mcp", work, mode=mode)
+    for bad in ("few.md", "nothing.md"):
+        told = site.call("resources/read", {"uri": site.url + bad}).json()["error"]
+        assert told["code"] == -32002 and told["data"] == {"uri": site.url + bad}
+    for method, params in (
+        ("resources/read", {}),
+        ("resources/list", {"cursor": "x"}),
+        ("resources/list", {"cursor": 1}),
+        ("prompts/get", {"name": "x"}),
+        ("prompts/get", {"name": "answer"}),
+        ("prompts/get", {"name": "answer", "arguments": {"question": " "}}),
+        ("prompts/get", {"name": "answer", "arguments": {"question": "a", "more": "b"}}),
+    ):
+        assert site.call(method, params).json()["error"]["code"] == -32602, (method, params)
+
+
 def test_the_page_names_an_address_that_answers(site: Site) -> None:
     said = site.ask("GET", "").text.partition('data-copy-text="')[2].partition('"')[0]
     assert said.startswith(site.url)
@@ -212,6 +258,27 @@ def test_sections_are_read_by_their_anchors(site: Site) -> None:
     assert "(#use)" in site.use("search", query="throw")
 
 
+def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in {
+        "README.md": b"# Data\n",
+        "table.csv": b"a,b\n1,\xff\n",
+        "a.pdf": b"%PDF-1.4",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    bring(site.world.context, str(tmp_path), space_id=site.space)
+    listed = site.world.get("admin", f"/spaces/{site.space}/content/files")["items"]
+    pdf, table = sorted(f"{site.url}~files/{one['id']}/{one['name']}" for one in listed)
+    if pdf.endswith("csv"):
+        pdf, table = table, pdf
+    assert site.use("read_file", address=table) == "a,b\n1,\ufffd\n"
+    assert site.use("read_file", address=table, start=4) == "1,\ufffd\n"
+    assert "bytes of application/pdf" in site.use("read_file", address=pdf)
+    monkeypatch.setattr(mcp, "_FILE", 3)
+    assert "at most 3 bytes" in site.use("read_file", address=f"{table}#x")
+    for other in ("", "start", "~files/x/y", "~files/x", "~files//", "../~files/x/y"):
+        assert "no file" in site.use("read_file", address=site.url + other)
+
+
 def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
     assert "Hidden" not in site.use("list_pages") and "basalt" not in site.use("search", query="basalt")
     assert "Behind basalt." in site.use("read_page", address=f"{site.url}hidden")
@@ -270,6 +337,152 @@ def test_conditions_hold(site: Site) -> None:
     assert "Only marble." in paid and "[few]" not in paid and f"Few ({site.url}few)" in paid
 
 
+# --- what is kept -------------------------------------------------------------------------------------
+
+
+def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The messages that a visit is made for."""
+    made: list[bytes] = []
+    original = assistants.answer_message
+
+    def counted(server: Any, on: Any, body: bytes, headers: Any) -> Any:
+        made.append(body)
+        return original(server, on, body, headers)
+
+    monkeypatch.setattr(assistants, "answer_message", counted)
+    return made
+
+
+def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = count_visits(monkeypatch)
+    world = site.world
+    events = EventQueue(world.context)
+    site.app = reader_edge(world.context, events=events)
+    message: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "method": "tools/call",
+        "params": {"name": "read_page", "arguments": {"address": site.url}},
+    }
+
+    def read(id: int | str, meta: dict[str, str] | None = None, **headers: str) -> Any:
+        params = {**message["params"], **({"_meta": meta} if meta else {})}
+        answer = site.ask(json={**message, "id": id, "params": params}, headers=headers).json()
+        assert answer["id"] == id
+        return answer["result"]
+
+    first = read(1)
+    assert "Welcome to granite." in first["content"][0]["text"]
+    assert [read(id) for id in (2, "a", '"', -(2**63))] == [first] * 4 and len(made) == 1
+    # What others write changes nothing.
+    home = f"/spaces/{world.home['spaceId']}"
+    world.post("admin", f"{home}/change-requests", {"subject": "Others"})
+    assert read(3) == first and len(made) == 1
+    # The other version of the protocol is told in its own words.
+    version = "2026-07-28"
+    meta = {"io.modelcontextprotocol/protocolVersion": version}
+    meta["io.modelcontextprotocol/clientCapabilities"] = {}  # type: ignore[assignment]
+    said = {"mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": "read_page"}
+    made.clear()
+    assert read(4, meta, **said) == read(5, meta, **said) == {**first, "resultType": "complete"}
+    assert len(made) == 1
+    assert site.ask(json={**message, "id": 6}, headers=said).status_code == 400
+    # Each time it is counted.
+    events.write(everything=True)
+    count = "SELECT count(*) FROM site_events WHERE type = 'page_view' AND display_context = 'mcp'"
+    with world.context.db.read() as tx:
+        assert tx.value(count) == 8
+    # And what is written here is told.
+    change = world.post("admin", f"/spaces/{site.space}/change-requests", {"subject": "Ours"})["id"]
+    path = f"/spaces/{site.space}/change-requests/{change}"
+    page = world.call("admin", "GET", f"/spaces/{site.space}/content/path/start").json()["id"]
+    edit = {"operation": "update_page", "page": page, "document": {"markdown": "# Start\n\nNow gabbro.\n"}}
+    world.post("admin", f"{path}/content", {"changes": [edit]})
+    world.post("admin", f"{path}/merge")
+    assert "gabbro" in read(7)["content"][0]["text"]
+
+
+def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
+    claim = {"type": "boolean", "description": "Whether"}
+    schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
+    site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
+    with site.world.context.db.write() as tx:
+        row = get_site(tx, site.id)
+        store.update_site(tx, site.id, settings=msgspec.structs.replace(row.settings, adaptive=True))
+    paying, other = site.token(paying=True), site.token(paying=False)
+    preview = make_preview(
+        site.world.context.signer, site.id, site.world.actor("admin"), {"claims": {"paying": True}}
+    )
+    visitors = [
+        ("~mcp", {}),
+        ("~mcp", {"authorization": f"Bearer {paying}"}),
+        ("~mcp", {"authorization": f"Bearer {other}"}),
+        ("~mcp", {"cookie": f"octavo-visitor={paying}"}),
+        ("~mcp", {"cookie": f"octavo-visitor={other}"}),
+        ("~mcp", {"cookie": f"octavo-preview={preview}"}),
+        (f"~mcp?jwt_token={paying}", {}),
+        ("~mcp?visitor.paying=true", {}),
+    ]
+
+    def seen(path: str, headers: dict[str, str]) -> list[str]:
+        """What the tools say to a visitor, each asked twice."""
+        base = site.url
+        asked = [
+            ("search", {"query": "marble"}),
+            ("list_pages", {}),
+            ("read_page", {"address": f"{base}few"}),
+        ]
+        return [site.use(tool, path, headers, **values) for _ in range(2) for tool, values in asked]
+
+    app = site.app
+    for path, headers in [*visitors, *reversed(visitors)]:
+        site.app = app
+        kept = seen(path, headers)
+        # An application that has kept nothing says the same.
+        site.app = reader_edge(site.world.context)
+        assert kept == seen(path, headers)
+        # What an address says proves nothing to a server that sends nobody on.
+        proved = any(paying in value or "preview" in value for value in headers.values())
+        assert ("Only marble" in str(kept)) == proved, (path, headers)
+
+
+def test_what_is_kept_is_refused_to_who_may_not_ask(site: Site) -> None:
+    params = {"name": "read_page", "arguments": {"address": site.url}}
+    for _ in range(2):
+        assert site.call("tools/call", params).status_code == 200
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert site.call("tools/call", params, origin="http://evil.test").status_code == 403
+    plain = site.ask(content=json.dumps(message), headers={"content-type": "text/plain"})
+    assert plain.status_code == 403
+    site.world.call("admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": False}})
+    assert site.call("tools/call", params).status_code == 404
+    site.world.call("admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": True}})
+    assert site.call("tools/call", params).status_code == 200
+    site.change(visibility="share-link")
+    assert site.call("tools/call", params).status_code == 404
+    link = site.world.post("admin", f"{site.path}/share-links", {"name": "A"})
+    key = link["urls"]["published"].removeprefix(site.url).strip("/")
+    params = {"name": "read_page", "arguments": {"address": f"{site.url}{key}/"}}
+    for _ in range(2):
+        answer = site.call("tools/call", params, path=f"{key}/~mcp")
+        assert "granite" in answer.text and answer.headers["x-robots-tag"] == "noindex"
+    site.world.call("admin", "PATCH", f"{site.path}/share-links/{link['id']}", json={"active": False})
+    assert site.call("tools/call", params, path=f"{key}/~mcp").status_code == 404
+
+
+def test_what_was_said_to_a_visitor_ends_with_their_token(site: Site, clock: SetClock) -> None:
+    site.change(visibility="visitor-auth")
+    login = {"backend": "custom", "fallbackURL": "https://login.example.org/"}
+    site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=login)
+    bearer = {"authorization": f"Bearer {site.token()}"}
+    params = {"name": "read_page", "arguments": {"address": site.url}}
+    for _ in range(2):
+        assert "granite" in site.call("tools/call", params, **bearer).text
+    clock.advance(700_000)
+    assert site.call("tools/call", params, **bearer).status_code == 401
+
+
 # --- whatever is posted -------------------------------------------------------------------------------
 
 
@@ -288,7 +501,7 @@ def test_conditions_hold(site: Site) -> None:
         (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', 400, -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":[]}', 400, -32600),
         (b'{"jsonrpc":"2.0","id":1}', 400, -32600),
-        (b'{"jsonrpc":"2.0","id":"a","method":"resources/list"}', 200, -32601),
+        (b'{"jsonrpc":"2.0","id":"a","method":"nothing/list"}', 200, -32601),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 200, -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', 200, -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}', 200, -32602),

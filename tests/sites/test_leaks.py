@@ -91,10 +91,15 @@ class Case:
         return self.visitor.get(self.base + path, cookie=self.cookie(), **headers)
 
     def use(self, tool: str, **arguments: Any) -> httpx.Response:
-        """Uses a tool of the site's MCP server."""
+        """Uses a tool of the site's MCP server, twice: what is kept is told to this visitor as it was."""
         params = {"name": tool, "arguments": arguments}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         path = self.base + self.random.choice(MCP_PATHS)
+        first, again = (self._send(path, "tools/call", params) for _ in range(2))
+        assert (first.status_code, first.content) == (again.status_code, again.content)
+        return first
+
+    def _send(self, path: str, method: str, params: dict[str, Any]) -> httpx.Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.visitor.send(path, message, cookie=self.cookie())
 
     # --- the reader -------------------------------------------------------------------------------------
@@ -220,7 +225,11 @@ class Case:
             for item in self.files_of(space.id):
                 for shown in self.site.shown:
                     for width in ("", "480/"):
-                        answer = self.get(f"{seen.base(shown)}~files/{item['id']}/{width}{item['name']}")
+                        at = f"{seen.base(shown)}~files/{item['id']}/{width}{item['name']}"
+                        answer = self.get(at)
+                        if not width:
+                            tool = self.use("read_file", address=self.base + at).text
+                            assert ('"isError":false' in tool) == (answer.status_code == 200), at
                         assert answer.status_code in (307, 404) and b"PNG" not in answer.content
 
     def check_feed(self, seen: Answer, path: str, page: MadePage, html: str) -> None:
@@ -319,7 +328,9 @@ class Case:
             assert listed.status_code in (401, 404) and not words_of(listed.text)
             return
         assert listed.status_code == 200, listed.text
-        assert words_of(listed.text) <= words_of(self.get("llms.txt").text)
+        told = words_of(self.get("llms.txt").text)
+        assert words_of(listed.text) <= told
+        assert words_of(self._send(f"{self.base}~mcp", "resources/list", {}).text) <= told
         unknown = sorted(self.site.words - seen.listed())
         for query in (COMMON, *self.random.sample(unknown, min(2, len(unknown)))):
             self.within(self.use("search", query=query).text, seen.listed(), f"tool search {query}")
@@ -330,6 +341,9 @@ class Case:
             address = words_of(drawn.base(shown) + page.path)
             may = seen.listed() | address | (seen.of_hidden() if page.hidden else set())
             self.within(read.text, may, f"tool read_page {page.path}")
+            at = f"{self.base}{drawn.base(shown)}{page.path}.md"
+            resource = self._send(f"{self.base}~mcp", "resources/read", {"uri": at})
+            self.within(resource.text, may, f"resource {page.path}")
             home = self.use("read_page", address=f"{self.base}{drawn.base(shown)}", section="2026-01-02")
             self.within(home.text, seen.listed() | address, "tool read_page of a section")
             there = any(

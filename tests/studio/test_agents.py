@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import time
 from itertools import product
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -203,3 +205,105 @@ def test_insights_tell_of_programs_apart(app, read):
     for size, scheme in VIEWS:
         shows(page, size, scheme)
     page.context.close()
+
+
+@pytest.mark.slow
+def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
+    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more, correct it, merge
+    it, and undo the agent's day in one step."""
+    space = app.fill_space("Weights", ["Granite"])
+    site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Weights", "spaces": [space]})["id"]
+    published = app.call("POST", f"/orgs/{app.organization}/sites/{site}/publish")["urls"]["published"]
+
+    def ask(server, name, token="", /, **arguments):
+        message = {
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments},
+        }  # fmt: skip
+        headers = {"authorization": f"Bearer {token}"} if token else {"user-agent": "Claude-User/1.0"}
+        result = httpx.post(server, json=message, headers=headers, timeout=60).json()["result"]
+        assert not result["isError"], result
+        return result["content"][0]["text"]
+
+    assert "No page matches" in ask(f"{published}~mcp", "search", query="weight of basalt")
+
+    asking = Asking(app, "Quill")
+    page = asking.open()
+    page.get_by_role("button", name="Connect").click()
+    token = asking.exchange(answer(page)["code"][0])["access_token"]
+    page.context.close()
+    tools = f"{app.url}/mcp/{app.organization}"
+
+    def work(name, /, **arguments):
+        return json.loads(ask(tools, name, token, **arguments))
+
+    def words():
+        return work("find_gaps", site=site)["notFoundByPrograms"]["words"]
+
+    until = time.monotonic() + 60
+    while not (missed := words()) and time.monotonic() < until:
+        time.sleep(0.5)
+    assert missed == [{"words": "weight of basalt", "count": 1}]
+    change = work("create_change_request", space=space, subject="The weight of basalt")
+    at = {"space": space, "change_request": change["id"]}
+    new = {
+        "operation": "insert_page", "title": "Basalt",
+        "document": {"markdown": "The weight of basalt is two tonnes a cubic metre.\n"},
+    }  # fmt: skip
+    base = work("read_change_request", **at)["changeRequest"]["revision"]
+    made = work("edit_change_request", **at, changes=[new], base_revision=base)
+    work("describe_change_request", **at, status="open")
+    assert work("check_change_request", **at)["good"]
+
+    # Ravi asks for more, and the agent does it.
+    review = f"/s/{space}/~/changes/{change['number']}/~/review"
+    ravi = app.colleague("Ravi", "review")
+    reader = app.open_as(ravi, review)
+    expect(reader.get_by_role("main")).to_contain_text("two tonnes")
+    reader.get_by_role("button", name="Finish review").click()
+    reader.get_by_role("menuitem", name="Ask for changes").click()
+    expect(reader.get_by_text("You asked for changes")).to_be_visible()
+    seen = work("read_change_request", **at)
+    assert [one["status"] for one in seen["reviews"]] == ["changes-requested"]
+    added = next(one for one in work("list_pages", **at) if one["title"] == "Basalt")
+    more = {
+        "operation": "update_page", "page": added["id"],
+        "document": {"markdown": "The weight of basalt is two tonnes a cubic metre.\n\nAir in it makes it lighter.\n"},
+    }  # fmt: skip
+    assert work("edit_change_request", **at, changes=[more], base_revision=made["revision"])
+
+    # Ines corrects what is wrong, and merges.
+    writer = app.open(f"/s/{space}/~/changes/{change['number']}/basalt")
+    body = writer.get_by_role("textbox", name="Page content")
+    body.get_by_text("two tonnes").click()
+    writer.keyboard.press("End")
+    writer.keyboard.type(" It is three, to be exact.")
+    expect(writer.get_by_text("Saved", exact=True).first).to_be_visible()
+    writer.goto(f"{app.url}{review}")
+    expect(writer.get_by_role("main")).to_contain_text("three, to be exact")
+    about = writer.get_by_role("complementary", name="About this change request")
+    expect(about).to_contain_text("Quill")
+    reader.reload()
+    reader.get_by_role("button", name="Finish review").click()
+    reader.get_by_role("menuitem", name="Approve").click()
+    expect(reader.get_by_text("You approved #")).to_be_visible()
+    reader.context.close()
+    writer.get_by_role("button", name="Merge", exact=True).click()
+    expect(writer.get_by_text("Merged “The weight of basalt”")).to_be_visible()
+    told = ask(f"{published}~mcp", "read_page", address=f"{published}basalt")
+    assert "three, to be exact" in told and "Air in it" in told
+
+    # All that the agent did goes back in one step, which a person merges like anything else.
+    writer.goto(f"{app.url}/~/account/agents")
+    writer.get_by_role("button", name="What Quill did").click()
+    dialog = writer.get_by_role("dialog", name="What Quill did")
+    expect(dialog.get_by_text("Edited")).to_have_count(2)
+    dialog.get_by_role("button", name="Close").click()
+    writer.get_by_role("button", name="Undo the last day of Quill").click()
+    writer.get_by_role("dialog").get_by_role("button", name="Undo its last day").click()
+    expect(writer.get_by_text("Undone:")).to_be_visible()
+    writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review it").click()
+    expect(writer.get_by_role("main")).to_contain_text("three, to be exact")
+    writer.get_by_role("button", name="Merge", exact=True).click()
+    expect(writer.get_by_text("Merged “")).to_be_visible()
+    assert app.titles(space) == ["Granite"]
+    writer.context.close()

@@ -64,5 +64,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
 
     server = Server(context.settings.name, _INSTRUCTIONS, TOOLS)
 
-    routes = [Route(f"{MCP_PATH}/{{organizationId}}", {"POST": Action("postAgentMessage", post)})]
+    # Some programs take an address for one of this protocol only if it ends so.
+    paths = (f"{MCP_PATH}/{{organizationId}}", f"{MCP_PATH}/{{organizationId}}/mcp")
+    routes = [Route(path, {"POST": Action("postAgentMessage", post)}) for path in paths]
     return [*routes, *OAuth(context, pool).routes()]

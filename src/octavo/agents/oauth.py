@@ -44,9 +44,10 @@ def resource_of(url: str, organization_id: str) -> str:
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """The header that tells a program without a token where one is had."""
+    """The header that tells a program without a token where one is had, and for what. Programs ask for what it names
+    and for nothing else, so it names all: people choose from that."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
-    return f'Bearer resource_metadata="{where}", scope="docs:read"'
+    return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 
 
 class _Register(Struct):

@@ -366,3 +366,13 @@ def count_day(tx: Transaction, agent_id: str) -> Day:
     )
     assert row is not None, "a count is always there"
     return Day(*map(int, row))
+
+
+def count_waiting(tx: Transaction, agent_id: str) -> int:
+    """Change requests that an agent began and that nobody merged or archived yet."""
+    found: int = tx.value(
+        """SELECT count(*) FROM agent_acts a JOIN change_requests c ON c.id = a.change_request_id
+           WHERE a.agent_id = :agent AND a.operation = 'createChangeRequest' AND c.status IN ('draft', 'open')""",
+        agent=agent_id,
+    )
+    return found

@@ -25,6 +25,8 @@ from . import store
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
 """Change requests that an agent may begin in a day, pages that it may edit, and what else it may do: comments, replies,
 reviews, requests for them, changes of what a change request is called."""
+MAX_WAITING = 100
+"""Change requests of an agent that may wait for people at a time."""
 _TEXT = 40_000
 """Characters of one answer, some 10,000 tokens."""
 
@@ -102,10 +104,14 @@ class Using(Struct, frozen=True):
         if not self.agent:
             return
         with self.db.read() as tx:
-            day = store.count_day(tx, self.agent)
+            day, waiting = store.count_day(tx, self.agent), store.count_waiting(tx, self.agent)
         if operation == "createChangeRequest":
             if day.drafts >= MAX_DRAFTS:
                 raise RefusedTool(f"429: an agent begins at most {MAX_DRAFTS} change requests in a day.")
+            if waiting >= MAX_WAITING:
+                raise RefusedTool(
+                    f"429: {waiting} change requests of yours wait for people. One of them is to be merged or archived first."
+                )
         elif pages:
             if day.pages + pages > MAX_PAGES:
                 raise RefusedTool(f"429: an agent edits at most {MAX_PAGES} pages in a day.")

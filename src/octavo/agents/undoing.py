@@ -25,6 +25,7 @@ class UndoneAct(Struct, rename="camel"):
     operation: str
     result: Literal["archived", "reverted", "deleted", "already", "stays"]
     change_request: str | UnsetType = UNSET
+    space: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
 
 
@@ -105,7 +106,7 @@ def _is_drafted(operation: str) -> bool:
 def _take_back(ask: Ask, act: store.ActRow, change: dict[str, Any]) -> UndoneAct:
     path = {"spaceId": str(act.space_id), "revisionId": change["revisionMerged"]}
     made = ask("revertRevision", path)
-    return UndoneAct(act.id, act.operation, "reverted", change_request=made["id"])
+    return UndoneAct(act.id, act.operation, "reverted", change_request=made["id"], space=str(act.space_id))
 
 
 def _delete_comment(ask: Ask, act: store.ActRow) -> UndoneAct:

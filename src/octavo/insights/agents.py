@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Program = Literal["crawler", "assistant", "coding-agent", "unknown"]
@@ -60,6 +61,7 @@ _TABLET = re.compile(r"iPad|Tablet|Android(?!.*Mobile)")
 _MOBILE = re.compile(r"Mobile|iPhone|iPod")
 
 
+@lru_cache(maxsize=512)
 def read_program(user_agent: str) -> Program | None:
     """What kind of program reads; None for a person. Where nobody says who does, an unknown one."""
     for kind, names in _PROGRAMS:
@@ -68,6 +70,7 @@ def read_program(user_agent: str) -> Program | None:
     return "unknown" if not user_agent.strip() or _BOT.search(user_agent) else None
 
 
+@lru_cache(maxsize=512)
 def read_agent(user_agent: str) -> Agent:
     def first(patterns: tuple[tuple[str, re.Pattern[str]], ...]) -> str:
         return next((name for name, pattern in patterns if pattern.search(user_agent)), "unknown")

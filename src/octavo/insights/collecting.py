@@ -286,6 +286,8 @@ _UTM = {
 
 
 def _campaign(url: str) -> dict[str, str]:
+    if "?" not in url:
+        return {}
     address = read_address(url)
     try:
         query = parse_qs(address.query if address is not None else "", max_num_fields=200)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 
 from ..errors import OutOfReach
 from ..kit.clock import iso, now
@@ -26,10 +27,10 @@ _TYPING = 1_500
 """Milliseconds after which somebody who typed no further has stopped."""
 
 
-class _Waiting(NamedTuple):
+class _Waiting(Struct, frozen=True, gc=False):
     organization_id: str
     site_id: str
-    event: Event
+    event: Event | Callable[[], Event]
     visitor: Visitor
     typist: str
     at: int
@@ -47,10 +48,16 @@ class EventQueue:
         self._dropped = 0
 
     def add(
-        self, organization_id: str, site_id: str, event: Event, visitor: Visitor, typist: str = ""
+        self,
+        organization_id: str,
+        site_id: str,
+        event: Event | Callable[[], Event],
+        visitor: Visitor,
+        typist: str = "",
     ) -> None:
-        """Has an event of a published site written soon; drops it when the queue is full. ``visitor``: who did it,
-        as conditions ask for them. ``typist``: the same for searches of the same reader, never written."""
+        """Has an event of a published site written soon; drops it when the queue is full. ``event``: it, or what makes
+        it when it is written, which costs whoever is answered nothing. ``visitor``: who did it, as conditions ask for
+        them. ``typist``: the same for searches of the same reader, never written."""
         found = _Waiting(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -66,14 +73,12 @@ class EventQueue:
                 waiting, self._waiting = self._waiting, []
             settled, typing = (waiting, []) if everything else _split(waiting, now() - _TYPING)
             lost = 0
-            for one in settled:
-                one.event.timestamp = iso(one.at)
             try:
                 if settled:
                     collect_of_sites(
                         self._context,
                         [
-                            (one.organization_id, one.site_id, one.event, one.visitor)
+                            (one.organization_id, one.site_id, _event(one), one.visitor)
                             for one in _without_typing(settled)
                         ],
                     )
@@ -91,6 +96,12 @@ class EventQueue:
             if dropped:
                 log.warning("%d views and searches were not counted", dropped)
                 self._metrics.count_dropped_events(dropped)
+
+
+def _event(one: _Waiting) -> Event:
+    event = one.event() if callable(one.event) else one.event
+    event.timestamp = iso(one.at)
+    return event
 
 
 def _split(waiting: Sequence[_Waiting], since: int) -> tuple[list[_Waiting], list[_Waiting]]:

@@ -25,6 +25,7 @@ from ..errors import (
     Unauthorized,
 )
 from ..settings import parse_networks
+from . import tracing
 from .asgi import (
     QUEUE_SECONDS,
     Action,
@@ -116,6 +117,15 @@ def _place(parameters: Mapping[str, str]) -> str:
     return next(iter(parameters.values()), "")
 
 
+def _note_place(span: tracing.Span, call: Call) -> None:
+    """What a call was about, by ids: what else is in paths may be secret."""
+    if call.organization_id:
+        span.note("octavo.organization.id", call.organization_id)
+    for name, value in call.path_parameters.items():
+        if name.endswith("Id"):
+            span.note(f"octavo.{name.removesuffix('Id').lower()}.id", value)
+
+
 def _body_decoder(operation: Operation) -> BodyDecoder:
     return msgspec.json.Decoder(operation.body) if operation.takes_json else None
 
@@ -188,6 +198,8 @@ class Dispatcher:
             try:
                 return await self._answer_in_turn(request, call, decoder)
             finally:
+                if request.span is not None:
+                    _note_place(request.span, call)
                 # Where nobody asked whose turn it was, nobody waited.
                 if request.was_in_turn and call.organization_id not in ("", request.owner[0]):
                     self._let_in(call)
@@ -248,7 +260,10 @@ class Dispatcher:
             by_agent=call.by_agent,
             ask=self.ask,
         )
-        answer = self.run(asked, self._decoders[operation_id])
+        with tracing.part(operation_id) as span:
+            answer = self.run(asked, self._decoders[operation_id])
+            if span is not None:
+                _note_place(span, asked)
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
@@ -506,6 +521,7 @@ def api_edge(
         preflight=_PREFLIGHT,
         owner_of=dispatcher.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
         closing=closing,
     )

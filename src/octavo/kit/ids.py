@@ -15,12 +15,17 @@ _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
 """Added to the time, which leaves room for some thousands of years."""
 
 
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+
+
 def _digits(value: int, count: int) -> str:
+    """As many digits as ``count``, an even number, says."""
     out = []
-    for _ in range(count):
-        value, digit = divmod(value, 62)
-        out.append(_ALPHABET[digit])
-    return "".join(reversed(out))
+    for _ in range(count // 2):
+        value, pair = divmod(value, 62 * 62)
+        out.append(_PAIRS[pair])
+    out.reverse()
+    return "".join(out)
 
 
 class _Made:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from .asgi import Answer, Request
 
@@ -26,10 +26,19 @@ _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 _MISMATCH, _UNSUPPORTED = -32020, -32022
 _PARSE_ERROR, _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32700, -32600, -32601, -32602
+_NO_RESOURCE = -32002
+"""Of the versions before; in the newest an address without a resource is a wrong parameter."""
 
 
 class RefusedTool(Exception):
     """A tool cannot answer this; the message is for whoever asked."""
+
+
+class ToolText(NamedTuple):
+    """What a tool says, and what it tells the program besides, by names."""
+
+    text: str
+    about: Mapping[str, str]
 
 
 class Tool(NamedTuple):
@@ -39,15 +48,50 @@ class Tool(NamedTuple):
     title: str
     description: str
     takes: type[Struct]
-    use: Callable[[Any, Any], str]
+    use: Callable[[Any, Any], str | ToolText]
     reads: bool = True
     destroys: bool = False
+
+
+class Resource(NamedTuple):
+    """What can be read at an address. ``changed``: when it last was, as the API writes moments."""
+
+    address: str
+    title: str
+    description: str
+    media_type: str
+    changed: str
+
+
+class Resources(NamedTuple):
+    """``list_from`` is given what the server works on and how many to leave out; it gives those that follow, and whether
+    there are more. ``read`` gives the media type and text of what is at an address, None where nothing is."""
+
+    list_from: Callable[[Any, int], tuple[list[Resource], bool]]
+    read: Callable[[Any, str], tuple[str, str] | None]
+
+
+class Prompt(NamedTuple):
+    """A beginning for people to choose. ``arguments``: what each is, by name; all are needed, and texts. ``write``:
+    what to ask a model then."""
+
+    title: str
+    description: str
+    arguments: Mapping[str, str]
+    write: Callable[[Mapping[str, str]], str]
 
 
 class Server(NamedTuple):
     title: str
     instructions: str
     tools: Mapping[str, Tool]
+    resources: Resources | None = None
+    prompts: Mapping[str, Prompt] = {}
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        resources: dict[str, Any] = {"resources": {}} if self.resources is not None else {}
+        return {"tools": {}, **resources, **({"prompts": {}} if self.prompts else {})}
 
 
 @cache
@@ -70,12 +114,40 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
 
 
 class _Params(Struct, frozen=True):
-    name: str = ""
+    name: str
+    arguments: Raw = Raw(b"{}")
+    meta: dict[str, Any] | UnsetType = field(name="_meta", default=UNSET)
 
 
-class _Call(Struct, frozen=True):
-    method: str
-    params: _Params = _Params()
+class _Message(Struct, frozen=True):
+    jsonrpc: Literal["2.0"]
+    id: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | str
+    method: Literal["tools/call"]
+    params: _Params
+
+
+class _Result(Struct, frozen=True):
+    is_error: bool = field(name="isError", default=False)
+
+
+class _Answered(Struct, frozen=True):
+    result: Raw | UnsetType = UNSET
+
+
+class AskedTool(NamedTuple):
+    """What is asked of a tool, whoever asks: ``arguments`` as they were sent. ``single``: in the version in which each
+    request says which it speaks, whose answers are written otherwise."""
+
+    tool: str
+    arguments: bytes
+    single: bool
+
+
+class Call(NamedTuple):
+    """A well-formed call of a tool, by the id that its answer bears."""
+
+    id: int | str
+    asked: AskedTool
 
 
 class _Wrong(Exception):
@@ -105,7 +177,7 @@ def _about(server: Server) -> dict[str, str]:
 def _discover(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
     return {
         "supportedVersions": VERSIONS,
-        "capabilities": {"tools": {}},
+        "capabilities": server.capabilities,
         "instructions": server.instructions,
         "_meta": {_SERVER_KEY: _about(server)},
     }
@@ -115,7 +187,7 @@ def _initialize(server: Server, on: Any, params: dict[str, Any]) -> dict[str, An
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in _AGREED else _AGREED[0],
-        "capabilities": {"tools": {}},
+        "capabilities": server.capabilities,
         "serverInfo": _about(server),
         "instructions": server.instructions,
     }
@@ -131,33 +203,100 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     if tool is None:
         raise _Wrong(_INVALID_PARAMS, f"params.name: expected one of {', '.join(server.tools)}")
     try:
-        text, wrong = tool.use(on, msgspec.convert(params.get("arguments") or {}, tool.takes)), False
+        said, wrong = tool.use(on, msgspec.convert(params.get("arguments") or {}, tool.takes)), False
     except (RefusedTool, msgspec.ValidationError) as error:
         # As a result, so that a model reads it and asks better.
-        text, wrong = str(error), True
-    return {"content": [{"type": "text", "text": text}], "isError": wrong}
+        said, wrong = str(error), True
+    text, about = said if isinstance(said, ToolText) else (said, {})
+    found = {"content": [{"type": "text", "text": text}], "isError": wrong}
+    return {**found, "_meta": about} if about else found
 
 
-_METHODS: dict[str, Callable[[Server, Any, dict[str, Any]], dict[str, Any]]] = {
-    "initialize": _initialize,
-    "ping": lambda server, on, params: {},
+def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+    cursor = params.get("cursor", "")
+    if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
+        raise _Wrong(_INVALID_PARAMS, "params.cursor: expected the nextCursor of an earlier answer")
+    start = int(cursor[:15] or 0)
+    found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
+    told = [
+        {
+            "uri": one.address,
+            "name": one.title,
+            **({"description": one.description} if one.description else {}),
+            "mimeType": one.media_type,
+            "annotations": {"lastModified": one.changed},
+        }
+        for one in found
+    ]
+    return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
+
+
+def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+    address = params.get("uri")
+    if not isinstance(address, str):
+        raise _Wrong(_INVALID_PARAMS, "params.uri: expected the address of a resource")
+    found = server.resources.read(on, address) if server.resources is not None else None
+    if found is None:
+        raise _Wrong(_NO_RESOURCE, "params.uri: there is no resource at this address", uri=address)
+    return {"contents": [{"uri": address, "mimeType": found[0], "text": found[1]}]}
+
+
+def _list_prompts(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+    told = [
+        {
+            "name": name,
+            "title": prompt.title,
+            "description": prompt.description,
+            "arguments": [
+                {"name": argument, "description": what, "required": True}
+                for argument, what in prompt.arguments.items()
+            ],
+        }
+        for name, prompt in server.prompts.items()
+    ]
+    return {"prompts": told}
+
+
+def _get_prompt(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+    name, given = params.get("name"), params.get("arguments") or {}
+    prompt = server.prompts.get(name) if isinstance(name, str) else None
+    if prompt is None:
+        raise _Wrong(_INVALID_PARAMS, f"params.name: expected one of {', '.join(server.prompts) or 'none'}")
+    needed = ", ".join(prompt.arguments)
+    if (
+        not isinstance(given, dict)
+        or set(given) != set(prompt.arguments)
+        or not all(isinstance(value, str) and value.strip() for value in given.values())
+    ):
+        raise _Wrong(_INVALID_PARAMS, f"params.arguments: expected as text: {needed}")
+    content = {"type": "text", "text": prompt.write(given)}
+    return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
+
+
+_Method = Callable[[Server, Any, dict[str, Any]], dict[str, Any]]
+_READING: dict[str, _Method] = {
     "tools/list": _list_tools,
     "tools/call": _call_tool,
+    "resources/list": _list_resources,
+    "resources/templates/list": lambda server, on, params: {"resourceTemplates": []},
+    "resources/read": _read_resource,
+    "prompts/list": _list_prompts,
+    "prompts/get": _get_prompt,
 }
+_METHODS = {"initialize": _initialize, "ping": lambda server, on, params: {}, **_READING}
+_SINGLE_METHODS = {"server/discover": _discover, **_READING}
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The parameter that the header Mcp-Name says, by method."""
+_KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
+"""Milliseconds for which whoever asked may keep what they heard; None where the protocol knows no such thing."""
+_LISTS_KEPT_FOR = 60_000
 
 
-_SINGLE_METHODS = {"server/discover": _discover, "tools/list": _list_tools, "tools/call": _call_tool}
-
-
-def _answer_single(
-    server: Server, on: Any, method: str, params: dict[str, Any], headers: Headers
-) -> dict[str, Any]:
-    """The result of a request that says which version it speaks. Raises ``_Wrong``."""
-    meta = params.get("_meta")
+def _check_single(method: str, named: Any, meta: Any, headers: Headers) -> None:
+    """Raises ``_Wrong`` for a request that does not say which version it speaks, or whose headers say otherwise."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: expected {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)
-    named = params.get("name") if method == "tools/call" else None
     for header, given, said in (
         ("MCP-Protocol-Version", headers.protocol, meta[_VERSION_KEY]),
         ("Mcp-Method", headers.method, method),
@@ -169,12 +308,19 @@ def _answer_single(
     if meta[_VERSION_KEY] != _SINGLE:
         message = f"{_VERSION_KEY}: expected {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
+
+
+def _answer_single(
+    server: Server, on: Any, method: str, params: dict[str, Any], headers: Headers
+) -> dict[str, Any]:
+    """The result of a request that says which version it speaks. Raises ``_Wrong``."""
+    _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
     if known is None:
         raise _Wrong(_NO_METHOD, f"method: expected one of {', '.join(_SINGLE_METHODS)}")
     result = {**known(server, on, params), "resultType": "complete"}
-    # What a tool says is read anew; which tools there are may be kept for a while.
-    return result if known is _call_tool else {**result, "ttlMs": 60_000, "cacheScope": "private"}
+    kept = _KEPT_FOR.get(known, _LISTS_KEPT_FOR)
+    return result if kept is None else {**result, "ttlMs": kept, "cacheScope": "private"}
 
 
 def _json(status: int, id: Any, **said: Any) -> Answer:
@@ -187,13 +333,51 @@ def _error(status: int, id: Any, code: int, message: str, **data: Any) -> Answer
     return _json(status, id, error=error)
 
 
+class _NamedParams(Struct, frozen=True):
+    name: str = ""
+
+
+class _Named(Struct, frozen=True):
+    method: str
+    params: _NamedParams = _NamedParams()
+
+
 def called_tool(body: bytes) -> str:
-    """The tool that a message calls; "" where it is no such message."""
+    """The tool that a message calls, well-formed or not; "" where it is no such message."""
     try:
-        called = msgspec.json.decode(body, type=_Call)
+        called = msgspec.json.decode(body, type=_Named)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
     return called.params.name if called.method == "tools/call" else ""
+
+
+_CALLS, _ANSWERS = msgspec.json.Decoder(_Message), msgspec.json.Decoder(_Answered)
+_RESULTS = msgspec.json.Decoder(_Result)
+
+
+def read_call(body: bytes, headers: Headers) -> Call | None:
+    """The call that a posted message is; None for whatever else it is, well-formed or not."""
+    try:
+        message = _CALLS.decode(body)
+        single = headers.protocol == _SINGLE
+        if single:
+            _check_single(message.method, message.params.name, message.params.meta, headers)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, _Wrong):
+        return None
+    if headers.protocol and headers.protocol not in VERSIONS:
+        return None
+    return Call(message.id, AskedTool(message.params.name, bytes(message.params.arguments), single))
+
+
+def result_of(answer: Answer) -> bytes | None:
+    """What a tool said, as JSON, of the answer to its call; None for an error."""
+    result = _ANSWERS.decode(answer.body).result if answer.status == 200 else UNSET
+    return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
+
+
+def answer_call(call: Call, result: bytes) -> Answer:
+    """The answer to a call, of what ``result_of`` gave for the answer to the same one."""
+    return _json(200, call.id, result=Raw(result))
 
 
 def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> Answer:
@@ -226,11 +410,12 @@ def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> An
             return _json(200, id, result=_answer_single(server, on, method, params, headers))
         except _Wrong as wrong:
             status = 404 if wrong.code == _NO_METHOD else 400
-            return _error(status, id, wrong.code, str(wrong), **wrong.data)
+            code = _INVALID_PARAMS if wrong.code == _NO_RESOURCE else wrong.code
+            return _error(status, id, code, str(wrong), **wrong.data)
     known = _METHODS.get(method)
     if known is None:
         return _error(200, id, _NO_METHOD, f"method: expected one of {', '.join(_METHODS)}")
     try:
         return _json(200, id, result=known(server, on, params))
     except _Wrong as wrong:
-        return _error(200, id, wrong.code, str(wrong))
+        return _error(200, id, wrong.code, str(wrong), **wrong.data)

@@ -284,9 +284,13 @@ class LoopTurns:
         """How many wait."""
         return sum(self._counts.values())
 
+    def is_free(self) -> bool:
+        """Whether what comes now is done at once, without ``run``: nobody waits, and nobody is to before long."""
+        return not self._lines and time.monotonic() < self._until
+
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: Any) -> T:
         """What a function gives, run on the event loop in its owner's turn; at once where nobody waits. Raises Busy."""
-        if not self._lines and time.monotonic() < self._until:
+        if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()
         work = _Work(loop.create_future(), function, arguments)

@@ -25,7 +25,7 @@ from ..visits import (
     find_redirect,
     read_coming,
 )
-from .answers import not_found, redirect, with_query
+from .answers import closed, not_found, redirect, with_query
 from .asking import (
     FAILED,
 )
@@ -105,8 +105,10 @@ def _coming(view: View, path: str) -> Coming:
 
 def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
+    # A share link lets in whoever has its key, which is in the path.
+    view.request.shows_path = not visit.admission.key
     answer = _answer_at(view, visit)
-    shown = _closed(visit, answer) if isinstance(answer, Answer) else answer
+    shown = closed(visit.admission, answer) if isinstance(answer, Answer) else answer
     return Visited(shown, visit.made_of, visit.admission)
 
 
@@ -142,13 +144,3 @@ def _answer(
     if isinstance(answer, Later):
         return answer if found.pool == "visits" else answer._replace(pool=found.pool)
     return answer if found.kept else msgspec.structs.replace(answer, again=False)
-
-
-def _closed(visit: SiteVisit, answer: Answer) -> Answer:
-    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most."""
-    if not visit.admission.personal and not visit.admission.key:
-        return answer
-    headers = dict(answer.headers)
-    headers["cache-control"] = headers.get("cache-control", "no-cache").replace("public", "private")
-    headers["x-robots-tag"] = "noindex"
-    return msgspec.structs.replace(answer, headers=headers)

@@ -11,11 +11,12 @@ import msgspec
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
-from ..kit.asgi import Answer, Content, etag_of
+from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.files import FileGrant, file_headers
 from ..search import MAX_SEARCH
 from ..visits import (
+    Admission,
     SiteVisit,
     SpaceVisit,
     find_redirect,
@@ -167,12 +168,35 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
     )
 
 
+def decoded_path(request: Request) -> str:
+    """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
+    for segment in request.segments:
+        if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
+            raise NotFound("There is no published site at this address.")
+    path = "/" + "/".join(request.segments)
+    return f"{path}/" if request.ends_with_slash and request.segments else path
+
+
+def closed(admission: Admission, answer: Answer) -> Answer:
+    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most."""
+    if not admission.personal and not admission.key:
+        return answer
+    headers = dict(answer.headers)
+    headers["cache-control"] = headers.get("cache-control", "no-cache").replace("public", "private")
+    headers["x-robots-tag"] = "noindex"
+    return msgspec.structs.replace(answer, headers=headers)
+
+
+def is_json(request: Request) -> bool:
+    """Whether what is posted is said to be JSON, which no form of a page can say."""
+    return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
+
+
 def is_foreign(view: View, visit: SiteVisit) -> bool:
     """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
     request = view.request
-    media_type = request.header(b"content-type").partition(";")[0].strip().lower()
     origin = request.header(b"origin")
-    return media_type != "application/json" or bool(
+    return not is_json(request) or bool(
         origin and origin.partition("://")[2] != visit.host(request.header(b"host"))
     )
 

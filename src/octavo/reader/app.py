@@ -38,6 +38,7 @@ from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
 from ..kit.insiders import Insiders
+from ..kit.mcp import Call, Headers, answer_call, read_call
 from ..kit.metrics import Metrics
 from ..kit.owners import Owner
 from ..kit.proxies import address_key
@@ -48,7 +49,7 @@ from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hos
 from ..visits import asks_for_preview, host_name
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
-from .answers import FOREVER, TEXT, file_answer
+from .answers import FOREVER, TEXT, closed, decoded_path, file_answer, is_json
 from .asking import asks
 from .cards import Cards
 from .drawing import asset
@@ -57,7 +58,8 @@ from .home import answer_home, answer_missing
 from .pages import Kept
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
-from .tracking import note_view
+from .telling import Place, Tellings, Told
+from .tracking import note_again, note_view
 from .whole import Whole
 
 _PATIENCE = 20.0
@@ -86,6 +88,11 @@ def _is_personal(visited: Visited) -> bool:
 def _is_valid(visited: Visited) -> bool:
     """Whether what the visitor proved still counts."""
     return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
+
+
+def _has_open_path(visited: Visited) -> bool:
+    """Whether nobody comes in by what is in the path, as with a share link."""
+    return visited.admission is not None and not visited.admission.key
 
 
 def _cost(visited: Visited) -> int | None:
@@ -119,6 +126,7 @@ class Sites:
         self._events = events
         self._pool = pool
         self._kept, self._whole = Kept(), Whole()
+        self._tellings = Tellings(context.db)
         self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
@@ -137,18 +145,20 @@ class Sites:
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
-        path = _path(request)
+        request.shows_path = False
+        path = decoded_path(request)
         name = host_name(request.header(b"host"))
-        alone = _previews(request) or asks(request.query_string)
-        turns = self._context.turns
-        kept = (
-            await turns.run(lambda: request.owner, self._find_kept, name, path, request)
-            if not alone
-            else None
-        )
+        kept = None
+        if not _is_alone(request, path):
+            turns = self._context.turns
+            if turns.is_free():
+                kept = self._find_kept(name, path, request)
+            else:
+                kept = await turns.run(lambda: request.owner, self._find_kept, name, path, request)
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
+            request.shows_path = _has_open_path(kept)
             note_view(self._events, request, kept.made_of)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
@@ -203,7 +213,9 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events)
+            view = View(
+                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, self._events
+            )
             # Who accepts Markdown is answered otherwise at the same address.
             form = prefers_markdown(request.header(b"accept"))
 
@@ -219,9 +231,10 @@ class Sites:
                 return _is_still_so(kept, tx, name, path)
 
             # A preview is asked before what is kept: the same address shows everybody else something else.
-            alone = _previews(request) or asks(request.query_string)
+            alone = _is_alone(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
+            request.shows_path = _has_open_path(visited)
             if visited.made_of is not None:
                 place = "" if site else _site_path(request)
                 self._insiders.let_in(name, visited.made_of.site.organization_id, place)
@@ -233,14 +246,54 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """What is posted to a site. How often, and how much, is known before anything is read."""
-        route = find_posted(_path(request))
+        """What is posted to a site. How often, and how much, is known before anything is read. What a tool said is
+        answered again on the event loop."""
+        request.shows_path = False
+        path = decoded_path(request)
+        route = find_posted(path)
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
-        found = await in_turn(self._pool, request.owner, self._post, request, body)
+        if route is not None and route.kept and not _is_alone(request, path):
+            request.name = route.name
+            told = await self._tell(request, path, body)
+            if told is not None:
+                return told
+        found = await in_turn(self._pool, request.owner, self._post, request, path, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    async def _tell(self, request: Request, path: str, message: bytes) -> Answer | None:
+        """What is kept of what a message calls for; None where a visit has to be made."""
+        call = read_call(message, Headers.of(request))
+        # Whoever's browser another page has sent is told by the visit itself.
+        if call is None or b"origin" in request.headers or not is_json(request):
+            return None
+        turns = self._context.turns
+        if turns.is_free():
+            told = self._find_told(request, path, call)
+        else:
+            told = await turns.run(lambda: request.owner, self._find_told, request, path, call)
+        if told is None:
+            return None
+        assert isinstance(told.result, bytes), "nothing else is kept"
+        note_again(self._events, request, told.made_of, told.notes)
+        return closed(told.admission, answer_call(call, told.result))
+
+    def _find_told(self, request: Request, path: str, call: Call) -> Told | None:
+        name = host_name(request.header(b"host"))
+        generation = self._context.db.generation_lately()
+        site = self._hosts.find(name, generation)
+        if site is not None:
+            told = self._tellings.find(Place(site, path), request, call, generation)
+            if told is not None:
+                return told
+        try:
+            with self._context.db.read_kept(begins=False) as tx:
+                place = Place(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
+                return self._tellings.renew(tx, place, request, call)
+        except NotKept:
+            return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
         """Raises TooManyRequests for what counts as more than a visit, of which only its own route knows that."""
@@ -264,10 +317,19 @@ class Sites:
         answer, give_back = await threads.begin(owner, QUEUE_SECONDS, work_out)
         return msgspec.structs.replace(answer, threads=threads.threads, sent=give_back)
 
-    def _post(self, request: Request, body: bytes) -> Answer | Later:
-        path = _path(request)
+    def _post(self, request: Request, path: str, body: bytes) -> Answer | Later:
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._cards, self._whole, self._events, body)
+            view = View(
+                self._context,
+                tx,
+                request,
+                self._kept,
+                self._cards,
+                self._whole,
+                self._tellings,
+                self._events,
+                body,
+            )
             found = answer_post(view, host_name(request.header(b"host")), path)
         # What takes no longer than a visit goes on in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
@@ -353,24 +415,17 @@ def _who(request: Request) -> bytes:
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 
 
-def _previews(request: Request) -> bool:
-    if _path(request).startswith(PREVIEWED):
+def _is_alone(request: Request, path: str) -> bool:
+    """Whether a request is answered for itself: nothing that is kept answers a preview or a question."""
+    query, cookie = request.query_string, request.headers.get(b"cookie", b"")
+    if path.startswith(PREVIEWED):
         return True
-    return asks_for_preview(request.query_string, request.headers.get(b"cookie", b""))
+    return bool(query or cookie) and (asks_for_preview(query, cookie) or asks(query))
 
 
 def _site_path(request: Request) -> str:
     """Where a site is at a host name that many share: the first two parts of the path."""
     return "/".join(request.segments[:2])
-
-
-def _path(request: Request) -> str:
-    """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
-    for segment in request.segments:
-        if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
-            raise NotFound("There is no published site at this address.")
-    path = "/" + "/".join(request.segments)
-    return f"{path}/" if request.ends_with_slash and request.segments else path
 
 
 def icon_route() -> Route:
@@ -414,6 +469,7 @@ def reader_edge(
         headers=_HEADERS,
         owner_of=sites.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),
         closing=[sites.close],

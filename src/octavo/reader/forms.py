@@ -10,7 +10,6 @@ _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FOR_PROGRAMS = re.compile(r"\.md\Z|/(?:llms(?:-full)?\.txt|~(?:gitbook/)?mcp)\Z|/(?:~llms|\.well-known)/")
 
 
-@lru_cache(maxsize=256)
 def _weights(accepted: str) -> dict[str, float]:
     """What an Accept header names, each with its weight; what is not written as one weighs nothing."""
     found: dict[str, float] = {}
@@ -35,8 +34,11 @@ def prefers_markdown(accepted: str) -> bool:
     >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
     False
     """
-    if "markdown" not in accepted.lower():
-        return False
+    return "markdown" in accepted.lower() and _prefers_markdown(accepted)
+
+
+@lru_cache(maxsize=256)
+def _prefers_markdown(accepted: str) -> bool:
     weights = _weights(accepted)
     wanted = max(weights.get(name, 0.0) for name in _MARKDOWN)
     html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))

@@ -26,8 +26,10 @@ from ..insights import (
     SearchMissing,
     SearchTypeQuery,
 )
+from ..kit.clock import iso
+from ..kit.compression import is_text
 from ..kit.db import Transaction
-from ..kit.mcp import RefusedTool, Server, Tool
+from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
 from ..openapi import Listed, list_operations
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
@@ -35,6 +37,7 @@ from .asking import Question, checked_question
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
+from .table import SiteRoute, of_space
 from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
@@ -46,6 +49,8 @@ _PAGES = 200
 """Pages in one list."""
 _TEXT = 50_000
 """Characters of a page in one answer."""
+_FILE = 2_000_000
+"""Bytes of a file that is read."""
 _EXCERPT = 500
 _OPERATIONS = 200
 """Operations in one list."""
@@ -75,6 +80,15 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     ] = ""
     start: Annotated[
         int, Meta(ge=0, le=2**53, description="The first character to return, for long pages")
+    ] = 0
+
+
+class ReadFile(Struct, forbid_unknown_fields=True):
+    address: Annotated[
+        str, Meta(min_length=1, max_length=4096, description="The address of a file, as pages have it")
+    ]
+    start: Annotated[
+        int, Meta(ge=0, le=2**53, description="The first character to return, for long files")
     ] = 0
 
 
@@ -127,12 +141,15 @@ class Reading(NamedTuple):
     build: Callable[[SpaceVisit], PageBuilder]
     note: Callable[..., None]
     """Notes what is done for insights: ``tracking.note_event`` of this visit."""
+    open: Callable[[str], bytes]
+    """The bytes of a file of the site, by its hash. Raises NotFound."""
     takes_feedback: bool
     ask: Callable[[Question], str] | None = None
     """Answers a question; there only for who asks one, since nothing is read meanwhile."""
 
 
 def _search(site: Reading, asked: Search) -> str:
+    site.visit.made_of.more = True  # of the index
     # PostgreSQL takes no NUL in texts, and no page has one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -175,8 +192,8 @@ def _list_pages(site: Reading, asked: ListPages) -> str:
     return "\n".join(lines) or "There are no more pages."
 
 
-def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
-    """The page at an address, and the place in it that the address names, if any."""
+def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
+    """The space that an address is in, and the place in a page that it names, if any."""
     url = read_address(address)
     if url is None:
         return None
@@ -191,15 +208,46 @@ def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | No
         space = enter_space(site.tx, there)
     except SendOn:
         return None
-    if space is None:
+    return (space, unquote(url.fragment)) if space is not None else None
+
+
+def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
+    """The page at an address, and the place in it that the address names, if any."""
+    entered = _enter(site, address)
+    if entered is None:
         return None
+    space, place = entered
     tree = space.view.tree
     found = tree.find(space.rest.removesuffix(".md"))
     page = tree.first_document(found) if found is not None else None
-    return (space, page, unquote(url.fragment)) if page is not None else None
+    return (space, page, place) if page is not None else None
 
 
-def _read_page(site: Reading, asked: ReadPage) -> str:
+_NOWHERE: tuple[dict[str, SiteRoute], dict[str, str]] = ({}, {})
+
+
+def _read_file(site: Reading, asked: ReadFile) -> ToolText:
+    entered = _enter(site, asked.address)
+    routes, values = (of_space.find(entered[0].rest.split("/")) or _NOWHERE) if entered else _NOWHERE
+    is_file = "GET" in routes and routes["GET"].name == "readSiteFile"
+    item = entered[0].view.item(values["file"], "file") if entered is not None and is_file else None
+    if entered is None or item is None or not item.content:
+        raise RefusedTool("There is no file at this address. Pages have the addresses of their files.")
+    kind = item.content_type or "application/octet-stream"
+    if not is_text(kind) or item.size > _FILE:
+        raise RefusedTool(
+            f"{item.name} has {item.size} bytes of {kind}. Text of at most {_FILE} bytes is read here; open the address."
+        )
+    text = site.open(item.content).decode(errors="replace")
+    space = entered[0]
+    about = {
+        "octavo/address": space.visit.public(f"{space.base}{quote(space.rest)}"),
+        "octavo/revision": space.view.state.revision_id,
+    }
+    return ToolText(_part(text, asked.start), about)
+
+
+def _read_page(site: Reading, asked: ReadPage) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None:
         if asked.address.startswith(site.visit.published):
@@ -209,8 +257,13 @@ def _read_page(site: Reading, asked: ReadPage) -> str:
             "There is no page at this address. search and list_pages give the addresses of pages."
         )
     space, page, _ = found
-    site.note(location_of(space, page, "mcp"), PageView)
-    return _part(_write(site.build(space), page, asked.section.removeprefix("#")), asked.start)
+    location = location_of(space, page, "mcp")
+    site.note(location, PageView)
+    builder = site.build(space)
+    text = _write(builder, page, asked.section.removeprefix("#"))
+    site.visit.made_of.more = site.visit.made_of.more or builder.varies
+    about = {"octavo/address": location.url, "octavo/revision": space.view.state.revision_id}
+    return ToolText(_part(text, asked.start), about)
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
@@ -229,10 +282,11 @@ def _part(text: str, start: int) -> str:
     left = len(text) - start - len(part)
     if left > 0:
         part += f"\n\n[{left} more characters: call again with start={start + _TEXT}.]"
-    return part or f"The page has {len(text)} characters; there is nothing at start={start}."
+    return part or f"This has {len(text)} characters; there is nothing at start={start}."
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> str:
+    site.visit.made_of.more = True  # of what specifications say now
     words = asked.query.lower().split()
     found = (
         (space, page, each)
@@ -257,6 +311,7 @@ def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) 
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
+    site.visit.made_of.more = True
     found = _find_page(site, asked.address)
     anchors = {each.anchor for each in list_operations(found[1])} if found is not None else set()
     if found is None or found[2] not in anchors:
@@ -315,6 +370,12 @@ _TOOLS = {
         ReadPage,
         _read_page,
     ),
+    "read_file": Tool(
+        "Read a file",
+        f"A file of a page that is text, such as a sample or a table, {_TEXT} characters at a time.",
+        ReadFile,
+        _read_file,
+    ),
     "list_pages": Tool(
         "List pages", f"Titles and addresses of all listed pages, {_PAGES} at a time.", ListPages, _list_pages
     ),
@@ -334,10 +395,71 @@ _TOOLS = {
     ),
 }
 
+KEPT = frozenset({"search", "read_page", "read_file", "list_pages", "list_operations", "explain_operation"})
+"""Tools that say the same to everybody who is shown the same, until something changes."""
 _WITHOUT_ASKING = {name: tool for name, tool in _TOOLS.items() if name != ASK}
+
+
+def _list_resources(site: Reading, skipped: int) -> tuple[list[Resource], bool]:
+    pages = islice(listed_pages(site.tx, site.visit), skipped, None)
+    found = [_resource(site.visit, space, page) for space, page in islice(pages, _PAGES)]
+    return found, next(pages, None) is not None
+
+
+def _resource(visit: SiteVisit, space: SpaceVisit, page: Page) -> Resource:
+    address = visit.public(f"{space.base}{quote(space.view.tree.path(page))}.md")
+    return Resource(address, page.title, page.description or "", _MARKDOWN, iso(page.updated_at))
+
+
+def _read_resource(site: Reading, address: str) -> tuple[str, str] | None:
+    found = _find_page(site, address)
+    if found is None:
+        return None
+    space, page, _ = found
+    site.note(location_of(space, page, "mcp"), PageView)
+    text = site.build(space).markdown(page)
+    left = len(text) - _TEXT
+    if left > 0:
+        text = f"{text[:_TEXT]}\n\n[{left} more characters: read_page gives them with start={_TEXT}.]"
+    return _MARKDOWN, text
+
+
+_MARKDOWN = "text/markdown"
+_RESOURCES = Resources(_list_resources, _read_resource)
+
+
+def _prompts(title: str) -> dict[str, Prompt]:
+    return {
+        "answer": Prompt(
+            "Answer from the documentation",
+            f"Answers a question out of “{title}”, with the pages that the answer rests on.",
+            {"question": "What you want to know"},
+            lambda given: (
+                f"Answer this question out of the documentation “{title}”, and out of nothing else:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Name the address of each "
+                "page that the answer rests on. If the documentation does not say it, say so."
+            ),
+        ),
+        "call_api": Prompt(
+            "Write a request to the API",
+            f"Writes a request to an API that “{title}” documents.",
+            {"task": "What the request is to do"},
+            lambda given: (
+                f"Write a request to the API that the documentation “{title}” describes, which does this:\n\n"
+                f"{given['task']}\n\nFind the operation with list_operations, read it with explain_operation, and "
+                "take nothing that is not there. Leave a placeholder for each secret."
+            ),
+        ),
+    }
 
 
 def server_of(visit: SiteVisit, *, asks: bool) -> Server:
     """The server of a site; its tools work on a ``Reading``. ``asks``: whether visitors of the site ask questions."""
     title = visit.site.title
-    return Server(title, f"Reads the published documentation “{title}”.", _TOOLS if asks else _WITHOUT_ASKING)
+    return Server(
+        title,
+        f"Reads the published documentation “{title}”.",
+        _TOOLS if asks else _WITHOUT_ASKING,
+        _RESOURCES,
+        _prompts(title),
+    )

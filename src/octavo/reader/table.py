@@ -22,6 +22,7 @@ from ..kit.routing import Routes
 from ..visits import SiteVisit, SpaceVisit
 from .cards import Cards
 from .pages import Kept
+from .telling import Tellings
 from .whole import Whole
 
 Rate = Literal["visits", "questions", "tries"]
@@ -32,7 +33,7 @@ Pool = Literal["visits", "questions", "scripts", "calls", "images"]
 
 class View(Struct, frozen=True):
     """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
-    images, ``whole`` writes all of them in one text. ``events``: what visitors did. ``body``: of a POST."""
+    images, ``whole`` writes all of them in one text. ``tellings``: what tools said. ``events``: what visitors did. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
@@ -40,6 +41,7 @@ class View(Struct, frozen=True):
     kept: Kept
     cards: Cards
     whole: Whole
+    tellings: Tellings
     events: EventQueue
     body: bytes = b""
 
@@ -60,7 +62,8 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """``kept``: the answer is the same for all who may make this visit, and is kept as long as what it was made of.
+    """``kept``: the answer is the same for all who may make this visit, and is kept as long as what it was made of; of
+    what is posted, that may be so.
     ``body``: bytes that one may have. ``pool``: where what its handler gives as ``Later`` is worked out."""
 
     name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -45,27 +46,72 @@ MAX_SEEN = 4096
 MAX_WORDS = 512
 """Characters of a search or question that are kept."""
 _URL, _AGENT = 2048, 1024
-_PREVIEW = f"{PREVIEW_COOKIE}=".encode()
+_PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
+
+
+class _Said(Struct, frozen=True, gc=False):
+    """What somebody did at a location, and what the headers of their request say of them, as far as it is counted: an
+    event, once it is called. Whoever is answered waits for none of what that takes."""
+
+    make: Callable[..., Event]
+    location: VisitorLocation
+    values: Mapping[str, Any]
+    host: bytes
+    referrer: bytes
+    agent: bytes
+    languages: bytes
+    consent: Mapping[str, str]
+
+    def __call__(self) -> Event:
+        return self.make(session=self.session(), location=self.location, **self.values)
+
+    def session(self) -> VisitorSession:
+        language, referrer = self.languages.decode("latin-1"), self.referrer.decode("latin-1")
+        if referrer:
+            # A proxy of the owner's asks under another host than browsers do.
+            own = (self.host.decode("latin-1"), _authority(self.location.url))
+            referrer = "" if _authority(referrer) in own else referrer
+        both = secrets.token_hex(16)
+        return VisitorSession(
+            visitor_id=both[:16],
+            session_id=both[16:],
+            cookies=dict(self.consent),
+            user_agent=self.agent.decode("latin-1"),
+            language=language.partition(",")[0][:64] or None,
+            referrer=referrer or None,
+        )
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _said(
+    request: Request,
+    make: Callable[..., Event],
+    location: VisitorLocation,
+    values: Mapping[str, Any] = _NOTHING,
+) -> _Said:
+    find = request.headers.get
+    cookie = find(b"cookie")
+    return _Said(
+        make,
+        location,
+        values,
+        find(b"host", b""),
+        find(b"referer", b"")[:_URL],
+        find(b"user-agent", b"")[:_AGENT],
+        find(b"accept-language", b"")[:_AGENT],
+        _consent(cookie) if cookie is not None and _CONSENT in cookie else _NOTHING,
+    )
 
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
     """Somebody new at a location. Where they come from is known of those who come from another host."""
-    referrer = request.header(b"referer")[:_URL]
-    # A proxy of the owner's asks under another host than browsers do.
-    own = (request.header(b"host"), _authority(location.url))
-    both = secrets.token_hex(16)
-    return VisitorSession(
-        visitor_id=both[:16],
-        session_id=both[16:],
-        cookies=_consent(request),
-        user_agent=request.header(b"user-agent")[:_AGENT],
-        language=request.header(b"accept-language").partition(",")[0][:64] or None,
-        referrer=referrer if referrer and _authority(referrer) not in own else None,
-    )
+    return _said(request, PageView, location).session()
 
 
-def _consent(request: Request) -> dict[str, str]:
-    pairs = (part.strip().partition("=") for part in request.header(b"cookie").split(";"))
+def _consent(cookie: bytes) -> dict[str, str]:
+    pairs = (part.strip().partition("=") for part in cookie.decode("latin-1").split(";"))
     return {name: value for name, _, value in pairs if name == CONSENT}
 
 
@@ -122,7 +168,7 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
-    view = PageView(session=session_of(request, location), location=location)
+    view = _said(request, PageView, location)
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
@@ -154,6 +200,21 @@ def note_fruitless(events: EventQueue, request: Request, space: SpaceVisit, quer
         )
 
 
+class Note(NamedTuple):
+    """Something to note: at which location, what makes the event, and what it says besides."""
+
+    location: VisitorLocation
+    make: Callable[..., Event]
+    said: dict[str, Any]
+
+
+def note_again(events: EventQueue, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
+    """Notes what was done by whoever an answer was made for."""
+    for note in notes:
+        event = _said(request, note.make, note.location, note.said)
+        events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
+
+
 def note_event(
     events: EventQueue,
     request: Request,
@@ -164,8 +225,7 @@ def note_event(
 ) -> None:
     """Notes what was done at a location: what ``make`` makes of a session and ``said``."""
     if not visit.admission.preview:
-        event = make(session=session_of(request, location), location=location, **said)
-        events.add(visit.organization_id, visit.site.id, event, visit.admission.claims)
+        note_again(events, request, visit.made_of, [Note(location, make, said)])
 
 
 def note_question(
@@ -180,11 +240,13 @@ def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "")
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
 
 
+_PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
+
+
 def _is_read(request: Request) -> bool:
     """Whether somebody reads the answer: it is not only fetched for the case that they will."""
-    headers = request.headers
-    purpose = headers.get(b"sec-purpose") or headers.get(b"purpose") or headers.get(b"x-moz")
-    return not request.is_head and (purpose is None or b"prefetch" not in purpose.lower())
+    named = [] if _PURPOSES.isdisjoint(request.headers) else [request.headers.get(name) for name in _PURPOSES]
+    return not request.is_head and not any(b"prefetch" in said.lower() for said in named if said)
 
 
 def _typist(request: Request) -> str:

@@ -37,6 +37,7 @@ from ..sites import (
 
 TOKEN_COOKIE = "octavo-visitor"  # noqa: S105
 PREVIEW_COOKIE = "octavo-preview"
+_PREVIEW_COOKIE = PREVIEW_COOKIE.encode()
 CLAIMS_COOKIE = "octavo-visitor-public"
 _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
@@ -115,7 +116,7 @@ def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
 
 def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
     """Whether a request may be somebody's who previews a site: then nothing answers it that was kept for others."""
-    if PREVIEW_COOKIE.encode() in cookie:
+    if _PREVIEW_COOKIE in cookie:
         return True
     return bool(query_string) and any(
         name == PREVIEW for name, _ in read_coming(query_string, "", False).query

@@ -21,10 +21,11 @@ export const isOver = (run: ImportRun) => run.status !== "pending" && run.status
 export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as Problem[];
 
 /** Ways that content comes in: name, sign, words, and what comes that way. */
-export type Way = "files" | "website" | "api";
+export type Way = "files" | "website" | "git" | "api";
 export const WAYS: [Way, IconName, string, string][] = [
   ["files", "file-zipper", t("Files or an archive"), IMPORTED],
   ["website", "globe", t("A website"), t("Read page by page, as far as its robots.txt allows")],
+  ["git", "git", t("A Git repository"), t("Stays in step with the space from then on")],
   ["api", "cloud", t("Another Octavo"), t("Or the hosted original: spaces over its API, with a token")],
 ];
 
@@ -91,6 +92,15 @@ export const readImport = (organization: string, importRunId: string) =>
 
 export const importOf = (organization: string, run: string) =>
   resource(`org/${organization}/import/${run}`, () => readImport(organization, run));
+
+/** Where a space is connected with a repository; the form says what would change before anything does. */
+export const gitAddress = (space: string, repository = "") =>
+  address.space(space, "settings/git") +
+  (repository && `?repository=${encodeURIComponent(repository)}`);
+
+/** What a repository is called, by the end of its address. */
+export const repositoryName = (url: string) =>
+  url.trim().replace(/\/+$/, "").replace(/\.git$/, "").split(/[/:]/).at(-1) ?? "";
 
 /** The form that brings in a newer state of what a run brought. */
 export const updateAddress = (space: string, run: string) =>

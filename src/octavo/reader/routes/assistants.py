@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from ...errors import Forbidden, NotFound
+from ...insights import Event, VisitorLocation
 from ...kit.asgi import Answer
-from ...kit.mcp import Headers, answer_message, called_tool
+from ...kit.mcp import Call, Headers, answer_call, answer_message, called_tool, read_call, result_of
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, enter_space
-from ..answers import Frame, is_foreign
+from ..answers import Frame, decoded_path, is_foreign
 from ..asking import Question, answer_in_markdown, make_asker
-from ..mcp import ASK, MAX_MESSAGE, MCP_PATHS, Reading, server_of
+from ..mcp import ASK, KEPT, MAX_MESSAGE, MCP_PATHS, Reading, server_of
 from ..sites import look_of
 from ..table import Later, View, route
-from ..tracking import note_event
+from ..telling import Place, Told
+from ..tracking import Note, note_again, note_event
 
 
-@route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE)
-@route("postMessage", MCP_PATHS[1], method="POST", body=MAX_MESSAGE)
+@route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE, kept=True)
+@route("postMessage", MCP_PATHS[1], method="POST", body=MAX_MESSAGE, kept=True)
 def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
         raise NotFound("There is nothing at this address.")
     if is_foreign(view, visit):
         raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
+    headers = Headers.of(view.request)
+    call = read_call(view.body, headers)
+    if call is not None and call.asked.tool in KEPT:
+        return _read(view, visit, call, headers)
     note = partial(note_event, view.events, view.request, visit)
-    reading = Reading(view.tx, visit, lambda space: Frame(view, space).builder, note, look.feedback.enabled)
-    headers, asks = Headers.of(view.request), _asks(view, visit)
+    reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
+    asks = _asks(view, visit)
     server = server_of(visit, asks=asks is not None)
     if asks is None or called_tool(view.body) != ASK:
         return answer_message(server, reading, view.body, headers)
@@ -41,6 +48,37 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
         "questions",
         "questions",
     )
+
+
+def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading:
+    return Reading(
+        view.tx,
+        visit,
+        lambda space: Frame(view, space).builder,
+        note,
+        view.context.files.read,
+        takes_feedback=False,
+    )
+
+
+def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
+    """The answer to a call of a tool that reads: what was kept, for who is told the same."""
+
+    def make() -> Told:
+        notes: list[Note] = []
+
+        def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
+            notes.append(Note(location, make, said))
+
+        reading = _reading(view, visit, note)
+        answer = answer_message(server_of(visit, asks=True), reading, view.body, headers)
+        return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
+
+    place = Place(visit.site.id if visit.own_host else "", decoded_path(view.request))
+    told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
+    if not visit.admission.preview:
+        note_again(view.events, view.request, told.made_of, told.notes)
+    return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:

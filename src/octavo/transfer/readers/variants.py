@@ -65,6 +65,7 @@ def laid_over(
         found = find(path)
         if found is not None:
             instead[path] = found
+    translated = set(instead.values())
 
     def entries(given: list[Entry]) -> list[Entry]:
         made = []
@@ -77,7 +78,7 @@ def laid_over(
                 continue
             title = labels.get(entry.title or "", entry.title) if entry.title else None
             # What the page is called in the first language is not what it is called in this one.
-            if path in instead.values() and title == entry.title:
+            if path in translated and title == entry.title:
                 title = None
             if path is None and title is None and entry.path is not None:
                 title = layout.titles.get(entry.path) or entry.title
