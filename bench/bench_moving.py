@@ -46,8 +46,15 @@ PROJECTS = (
     ("pypi", "jinja2==3.1.6", "sphinx", "docs"),
     ("pypi", "werkzeug==3.1.9", "sphinx", "docs"),
     ("npm", "create-docusaurus@3.10.2", "docusaurus", "templates/shared templates/classic"),
+    ("npm", "@directus/docs@9.22.3", "vitepress", ""),
+    ("npm", "@graphcommerce/docs@10.0.3", "markdown", ""),
+    ("npm", "@redpanda-data/docs-extensions-and-macros@5.48.0", "asciidoc", ""),
+    ("pypi", "qutebrowser==3.7.0", "asciidoc", "doc README.asciidoc"),
+    ("deb", "python-flask-doc=2.2.2-3", "html", "share/doc/python-flask-doc/html"),
+    ("deb", "libeigen3-doc=3.4.0-4", "html", "share/doc/libeigen3-dev/html"),
 )
-"""Where a package is from, which one, of which kind its documentation is, and the folders of it that count."""
+"""Where a package is from, which one, of which kind its documentation is, and the folders of it that count. Those of
+Debian need its tools."""
 
 _FENCES = re.compile(
     r"^([ \t>]*(?:[-*+][ \t]+|\d+\.[ \t]+)?)(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t>]*\2[`~]*[ \t]*$",
@@ -76,6 +83,37 @@ _RST = {
     "images": re.compile(r"^[ \t]*\.\. (?:image|figure)::[ \t]+(?!https?:)\S", re.MULTILINE),
 }
 """The same of reStructuredText."""
+_ADOC = {
+    "code_named": re.compile(r"^\[(?:source)?,[ \t]*(?!text\b)\w+", re.MULTILINE),
+    "callouts": re.compile(r"^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION): |^\[(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b", re.MULTILINE),
+    "tabs": re.compile(r"^\[(?:tabs|tabset)\b", re.MULTILINE),
+    "links": re.compile(r"\bxref:[^\s\[]+\[|<<[\w.#/-]+(?:,[^<>]*)?>>|\blink:(?!https?:)[^\s\[]+\["),
+    "images": re.compile(r"\bimage::?(?!https?:)[^\s\[]+\["),
+}  # fmt: skip
+"""The same of AsciiDoc, outside of what is shown as it is."""
+_SHOWN = re.compile(r"^(-{4,}|\.{4,})[ \t]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_HTML = {
+    "code_named": re.compile(r'class="highlight-(?!default|none|text)[\w+]+ notranslate"'),
+    "callouts": re.compile(r'<div class="admonition[ "]'),
+    "images": re.compile(r"<img\s[^>]*src=[\"'](?!https?:|data:)"),
+}
+"""The same of HTML, as Sphinx writes it."""
+_HEADED = re.compile(
+    r"^[ \t]*#{1,6}[ \t]+(.+)$|^={1,6}[ \t]+(.+)$|<h[1-6][^>]*>(.*?)</h[1-6]>|^(.+)\n[=~^*+\"'-]{3,}[ \t]*$"
+    r"|\{#([\w.:-]+)\}|\b(?:id|name)=[\"']([^\"']+)[\"']|^\[(?:#|\[)([\w.:-]+)|\.\. _([^:\n]+):",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def letters(words: str) -> str:
+    return re.sub(r"[\W_]+", "", re.sub(r"<[^<>]*>", "", words)).casefold()
+
+
+def places(text: str) -> set[str]:
+    """What a file of a source has that a link may lead to, letters alone."""
+    return {
+        letters(next(one for one in found.groups() if one is not None)) for found in _HEADED.finditer(text)
+    }
 
 
 def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
@@ -84,22 +122,27 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
     there = folder / name
     if not there.exists():
         with tempfile.TemporaryDirectory() as got:
-            tool = ["npm", "pack", "--silent", package] if where == "npm" else [
-                sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package
-            ]  # fmt: skip
+            tool = {
+                "npm": ["npm", "pack", "--silent", package],
+                "deb": ["apt-get", "download", package],
+                "pypi": ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package],
+            }[where]  # fmt: skip
             subprocess.run(tool, cwd=got, check=True, stdout=subprocess.DEVNULL)
-            (archive,) = (path for path in Path(got).iterdir() if path.suffix in (".gz", ".tgz"))
-            with tarfile.open(archive) as opened:
-                opened.extractall(there, filter="data")
+            (archive,) = (path for path in Path(got).iterdir() if path.suffix in (".gz", ".tgz", ".deb"))
+            if where == "deb":
+                subprocess.run(["dpkg-deb", "-x", archive, there], check=True)
+            else:
+                with tarfile.open(archive) as opened:
+                    opened.extractall(there, filter="data")
     (top,) = there.iterdir()
     chosen = [top / part for part in parts.split()]
     if len(chosen) < 2:
         return chosen[0] if chosen else top
     both = folder / f"{name}-joined"
     for part in chosen:
-        for path in part.rglob("*"):
+        for path in part.rglob("*") if part.is_dir() else [part]:
             if path.is_file():
-                place = both / path.relative_to(part)
+                place = both / path.relative_to(top if where == "pypi" else part)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(path.read_bytes())
     return both
@@ -166,12 +209,15 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
                 known = target.anchor is None or (
                     page in there and there[page].find(target.anchor) is not None
                 )
-                found["links_led"] += target.kind == "file" or (target.kind in ("page", "anchor") and known)
-                if (
-                    not (target.kind == "file" or (target.kind in ("page", "anchor") and known))
-                    and "-v" in sys.argv
-                ):
-                    print("   ", path, url, target.kind)
+                led = target.kind == "file" or (target.kind in ("page", "anchor") and known)
+                found["links_led"] += led
+                if not led:
+                    origin = made.origins.get(page or "")
+                    text = source.read(origin).decode("utf-8", "replace") if origin else ""
+                    nowhere = target.kind == "broken" or letters(target.anchor or "") not in places(text)
+                    found["links_nowhere"] += nowhere
+                    if "-v" in sys.argv and not nowhere:
+                        print("   ", path, url, target.kind)
             else:
                 found["images"] += 1
                 found["images_led"] += target.kind == "file"
@@ -184,8 +230,14 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
     said: Counter[str] = Counter()
     for origin in made.origins.values():
         text = source.read(origin).decode("utf-8", "replace")
-        if origin.endswith(".rst"):
-            for name, pattern in _RST.items():
+        ending = origin.rpartition(".")[2].lower()
+        if ending in ("rst", "adoc", "asciidoc", "html"):
+            if "doc" in ending:
+                text = _SHOWN.sub("", text)
+                said["code_named"] += len(re.findall(r"^```\w+", text, re.MULTILINE))
+                text = re.sub(r"^```.*?^```[ \t]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+            patterns = {"rst": _RST, "html": _HTML}.get(ending, _ADOC)
+            for name, pattern in patterns.items():
                 said[name] += len(pattern.findall(text))
             continue
         fences = [match for match in _FENCES.finditer(text)]
@@ -203,7 +255,7 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
     told = Counter(problem.code for problem in made.problems)
     return {
         "pages": len(documents), "pages/s": round(len(documents) / max(seconds, 0.001)),
-        "links": f"{found['links_led']}/{found['links']} of {said['links']}, {told['broken_link']} told",
+        "links": f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead nowhere in the source, {told['broken_link']} told",
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",
         "callouts": f"{found['callouts']} of {said['callouts']}", "tabs": f"{found['tabs']} of {said['tabs']}",

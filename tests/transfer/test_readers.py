@@ -225,13 +225,13 @@ OTHERS = {
         {
             ".vitepress/config.mts": "import {defineConfig} from 'vitepress'\nexport default defineConfig({title: 'V', themeConfig: {sidebar: {'/guide/': side()}}})\nfunction side() { return [{text: 'Guide', items: [{text: 'Start', link: '/guide/start'}]}] }\n",
             "index.md": "---\nlayout: home\ntitle: V home\n---\n",
-            "guide/start.md": "# Start\n\n::: code-group\n```ts [a.ts]\nx\n```\n```js {1} [b.js]\ny\n```\n:::\n\n::: details More\nIn\n:::\n\n<<< ../code/a.py{1}\n\n<!--@include: ./part.md-->\n\n<script setup>\nx()\n</script>\n\n[home](/) {{ x }}\n",
+            "guide/start.md": "---\nsort: s\n---\n# Start\n\nk-{{ $frontmatter.sort }}\n\n::: code-group\n```ts [a.ts]\nx\n```\n```js {1} [b.js]\ny\n```\n:::\n\n::: details More\nIn\n:::\n\n<<< ../code/a.py{1}\n\n<!--@include: ./part.md-->\n\n<script setup>\nx()\n</script>\n\n[home](/) {{ x }}\n",
             "guide/part.md": "Part.\n",
             "code/a.py": "print(1)\n",
         },
         {"V home": {}, "Guide": {"Start": {}}, "Part": {}},
         "guide/start.md",
-        ['{% tab title="a.ts" %}\n```ts\nx\n```\n{% endtab %}', "<summary>More</summary>\n\nIn", "```python\nprint(1)\n```", "Part.\n", "[home](../README.md)"],
+        ['{% tab title="a.ts" %}\n```ts\nx\n```\n{% endtab %}', "<summary>More</summary>\n\nIn", "```python\nprint(1)\n```", "Part.\n", "[home](../README.md)", "k-s\n"],
         {"script_left_out", "expression_left_out"},
     ),
     "starlight": (

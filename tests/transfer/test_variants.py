@@ -69,10 +69,10 @@ OTHERS = {
         {
             ".vitepress/config.ts": "export default {title: 'V', locales: {root: {label: 'English', lang: 'en'}, zh: {label: '简体中文', lang: 'zh-Hans', themeConfig: {sidebar: [{text: '指南', items: [{text: '开始', link: '/zh/guide/start'}]}]}}},"
             " themeConfig: {sidebar: [{text: 'Guide', items: [{text: 'Start', link: '/guide/start'}]}]}}",
-            "index.md": "# Home\n", "guide/start.md": "# Start\n", "zh/index.md": "# 主页\n\n[a](/zh/guide/start) ![i](/a.png)\n", "zh/guide/start.md": "# 开始\n", "public/a.png": PNG,
+            "index.md": "# Home\n", "README.md": "# Of the repository\n", "guide/start.md": "# Start\n", "zh/index.md": "# 主页\n\n[a](/zh/guide/start) ![i](/a.png)\n", "zh/guide/start.md": "# 开始\n", "public/a.png": PNG,
         },
         [("root", "English", None, "en", True), ("zh", "简体中文", "zh", "zh", False)],
-        {"Home": {}, "Guide": {"Start": {}}}, {"主页": {}, "指南": {"开始": {}}}, "(guide/start.md) ![i](a.png)",
+        {"Home": {}, "Guide": {"Start": {}}, "Of the repository": {}}, {"主页": {}, "指南": {"开始": {}}}, "(guide/start.md) ![i](a.png)",
     ),
     "starlight": (
         {

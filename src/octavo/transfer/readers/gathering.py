@@ -565,7 +565,10 @@ class _Page:
 
     def value(self, name: str) -> str | None:
         value: Any = self.gathering.layout.values.get("variables")
-        for part in name.strip().split("."):
+        name = name.strip()
+        if name.startswith("$frontmatter."):
+            value, name = self.gathering.files.head(self.path), name.removeprefix("$frontmatter.")
+        for part in name.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
 

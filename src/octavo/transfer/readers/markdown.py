@@ -1275,6 +1275,8 @@ class Writer:
                 line, "variable", f"{found[0][:80]} is only known when the site is built", found["value"][:60]
             )
         elif self.dialect.vue and found["value"] is not None:
+            if (value := self.place.value(found["value"])) is not None:
+                return value
             self.tell(
                 line,
                 "expression_left_out",

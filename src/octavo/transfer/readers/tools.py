@@ -736,7 +736,12 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     if locale:
         root = f"{root}{locale}/"
     paths = pages_below(files, root, lambda path: not locale and path.partition("/")[0] in locales)
-    addresses = {path: address_of(path[len(source) :]) for path in paths}
+    # Of a folder only `index.md` is its page here.
+    addresses = {
+        path: posixpath.dirname(inside) if stem_of(path) == "index" else posixpath.splitext(inside)[0]
+        for path in paths
+        if (inside := path[len(source) :])
+    }
     theme = _mapping(said.get(locale or "root", said.get("", {})).get("themeConfig"))
     if not locale or not theme.get("sidebar"):
         theme = {**_mapping(config.get("themeConfig")), **theme}
