@@ -800,6 +800,58 @@ def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -
     assert titles() == [shown if shown == ["Blocks"] else [] for shown in before]
 
 
+def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
+    shop = site("by-operation")
+    answers = {"200": {"description": "It"}}
+
+    def publish(version: str, *operations: tuple[str, str, str]) -> None:
+        paths = {
+            path: {"get": {"summary": title, "operationId": id, "tags": ["pets"], "responses": answers}}
+            for path, title, id in operations
+        }
+        whole = {"openapi": "3.1.0", "info": {"title": "T", "version": version}, "paths": paths}
+        processed(world, "pets", {"text": json.dumps(whole)})
+
+    publish("1", ("/a", "Read <a>", "a"), ("/b", "Read b", "b"), ("/c", "Read c", "c"))
+    assert shop.get("pets/read-c").status_code == 200
+    publish("2", ("/b", "Read bees", "b"), ("/c2", "Read sea", "c"))
+    gone = shop.get("pets/read-a")
+    assert gone.status_code == 410 and "Gone since 2, " in gone.text
+    assert "<s>Read &lt;a&gt;</s>" in gone.text and "<s>/a</s>" in gone.text and "<a>" not in gone.text
+    assert re.search(r'href="[^"]*/changes">Changes', gone.text)
+    # What has the same id now is in its place.
+    assert re.search(r'Use instead: <a href="[^"]*/pets/read-sea">', shop.get("pets/read-c").text)
+    # Where the operation is still there, its old address leads to it.
+    assert shop.get("pets/read-b").headers["location"].endswith("/pets/read-bees")
+    assert shop.get("pets/read-b.md").headers["location"].endswith("/pets/read-bees.md")
+    markdown = shop.get("pets/read-c.md")
+    assert markdown.status_code == 410 and "GET /c is gone since 2, " in markdown.text
+    publish("3", ("/d", "Read d", "d"))
+    assert (
+        "Gone since 2, " in shop.get("pets/read-a").text
+        and "Gone since 3, " in shop.get("pets/read-bees").text
+    )
+    assert [shop.get(path).status_code for path in ("pets/read-z", "read-a", "x/pets/read-a")] == [404] * 3
+    # Whoever is not shown the reference is told nothing.
+    shop.write("SUMMARY.md", "* [Home](README.md)\n")
+    assert shop.get("pets/read-a").status_code == 404
+
+
+def test_operations_without_ids_tags_or_answers_and_with_the_same_id(world: World, site) -> None:
+    shop = site()
+    paths = {"/a": {"get": {}, "post": {"operationId": "same"}}, "/b": {"get": {"operationId": "same"}}}
+    processed(
+        world,
+        "pets",
+        {"text": json.dumps({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths})},
+    )
+    page = shop.get("other").text
+    assert re.findall(r'<h2 id="([^"]*)"', page) == ["get-a", "same", "same-1"]
+    listed = [href.partition("#")[2] for _, _, _, href in shop.get("~operations.json").json()]
+    assert listed == ["get-a", "same", "same-1"]
+    assert "GET" in shop.get("other.md").text and shop.get("~search.json?q=same").json()["operations"]
+
+
 def test_the_download_link(site) -> None:
     shop = site()
     link = re.search(r'href="([^"]*~files/[^"]*pets.json[^"]*)"', shop.get("").text)

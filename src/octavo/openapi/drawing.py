@@ -622,12 +622,12 @@ class Drawer:
         self._begin()
         self._received = operation.webhook
         data = operation.data
-        name = text_of(data.get("operationId")) or operation.key
+        anchor = self._description.anchor(operation)
         # On a page with others the names of fields begin with that of their operation.
-        self._at = [] if operation.title == title else [slug(name)]
+        self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
         if operation.title != title:
-            data_of = {"id": slug(name)} if slug(name) else {}
+            data_of = {"id": anchor} if anchor else {}
             blocks.append(Block(f"heading-{level}", data_of, [_text(operation.title)]))
         where = (
             operation.path if operation.webhook else self._description.server_url(operation) + operation.path

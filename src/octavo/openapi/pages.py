@@ -25,7 +25,7 @@ from ..content import (
     resolve_with,
     source_of,
 )
-from ..core.document import Block, Document, slug
+from ..core.document import Block, Document
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
@@ -55,8 +55,8 @@ _ROWS_OPEN = 180
 """Operations that the page of a tag lists without unfolding them."""
 _PAGES = 4_000
 """Pages of one specification beyond which its schemas share one page all the same."""
-_RELEASES = 20
-_COMPARED_BYTES = 32 * 1024 * 1024
+RELEASES = 20
+COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
@@ -135,6 +135,8 @@ class _Pages:
         self._description = description
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
+        self.keys: dict[str, str] = {}
+        """What each page was added as, by its id."""
 
     def add(
         self,
@@ -164,6 +166,7 @@ class _Pages:
             **{"layout": _WIDE, **fields},
         )
         self.pages.append(page)
+        self.keys[page.id] = key
         return page.id
 
     def add_ours(self, word: str, **fields: Any) -> str:
@@ -237,7 +240,7 @@ class _Pages:
             if tag.name not in apart:
                 # What is on the page, for whoever lists it without the description.
                 props["operations"] = [
-                    [each.key, each.title, slug(text_of(each.data.get("operationId")) or each.key)]
+                    [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
                 ]
             made[tag.name] = self.add(
@@ -263,12 +266,10 @@ class _Pages:
                 )
 
 
-def _revision(tx: Transaction, asked: Asked) -> Computed:
-    version = _version(tx, asked)
-    description = load(tx, version)
-    props = asked.source.props
-    by_operation = props.get("grouping") == "by-operation"
-    pages = _Pages(asked, description, catalogue()[locale_of(tx, asked.space_id)])
+def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
+    """The pages that are about the API and its operations and webhooks."""
+    by_operation = asked.source.props.get("grouping") == "by-operation"
+    pages = _Pages(asked, description, words)
     if description.info.get("description") or description.security_schemes:
         about = {"doc": "info", "page": "info"}
         pages.add("info", description.title, slug="overview", link_title=pages.words.overview, props=about)
@@ -279,6 +280,15 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     pages.add_above(above, "by-operation" if by_operation else "")
     if description.webhooks:
         pages.add_webhooks()
+    return pages
+
+
+def _revision(tx: Transaction, asked: Asked) -> Computed:
+    version = _version(tx, asked)
+    description = load(tx, version)
+    props = asked.source.props
+    by_operation = props.get("grouping") == "by-operation"
+    pages = lay_out(asked, description, catalogue()[locale_of(tx, asked.space_id)])
     if props.get("models") and description.schemas:
         pages.add_models("by-operation" if by_operation else "")
     items = []
@@ -322,7 +332,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             grouping = str(props.get("operations") or "")
 
             def shown_at(operation: Operation) -> Data:
-                return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+                return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
             def model_at(name: str) -> Data:
                 return {"kind": "page", "page": there.id(f"model {name}")}
@@ -350,7 +360,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         grouping = str(props.get("operations") or "")
 
         def place_of(operation: Operation) -> Data:
-            return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+            return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
         drawer = Drawer(description, folded=False)
         if doc == "authentication":
@@ -383,7 +393,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
-def _page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
+def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
     """The id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
@@ -429,10 +439,10 @@ def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping:
     operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
-    for _ in range(_RELEASES):
+    for _ in range(RELEASES):
         before = store.find_version_before(tx, version)
         read += version.size
-        if before is None or read > _COMPARED_BYTES:
+        if before is None or read > COMPARED_BYTES:
             return
         new, old = load(tx, version), load(tx, before)
         changes = compare_versions(tx, version, before)
@@ -447,7 +457,7 @@ def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping:
             )
             titles[name] = found.title if found is not None else ""
             if key in shown.operations:
-                page = _page_of(shown, shown.operations[key], there, grouping)
+                page = page_of(shown, shown.operations[key], there, grouping)
                 pages[name] = {"kind": "page", "page": page}
         said = [text_of(each.info.get("version"))[:100] for each in (new, old)]
         yield Release(said[0], version.created_at, changes, said[1], titles, pages)
@@ -496,7 +506,7 @@ def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Descripti
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
-    version = _find_version(tx, asker, source.dependencies["spec"].ref)
+    version = find_version_of(tx, asker, source.dependencies["spec"].ref)
     return (load(tx, version), version.document) if version is not None else None
 
 
@@ -639,10 +649,10 @@ def _find_source(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | 
     if isinstance(ref, dict) and ref.get("kind") == "file":
         content = ref.get("content")
         return local.find_source(tx, asker.space_id, content) if isinstance(content, str) else None
-    return _find_version(tx, asker, ref)
+    return find_version_of(tx, asker, ref)
 
 
-def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
+def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
