@@ -26,7 +26,7 @@ from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
-from octavo.openapi.description import Description
+from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.words import Words
@@ -388,6 +388,42 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
     assert text.index("404") < text.index("Not Found") < text.index("Not there") < text.index("At all.")
     assert '"a": [\n    1,\n    2\n  ],\n  "b": "\u00e9"' in text
     assert "-d" not in text and "Content-Type" not in text
+
+
+def test_operations_of_a_page_are_folded_from_the_second_on(site) -> None:
+    block = '{% openapi-operation spec="pets" path="/pets" method="post" %}\n{% endopenapi-operation %}\n'
+    shop = site(pages={"two.md": f"# Two\n\n{block}\nThen.\n\n{block}"})
+    shop.write("SUMMARY.md", "* [Home](README.md)\n* [Two](two.md)\n")
+    page = shop.get("two").text
+    first, _, second = page[page.index('class="prose"') :].partition('<details class="openapi-block"')
+    assert 'class="openapi-head"' in first and 'class="openapi-head"' in second
+    line = second.partition("</summary>")[0]
+    assert 'class="method post">POST</b>' in line and "Add a pet" in line and "/pets" in line
+    # Of the request only what has to be sent is unfolded, and no answer is.
+    assert "optional fields" in first and not re.search(r'class="openapi-answer" open', page)
+    assert re.search(r'<li[^>]*><a href="#[^"]*">Add a pet</a>', page)
+    assert "optional fields" not in shop.get("two.md").text
+
+
+@pytest.mark.parametrize(
+    ("summary", "webhook", "title"),
+    [
+        ("Make a `pet`", False, "Make a pet"),
+        ("Make **a** [pet](https://example.com/pets)", False, "Make a pet"),
+        (f"Make a pet. {'And so on. ' * 20}", False, "Make a pet"),
+        (f"{'Word ' * 30}", False, f"{'Word ' * 15}Word …"),
+        (f"Sent when. {'And so on. ' * 20}", True, "petSold"),
+        ("`" * 5000, False, None),
+        ("", True, "More"),
+    ],
+)
+def test_a_title_is_made_of_the_words_of_a_summary(summary: str, webhook: bool, title: str | None) -> None:
+    data = {"summary": summary, "description": "More."}
+    operation = Operation("petSold" if webhook else "/pets", "post", {}, data, webhook)
+    assert title is None or operation.title == title
+    assert len(operation.title) <= 82
+    is_whole = len(summary) < 80
+    assert operation.about == "More." if is_whole else operation.about.startswith(operation.summary)
 
 
 def test_each_field_has_an_address() -> None:
@@ -846,7 +882,11 @@ def test_operations_without_ids_tags_or_answers_and_with_the_same_id(world: Worl
         {"text": json.dumps({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths})},
     )
     page = shop.get("other").text
-    assert re.findall(r'<h2 id="([^"]*)"', page) == ["get-a", "same", "same-1"]
+    assert re.findall(r'<(?:h2|details class="openapi-block") id="([^"]*)"', page) == [
+        "get-a",
+        "same",
+        "same-1",
+    ]
     listed = [href.partition("#")[2] for _, _, _, href in shop.get("~operations.json").json()]
     assert listed == ["get-a", "same", "same-1"]
     assert "GET" in shop.get("other.md").text and shop.get("~search.json?q=same").json()["operations"]

@@ -49,17 +49,48 @@ class Operation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Many descriptions have no summaries, but begin to describe with a sentence that serves as one."""
-        return self.summary or _first_sentence(text_of(self.data.get("description"))) or self.name
+        """The words of the summary, where they are few; else its first sentence, or the name of the event. Many
+        descriptions have no summaries, but begin to describe with a sentence that serves as one."""
+        own = self.path if self.webhook else self.name
+        words = _plain(self.summary)
+        if len(words) <= _TITLE:
+            return words or _first_sentence(text_of(self.data.get("description"))) or own
+        if self.webhook:
+            # Events of one kind nearly always begin with the same words.
+            return own
+        first = words[: _TITLE + 1].partition(". ")[0]
+        return first if len(first) < _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+
+    @property
+    def about(self) -> str:
+        """What is said of it in Markdown, with the summary where that is more than the title."""
+        about, summary = text_of(self.data.get("description")), self.summary
+        is_said = len(_plain(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
+        return about if is_said else f"{summary}\n\n{about}".strip()
 
     @property
     def name(self) -> str:
         return f"{self.method.upper()} {self.path}"
 
     @property
+    def called(self) -> str:
+        """How lists name it beside its title."""
+        return f"EVENT {self.path}" if self.webhook else self.name
+
+    @property
     def key(self) -> str:
         """Names it within its description."""
         return f"{self.method} {self.path}"
+
+
+_TITLE = 80
+"""Characters of a title."""
+_MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
+
+
+def _plain(summary: str) -> str:
+    """The words of a summary in Markdown."""
+    return _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
 
 
 _TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")

@@ -54,9 +54,12 @@ _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
 """Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+_PROPERTIES_OF_PAGE = 1_000
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
+_EXAMPLES_OF_PAGE = 50_000
+"""As above, for all operations of one page together."""
 MANY = 12
 """Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
 
@@ -243,7 +246,9 @@ def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
     that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
-    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it."""
+    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
+    ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
+    too, where of a request only what has to be sent is unfolded."""
 
     def __init__(
         self,
@@ -251,6 +256,8 @@ class Drawer:
         *,
         folded: bool,
         many: bool = False,
+        together: int = 1,
+        brief: bool = False,
         linked: Iterable[str] = (),
         schemas_at: str = "",
         spec: str = "",
@@ -259,8 +266,10 @@ class Drawer:
         self._folded = folded
         self._spec = spec
         self._depth = 4 if many else _DEPTH
-        self._most = _FEW_PROPERTIES if many else _PROPERTIES
-        self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
+        among = max(together, 1) if folded else 1
+        self._most = _FEW_PROPERTIES if many else min(_PROPERTIES, _PROPERTIES_OF_PAGE // among)
+        self._longest = _SHORT_EXAMPLE if many else min(_EXAMPLE, _EXAMPLES_OF_PAGE // among)
+        self._brief = brief and folded
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
@@ -496,7 +505,10 @@ class Drawer:
                 items.append([_paragraph(self._word("and_more", name=str(len(properties) - len(items))))])
                 break
             items.append(self.value(key, inner, within, required=key in required))
-        blocks += self._fields(items)
+        if self._brief and not above and self._left_out == "readOnly":
+            blocks += self._briefly(items, [key in required for key in properties])
+        else:
+            blocks += self._fields(items)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra:
             blocks += self._fields(
@@ -617,16 +629,19 @@ class Drawer:
 
     # --- operations -----------------------------------------------------------------------------------------
 
-    def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
-        """An operation or webhook with all that a caller has to know. ``title``: what is above it already."""
+    def operation(
+        self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
+    ) -> list[Block]:
+        """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
+        the page shows another one above, so this one is a line that unfolds."""
         self._begin()
         self._received = operation.webhook
-        data = operation.data
         anchor = self._description.anchor(operation)
         # On a page with others the names of fields begin with that of their operation.
         self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
-        if operation.title != title:
+        further = further and self._folded and operation.title != title
+        if operation.title != title and not further:
             data_of = {"id": anchor} if anchor else {}
             blocks.append(Block(f"heading-{level}", data_of, [_text(operation.title)]))
         where = (
@@ -634,7 +649,7 @@ class Drawer:
         )
         blocks.append(self._head(operation, where))
         blocks += self._authentication(operation)
-        left = self._notes(operation) + _markdown(data.get("description"))
+        left = self._notes(operation) + _markdown(operation.about)
         left += self._parameters(operation)
         left += self._body(operation)
         left += self._responses(operation)
@@ -642,8 +657,15 @@ class Drawer:
         right = self._samples(operation)
         if self._folded and right:
             columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
-            return [*blocks, Block("openapi-columns", {}, [*columns])]
-        return [*blocks, *left, *right]
+            blocks.append(Block("openapi-columns", {}, [*columns]))
+        else:
+            blocks += [*left, *right]
+        if not further:
+            return blocks
+        method = "event" if operation.webhook else operation.method
+        line = _expandable([_text(operation.title)], blocks, kind="openapi-block")
+        line.data = {"method": method, "url": where, **({"id": anchor} if anchor else {})}
+        return [line]
 
     def _head(self, operation: Operation, where: str) -> Block:
         if not self._folded:
@@ -663,6 +685,17 @@ class Drawer:
             return _items(fields)
         listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
         return [Block("openapi-fields", {}, [*listed])] if listed else []
+
+    def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
+        """As ``_fields``, with the optional ones folded up. A single one is shown, as a line for it is as long."""
+        optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
+        if not self._brief or len(optional) < 2:
+            return self._fields(fields)
+        # What stands behind the last property says that there are more.
+        optional += fields[len(required) :]
+        shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
+        title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
+        return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
 
     def _notes(self, operation: Operation) -> list[Block]:
         data = operation.data
@@ -735,7 +768,8 @@ class Drawer:
             if given:
                 with self._inside(place):
                     fields = [self._parameter(each) for each in given]
-                blocks += [self._lead(place), *self._fields(fields)]
+                required = [each.get("required") is True for each in given]
+                blocks += [self._lead(place), *self._briefly(fields, required)]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -827,7 +861,7 @@ class Drawer:
             self._left_out = ""
             inside += [*found, *self._links_of(response)]
             if self._folded:
-                is_open = bool(inside) and (all_open or number == 0)
+                is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
                 answer.data["status"] = code
                 of = self._held(content, found)

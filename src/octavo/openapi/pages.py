@@ -343,8 +343,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:
-            listed = ((there.id(f"webhook {key}"), each.title, each.path) for key, each in webhooks.items())
-            return _of(*lead_on(listed))
+            listed = ((there.id(f"webhook {key}"), each.title, each.called) for key, each in webhooks.items())
+            return _of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
             raise BadRequest("source.props.webhook: the API specification has no such webhook.")
@@ -383,14 +383,18 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     above = prose(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
-        listed = ((there.id(each.key), each.title, each.name) for each in operations)
-        first = lead_on(islice(listed, _ROWS_OPEN))
-        more = lead_on(listed)
-        if more:
-            words = catalogue()[locale_of(tx, asked.space_id)]
-            more = [fold(words.and_more.replace("{name}", str(len(operations) - _ROWS_OPEN)), more)]
-        return _of(*above, *first, *more)
+        listed = ((there.id(each.key), each.title, each.called) for each in operations)
+        return _of(*above, *_rows(tx, asked, listed, len(operations)))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
+
+
+def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]], count: int) -> list[Block]:
+    """Links to the pages of operations; where there are very many, the others unfold."""
+    first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
+    if not more:
+        return first
+    words = catalogue()[locale_of(tx, asked.space_id)]
+    return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
 
 
 def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
@@ -565,6 +569,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
         if block.type == "openapi-schemas":
             shown[key].update(_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
+    begun = False
     many = operations + sum(map(len, shown.values())) > MANY
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
@@ -578,6 +583,8 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     description,
                     folded=drawing.folded,
                     many=many,
+                    together=operations,
+                    brief=drawing.written,
                     # One that is called like the page has no heading of its own there.
                     linked=shown[key] - {drawing.title},
                     spec=_called(ref),
@@ -585,7 +592,8 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 drawers[key] = description, drawer
         found = drawers[key]
         if found is not None:
-            made.append(_draw_block(*found, block, drawing.title))
+            made.append(_draw_block(*found, block, drawing.title, further=begun))
+            begun = begun or (made[-1] is not None and block.type != "openapi-schemas")
         else:
             made.append(_draw_complaint(tx, drawing.asker, ref))
     return made
@@ -664,7 +672,10 @@ def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow
     return store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
 
 
-def _draw_block(description: Description, drawer: Drawer, block: Block, title: str) -> list[Block] | None:
+def _draw_block(
+    description: Description, drawer: Drawer, block: Block, title: str, *, further: bool
+) -> list[Block] | None:
+    """``further``: an operation is above it already."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":
@@ -673,7 +684,7 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:
         operation = description.operations.get(f"{method} {data.get('path', '')}")
-    return drawer.operation(operation, title) if operation is not None else None
+    return drawer.operation(operation, title, further=further) if operation is not None else None
 
 
 resolve_with("openapi", _resolve)

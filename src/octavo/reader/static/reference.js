@@ -459,7 +459,7 @@
     const row = event.target;
     if (!row.matches?.("details.openapi-answer[open]")) return;
     const status = one(".status", row)?.textContent.trim();
-    all(".openapi-columns > .column + .column [role=tab]").find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
+    all(".column + .column [role=tab]", row.closest(".openapi-columns")).find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
   // What changed from version to version has a script of its own
