@@ -29,6 +29,7 @@ from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
+from octavo.openapi.trying import make_form
 from octavo.openapi.words import Words
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
@@ -424,6 +425,35 @@ def test_a_title_is_made_of_the_words_of_a_summary(summary: str, webhook: bool, 
     assert len(operation.title) <= 82
     is_whole = len(summary) < 80
     assert operation.about == "More." if is_whole else operation.about.startswith(operation.summary)
+
+
+def test_examples_that_have_names_are_chosen() -> None:
+    named = {
+        "one": {"summary": "Found a bug", "value": {"title": "a"}},
+        "two": {"value": {"title": "b"}},
+        "elsewhere": {"externalValue": "https://example.com"},
+    }
+    media = {"content": {"application/json": {"examples": named}}}
+    data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
+    description = Description({"paths": {"/a": {"post": data}}})
+    operation = description.operations["post /a"]
+    page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
+    assert [(name, json.loads(text)) for name, text in bodies] == [
+        ("Found a bug", {"title": "a"}),
+        ("two", {"title": "b"}),
+    ]
+    assert json.loads(unescape(re.findall(r'data-names="([^"]*)"', page)[0])) == ["Found a bug", "two"]
+    assert page.partition('class="openapi-examples"')[2].count("<figure") == 2
+    assert make_form(description, operation).bodies[0].examples == [(name, text) for name, text in bodies]
+    # Where all is below each other, and where there is nothing to choose, there is one.
+    assert (
+        "openapi-examples"
+        not in render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+    )
+    del named["two"]
+    alone = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    assert "data-examples" not in alone and "openapi-examples" not in alone
 
 
 def test_each_field_has_an_address() -> None:

@@ -36,6 +36,7 @@ from ..core.free_names import free_name
 from .code_samples import (
     Call,
     CodeSample,
+    body_examples,
     body_text,
     example_call,
     offered,
@@ -45,7 +46,7 @@ from .code_samples import (
 )
 from .conventions import Conventions, is_error
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .examples import media_example
+from .examples import media_example, named_examples
 from .trying import can_try, list_origins
 from .validating import METHODS
 from .words import ENGLISH, Words
@@ -956,10 +957,17 @@ class Drawer:
         own = own_samples(operation.data)
         if given is False:
             return []
-        return self._request(example_call(self._description, operation), own)
+        examples: list[tuple[str, str]] = []
+        left = self._longest
+        for name, text in () if own or self._many else body_examples(self._description, operation):
+            left -= len(text)
+            examples += [(name, text)] if left > 0 else []
+        return self._request(example_call(self._description, operation), own, examples)
 
-    def _request(self, call: Call, own: Sequence[CodeSample] = ()) -> list[Block]:
-        """``own``: samples that the description brings, which go first."""
+    def _request(
+        self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
+    ) -> list[Block]:
+        """``own``: samples that the description brings, which go first. ``examples``: bodies to choose from."""
         found = offered(call)
         first = own[0] if own else None
         syntax, source = (
@@ -971,20 +979,34 @@ class Drawer:
             "call": msgspec.json.encode(call).decode(),
             "own": [[each.label, each.syntax, each.source] for each in own],
             "libraries": [[each.language, each.library] for each in found],
+            "examples": [[*each] for each in examples] if len(examples) > 1 else [],
         }
         return [Block("openapi-sample", data, [listing(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
+        """What a media type looks like: where people read, all of the examples that have names."""
+        named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
+        listings: list[Block] = []
+        left = 2 * self._longest
+        for name, value in named:
+            listings.append(self._listed(kind, value, name))
+            left -= len(plain_text(listings[-1]))
+            if left <= 0:
+                break
+        if len(listings) > 1:
+            return [
+                Block(
+                    "openapi-examples", {"names": [name for name, _ in named[: len(listings)]]}, [*listings]
+                )
+            ]
         value = media_example(self._description, object_of(media), "response")
-        if value is None:
-            return []
+        return [self._listed(kind, value, title)] if value is not None else []
+
+    def _listed(self, kind: str, value: Any, title: str) -> Block:
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
-        return [
-            listing(
-                text if len(text) <= self._longest else f"{text[: self._longest]}\n…", syntax, title or None
-            )
-        ]
+        shown = text if len(text) <= self._longest else f"{text[: self._longest]}\n…"
+        return listing(shown, syntax, title or None)
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 

@@ -1216,7 +1216,13 @@ class _Renderer:
         return _wrap(
             "div", [*bar, *block.nodes], class_="openapi-sample", data_call=text_of(data, "call"),
             data_own=json.dumps(data.get("own")) if own else None, data_libraries=others,
+            data_examples=json.dumps(data.get("examples")) if data.get("examples") else None,
         )  # fmt: skip
+
+    def openapi_examples(self, block: Block) -> Pieces:
+        """Several examples of one thing, below each other; a script shows the one that is chosen."""
+        names = json.dumps(self._texts(block.data.get("names")))
+        return _wrap("div", block.nodes, class_="openapi-examples", data_names=names)
 
     def openapi_part(self, block: Block) -> Pieces:
         """What a part of an operation is called, such as its query."""
@@ -1691,6 +1697,7 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-facts": _Renderer.openapi_facts,
     "openapi-columns": _Renderer.openapi_columns,
     "openapi-sample": _Renderer.openapi_sample,
+    "openapi-examples": _Renderer.openapi_examples,
     "openapi-part": _Renderer.openapi_part,
     "openapi-limits": _Renderer.openapi_limits,
     "openapi-fold": _Renderer.openapi_fold,
