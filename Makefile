@@ -48,9 +48,10 @@ test-all: check
 	$(BIN)/python web/build.py test
 	$(BIN)/pytest -n auto --dist worksteal
 
+# All figures in one table, in bench/out/, within half an hour.
 bench: $(READY_TO_TEST)
 	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
-	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python bench/run.py
 
 # The wheel, what is in it, and checksums, in dist/.
 release: $(READY_TO_TEST)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+from figures import figure
 
 from octavo.access import Can, OrgAccess, Person, enter_organization, enter_space, insert_user, upsert_member
 from octavo.access.entering import enter_collection
@@ -145,6 +146,7 @@ def main() -> None:
                 context=context,
                 db=context.db,
                 settings=context.settings,
+                app=context.app,
                 actor=org.actor,
                 authenticated=None,
                 operation=TABLE["listSpacesInOrganizationById"],
@@ -162,15 +164,13 @@ def main() -> None:
                     took.append(cpu(enter_collection, 2000, call, Can.VIEW, collection))
                 cold = cpu(enter_cold, 500, call, space)
             warm = ", ".join(f"{seconds * 1e6:.1f}" for seconds in took)
-            print(
-                f"{title}, {name}: organization, space, collection {warm} us; a space at first {cold * 1e6:.0f} us"
-            )
+            print(f"{title}, {name}: organization, space, collection {warm} us")
+            figure(f"{title}, {name}: a space at first", cold * 1e6, "us")
             rows, answer = cpu(page, 20, context, org), cpu(listing, 20, call)
             without = unchecked.setdefault(title, (rows, answer))
-            print(
-                f"{title}, {name}: {VISIBLE} of {page(context, org)} visible spaces in {rows * 1000:.2f} ms,"
-                f" {rows / without[0]:.2f} times unchecked; the answer {answer * 1000:.2f} ms, {answer / without[1]:.2f} times"
-            )
+            what = f"{title}, {name}: {VISIBLE} of {page(context, org)} visible spaces"
+            figure(f"{what}, beside unchecked", rows * 1000, "ms", beside=without[0] * 1000)
+            figure(f"{what}, the answer", answer * 1000, "ms", beside=without[1] * 1000)
         close_context(context)
 
 

@@ -17,6 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from figures import figure
+
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.admin.import_export import bring
@@ -143,13 +145,11 @@ def main() -> None:
                     misses.append(f"  {question.kind}{' (right page)' if is_near else ''}: {question.text}")
         took = time.process_time() - begun
         close_context(context)
-    print(f"{len(told)} sections, {len(asked)} questions, {took / len(asked) * 1000:.0f} ms of CPU each")
+    print(f"{len(told)} sections, {len(asked)} questions")
+    figure("a question", took / len(asked) * 1000, "ms of CPU")
     for kind in of:
-        print(f"{kind:>10}: {right[kind]} of {of[kind]}")
-    print(
-        f"right section among the first {FIRST}: {sum(right.values())} of {len(asked)}"
-        f" ({sum(right.values()) / len(asked):.1%})"
-    )
+        figure(f"right section among the first {FIRST}, by {kind}", right[kind] / of[kind])
+    figure(f"right section among the first {FIRST}", sum(right.values()) / len(asked))
     print("missed:", *misses[:MISSES], sep="\n")
 
 

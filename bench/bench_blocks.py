@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_work import ask
+from figures import figure
 
 from octavo.access import create_token, insert_user
 from octavo.app import api_app
@@ -109,9 +110,15 @@ class Bench:
                     raise RuntimeError("the block is not what was set")
                 pages[size] = (at, id, answer["revision"])
         found = {size: statistics.median(costs[size][1:]) * 1000 for size in SIZES}
-        said = ", ".join(f"{cost:.1f} ms at {size}" for size, cost in found.items())
-        where = "main" if live else "a change request"
-        print(f"{what} in {where}: {said} blocks; {found[1800] / found[450]:.2f} times at 1,800 what at 450")
+        where, is_block = "main" if live else "a change request", what == "a block"
+        figure(f"{what} of 450 in {where}", found[450], "ms of CPU", most=15 if is_block else None)
+        figure(
+            f"{what} of 1,800 in {where}, beside 450",
+            found[1800],
+            "ms of CPU",
+            beside=found[450],
+            most=1.5 if is_block else None,
+        )
 
 
 async def run(context: Context) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bench_content import make_source
+from figures import figure
 
 from octavo.access import Can, Person, insert_user, space_access
 from octavo.admin.import_export import bring
@@ -87,8 +88,11 @@ def main() -> None:
                     costs.setdefault((what, size), []).append(time.process_time() - before)
         for what in ("edit", "merge"):
             small, large = (statistics.median(costs[what, size]) for size in (SMALL, LARGE))
-            print(
-                f"{what} of one page: in {LARGE} pages {large / small:.2f} times the cost in {SMALL} ({large * 1000:.1f} ms)"
+            figure(
+                f"{what} of one page in {LARGE}, beside {SMALL}",
+                large * 1000,
+                "ms of CPU",
+                beside=small * 1000,
             )
         space, pages = spaces[LARGE]
         for label, rival_first in (("main as it was", False), ("main changed too", True)):
@@ -101,7 +105,7 @@ def main() -> None:
             before = time.process_time()
             bench.merge(change)
             took = time.process_time() - before
-            print(f"merge of {MANY} pages, {label}: {MANY / took:.0f} pages per CPU second")
+            figure(f"merge of {MANY} pages, {label}", MANY / took, "pages a CPU second")
         close_context(context)
 
 

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from figures import figure
+
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app
@@ -72,8 +74,11 @@ def main() -> None:
             before = time.process_time()
             outcome = bring(context, named, organization_id=org).outcome
             took = time.process_time() - before
-            print(
-                f"import of {named}: {outcome.pages / took:.0f} pages per CPU second ({outcome.pages} pages)"
+            figure(
+                f"import of {named}, {outcome.pages} pages",
+                outcome.pages / took,
+                "pages a CPU second",
+                least=40,
             )
         spaces = {}
         for size in (SMALL, LARGE):
@@ -82,17 +87,15 @@ def main() -> None:
             outcome = bring(context, str(source), organization_id=org).outcome
             took = time.process_time() - before
             spaces[size] = outcome.space
-            print(f"import of {size} pages: {size / took:.0f} pages per CPU second")
+            figure(f"import of {size} pages", size / took, "pages a CPU second", least=40)
         for size in (SMALL, LARGE):
             (folder / str(size) / "page-7.md").write_text("# Page 7\n\nChanged.\n")
             before = time.process_time()
             outcome = bring(
                 context, str(folder / str(size)), organization_id=org, space_id=spaces[size]
             ).outcome
-            print(
-                f"again, one of {size} pages changed: {outcome.changed} row, "
-                f"{time.process_time() - before:.2f} CPU seconds"
-            )
+            what = f"import again, one of {size} pages changed, {outcome.changed} row"
+            figure(what, time.process_time() - before, "s of CPU")
         app = api_app(context)
         asyncio.run(compare(app, spaces, token, context))
         close_context(context)
@@ -130,7 +133,7 @@ async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) ->
                     )
                 cost[size] = (time.process_time() - before) / len(picked)
             ratios.append(cost[LARGE] / cost[SMALL])
-        print(f"page by {what}: in {LARGE} pages {statistics.median(ratios):.2f} times the cost in {SMALL}")
+        figure(f"page by {what} in {LARGE} pages, times that in {SMALL}", statistics.median(ratios))
 
 
 if __name__ == "__main__":

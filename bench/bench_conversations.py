@@ -16,6 +16,8 @@ import tempfile
 import time
 from collections import defaultdict
 
+from figures import figure
+
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.conversations import analyse_conversations
@@ -116,7 +118,8 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             )
         close_context(context)
     if show:
-        print(f"{len(told)} conversations ingested and analysed: {took:.1f} s of CPU, {memory():.0f} MB")
+        figure(f"{len(told)} conversations ingested and analysed", took, "s of CPU")
+        figure(f"memory with {len(told)} conversations", memory(), "MB")
         return []
     clusters: dict[str, str] = {}
     for external_id, cluster_id, *_ in rows:
@@ -139,7 +142,6 @@ def compare(told: list[tuple[str, str]], ours: list[str]) -> None:
     from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
     intents = [intent for intent, _ in told]
-    print(f"adjusted Rand index: {adjusted_rand_score(intents, ours):.3f}")
     vectors = TfidfVectorizer(stop_words="english", ngram_range=(1, 2), sublinear_tf=True).fit_transform(
         [text for _, text in told]
     )
@@ -151,6 +153,13 @@ def compare(told: list[tuple[str, str]], ours: list[str]) -> None:
         alone = [f"{label}" if label >= 0 else f"alone {at}" for at, label in enumerate(labels)]
         found[size] = adjusted_rand_score(intents, alone)
     print("TF-IDF with HDBSCAN: " + ", ".join(f"{value:.3f} (from {size})" for size, value in found.items()))
+    index = adjusted_rand_score(intents, ours)
+    figure(
+        "adjusted Rand index, beside TF-IDF with HDBSCAN at its best",
+        index,
+        beside=max(found.values()),
+        least=1,
+    )
 
 
 def main() -> None:

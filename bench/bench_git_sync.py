@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from figures import figure
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from dulwich.repo import Repo
@@ -192,12 +194,34 @@ def main() -> None:
     given = options.parse_args()
     names = ("import", "at address", "first sync", "git fetch", "fetch", "in", "out")
     print(f"{'pages':>8}{'':>6}" + "".join(f"{name:>12}" for name in names))
+    first: list[dict[str, float]] = []
     for pages in given.pages:
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-            found = measure(pages, given.rounds, Path(folder)).values()
+            found = list(measure(pages, given.rounds, Path(folder)).values())
         for what in Cost._fields:
             print(f"{pages:>8}{what:>6}" + "".join(f"{getattr(cost, what):>12.0f}" for cost in found))
-    print(f"memory at its height: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+        clocks = dict(zip(names, (cost.wall for cost in found), strict=True))
+        work = dict(zip(names, (cost.cpu for cost in found), strict=True))
+        first.append(work)
+        figure(
+            f"first sync of {pages} pages, beside an import",
+            work["first sync"],
+            "ms of CPU",
+            beside=work["import"],
+            most=1.3,
+        )
+        figure(
+            f"sync of one file of {pages}, beside git fetch",
+            work["in"],
+            "ms of CPU",
+            beside=work["git fetch"],
+            most=3,
+        )
+        figure(f"sync of one file of {pages}, by the clock", clocks["in"], "ms", most=2000)
+    if len(first) > 1:
+        what = f"sync of one file of {given.pages[-1]}, beside {given.pages[0]}"
+        figure(what, first[-1]["in"], "ms of CPU", beside=first[0]["in"], most=1.5)
+    figure("memory at its height", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
 
 
 if __name__ == "__main__":

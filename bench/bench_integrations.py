@@ -24,6 +24,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import httpx
+from figures import figure
 
 from octavo.access import create_token, insert_user
 from octavo.app import api_app
@@ -69,10 +70,8 @@ def cold_starts() -> None:
             while host._spare is None:
                 time.sleep(0.01)
         host.close()
-    print(
-        f"cold start, median of {STARTS}: {statistics.median(alone):.0f} ms without a process that waits, "
-        f"{statistics.median(ready):.0f} ms with one (least {min(alone):.0f} and {min(ready):.0f})"
-    )
+    figure("cold start without a process that waits", statistics.median(alone), "ms")
+    figure("cold start with a process that waits", statistics.median(ready), "ms")
 
 
 def warm_events() -> None:
@@ -95,7 +94,7 @@ def warm_events() -> None:
             event()
         rounds.append((time.process_time() + cpu(pid) - before) / WARM * 1e3)
     process.kill()
-    print(f"a warm event: {statistics.median(rounds):.2f} ms of CPU, server and process together")
+    figure("a warm event, server and process together", statistics.median(rounds), "ms of CPU")
 
 
 def memory() -> None:
@@ -114,7 +113,7 @@ def memory() -> None:
         sizes.append(next(int(line.split()[1]) for line in lines if line.startswith("Pss:")))
     for process in processes:
         process.kill()
-    print(f"{INSTALLATIONS} installations warm: {sum(sizes) / 1024:.0f} MB, shared pages counted once")
+    figure(f"{INSTALLATIONS} installations warm, shared pages counted once", sum(sizes) / 1024, "MB")
 
 
 def deliver(events: int, integrations: int, hangs: bool, ready: Barrier, done: Synchronized[int]) -> None:
@@ -191,10 +190,8 @@ def compare(events: int, integrations: int) -> None:
         time.sleep(0.5)
     took = time.perf_counter() - began
     without, beside = done[False].value, done[True].value
-    print(
-        f"{events} events to {integrations} integrations: after {took:.0f} s the others were told of {without} events "
-        f"without one that hangs and of {beside} beside one, {without / beside:.2f} times as many"
-    )
+    print(f"{events} events to {integrations} integrations took {took:.0f} s")
+    figure("events told without a script that hangs, beside those told with one", without, beside=beside)
     for run in runs:
         run.join()
 

@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, wait_for
+from figures import figure
 
 MIX = (
     "read",
@@ -239,6 +240,21 @@ def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found 
         if alone is not None and len(alone.took[kind]) > 1:
             before = _figures(alone.took[kind])
             line += f": {figures[0] / before[0]:.1f}, {figures[1] / before[1]:.1f} and {figures[2] / before[2]:.1f} times"
+            if kind != "bare":
+                figure(
+                    f"quiet {kind} beside a noisy organization, median",
+                    figures[0],
+                    "ms",
+                    beside=before[0],
+                    most=2,
+                )
+                figure(
+                    f"quiet {kind} beside a noisy organization, p99",
+                    figures[1],
+                    "ms",
+                    beside=before[1],
+                    most=5,
+                )
         if noise is not None:
             line += f", {_answers_meanwhile(found, noise, kind):.0f} of the noisy one answered meanwhile"
         print(line, flush=True)
@@ -301,7 +317,9 @@ def main() -> int:
             tell(beside, phase, alone, found)
             print("the noisy one")
             tell(found, phase + 4)
-            print("memory at the start, after each phase: " + ", ".join(f"{size:.0f} MB" for size in sizes))
+            figure("memory after all, beside the start", sizes[-1], "MB", beside=sizes[0])
+            wrong = sum(sum(each.wrong.values()) for each in (alone, beside, found))
+            figure("answers with a fault of the server", wrong, most=0)
         finally:
             empty.kill()
             server.send_signal(signal.SIGTERM)

@@ -8,6 +8,7 @@ import time
 from difflib import SequenceMatcher
 from random import Random
 
+from figures import figure
 from msgspec.structs import replace
 
 from octavo.core.merge import Versions, merge
@@ -80,9 +81,11 @@ def main() -> None:
     beside = time.process_time() - begin
 
     size = sum(map(len, texts.values())) // len(texts)
-    print(f"{PAGES} pages of {size} characters, both sides edited: {PAGES / took:.0f} pages/s")
+    figure(
+        f"merge of {PAGES} pages of {size} characters, both sides edited", PAGES / took, "pages a CPU second"
+    )
     print(f"{len(result.conflicts)} conflicts, {len(result.bodies)} merged bodies")
-    print(f"{took / beside:.2f} times as long as difflib over the lines")
+    figure("the same, beside difflib over the lines", took, "s of CPU", beside=beside)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench_serving import PORT, READER_PORT, Client, wait_for
+from figures import figure
 
 CONNECTIONS = 200
 MIX = ("read", "view", "read", "view", "read", "view", "search", "read", "edit", "comment")
@@ -115,7 +116,16 @@ def tell(found: dict[str, list[float]], beside: dict[str, list[float]], seconds:
                 statistics.median(beside[kind]) * 1e3,
                 statistics.quantiles(beside[kind], n=100)[98] * 1e3,
             ]
-            line += f": {figures[0] / alone[0]:.1f} and {figures[1] / alone[1]:.1f} times"
+            figure(
+                f"{kind} beside searches, edits and comments, median",
+                figures[0],
+                "ms",
+                beside=alone[0],
+                most=5,
+            )
+            figure(
+                f"{kind} beside searches, edits and comments, p99", figures[1], "ms", beside=alone[1], most=20
+            )
         print(line, flush=True)
 
 
@@ -139,7 +149,7 @@ def main(arguments: list[str]) -> None:
             mixed = asyncio.run(run(mix, kinds, seconds))
             print("beside searches, edits and comments")
             tell(mixed, alone, seconds)
-            print(f"  all      {sum(map(len, mixed.values())) / seconds:7.0f} a second")
+            figure("answers of all kinds together", sum(map(len, mixed.values())) / seconds, "a second")
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=60)

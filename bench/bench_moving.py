@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from figures import figure
+
 from octavo.core.document import (
     Document,
     anchors,
@@ -217,8 +219,15 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for where, package, kind, parts in PROJECTS:
         print(f"{package} ({kind})", flush=True)
-        for name, value in measure(fetch(folder, where, package, parts), kind).items():
+        found = measure(fetch(folder, where, package, parts), kind)
+        for name, value in found.items():
             print(f"    {name}: {value}")
+        figure(
+            f"{package} ({kind})",
+            float(str(found["pages/s"])),
+            "pages a CPU second",
+            least=15 if kind == "html" else 40,
+        )
 
 
 if __name__ == "__main__":

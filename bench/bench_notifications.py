@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_work import ask, page_text, pages_of
+from figures import figure
 
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
@@ -103,12 +104,18 @@ def main() -> None:
             org = create_organization(tx, user.id, "Bench").id
             token = create_token(tx, user.id, name="bench")
         space = bring(context, str(pages_of(Path(folder) / "pages", 4000)), organization_id=org).outcome.space
-        print(f"merge, nobody watches: {asyncio.run(merges(context, space, token)):.2f} ms")
+        alone = asyncio.run(merges(context, space, token))
+        figure("merge, nobody watches", alone, "ms of CPU")
         watch(context, space)
-        print(f"merge, {WATCHERS} watch: {asyncio.run(merges(context, space, token)):.2f} ms")
+        watched = asyncio.run(merges(context, space, token))
+        figure(f"merge, what {WATCHERS} who watch add", watched - alone, "ms of CPU", most=1)
+        costs = []
         for count in INBOXES:
             fill(context, user.id, space, count)
-            print(f"inbox of {count}: {asyncio.run(inbox(context, token)):.2f} ms")
+            costs.append(asyncio.run(inbox(context, token)))
+        # The same, as far as two measurements of one thing are.
+        what = f"inbox of {INBOXES[-1]}, beside {INBOXES[0]}"
+        figure(what, costs[-1], "ms of CPU", beside=costs[0], most=1.2)
         close_context(context)
 
 

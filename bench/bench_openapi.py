@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from bench_content import ask
+from figures import figure
 
 from octavo.access import insert_user
 from octavo.admin.import_export import bring
@@ -116,11 +117,12 @@ def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str,
     slowest, heaviest = max(took), max(took, key=lambda t: t[1])
     middle = sorted(took)[len(took) // 2]
     print(
-        f"  {len(paths)} pages: {sum(t[0] for t in took):.2f} s of CPU, the middle one {middle[0] * 1000:.0f} ms and "
-        f"{middle[1] / 1000:.0f} KB compressed; slowest {slowest[0] * 1000:.0f} ms ({slowest[2]}), "
-        f"heaviest {heaviest[1] / 1000:.0f} KB ({heaviest[2]})",
-        flush=True,
+        f"  {len(paths)} pages, {sum(t[0] for t in took):.2f} s of CPU; slowest {slowest[2]}, heaviest {heaviest[2]}"
     )
+    figure(f"{slug}: cold page, median", middle[0] * 1000, "ms of CPU", most=15)
+    figure(f"{slug}: cold page, slowest", slowest[0] * 1000, "ms of CPU")
+    figure(f"{slug}: page, median", middle[1] / 1000, "KB compressed", most=60)
+    figure(f"{slug}: page, heaviest", heaviest[1] / 1000, "KB compressed", most=60)
     reader.close()
 
 

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from figures import figure
+
 from octavo.core.document import Reference, read, read_head, rewrite, split_page
 from octavo.printing.order import Chapter, Order, Place, StoredFile, write_document
 from octavo.printing.print_job import compile_order
@@ -89,17 +91,19 @@ def measure(name: str, order: Order, folder: Path) -> None:
     made = (folder / "print.pdf").read_bytes()
     sheets = len(re.findall(rb"/Type\s*/Page\b", made))
     print(
-        f"{name}: {len(order.chapters)} pages on {sheets} sheets, {took:.1f} s ({cpu:.1f} CPU seconds), "
-        f"{PAGES / len(order.chapters) * took:.1f} s for each {PAGES} pages, "
-        f"{PAGES / max(sheets, 1) * took:.1f} s for each {PAGES} sheets, "
+        f"{name}: {len(order.chapters)} pages on {sheets} sheets, "
         f"{len(made) // 1024} KB, plain {len(result.plain)}, broken {len(result.broken)}"
     )
+    figure(f"{name}: {PAGES} pages as a PDF", PAGES / len(order.chapters) * took, "s")
+    figure(f"{name}: {PAGES} pages as a PDF, processor", PAGES / len(order.chapters) * cpu, "s of CPU")
     if shutil.which("pdftotext"):
         import subprocess
 
         started = time.perf_counter()
         subprocess.run(["pdftotext", str(folder / "print.pdf"), "-"], capture_output=True, check=True)
-        print(f"  {took / (time.perf_counter() - started):.1f} times what pdftotext takes to read it")
+        figure(
+            f"{name}: making it, beside pdftotext reading it", took, "s", beside=time.perf_counter() - started
+        )
 
 
 def main() -> None:

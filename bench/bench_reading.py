@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from bench_content import ask, make_source
+from figures import figure
 
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
@@ -62,10 +63,9 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
         base = await seconds(encode, 20)
         cold.append(await seconds(read) / base)
         warm.append(await seconds(again, 5) / base)
-    print(
-        f"content of {PAGES} pages, {len(body) / 1e6:.1f} MB: the first time {statistics.median(cold):.2f} times "
-        f"the CPU of encoding it from objects, again {statistics.median(warm):.2f} ({base * 1e3:.1f} ms)"
-    )
+    what = f"content of {PAGES} pages, {len(body) / 1e6:.1f} MB, times the CPU of encoding it from objects"
+    figure(f"{what}: first", statistics.median(cold))
+    figure(f"{what}: again", statistics.median(warm))
     path = urlsplit(site).path.rstrip("/") + "/section-0/page-0"
 
     async def view() -> bytes:
@@ -73,7 +73,7 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
 
     await view()
     took = [await seconds(view, VIEWS) for _ in range(ROUNDS)]
-    print(f"a page that nobody changed: {statistics.median(took) * 1e6:.0f} us of CPU, the whole application")
+    figure("a page that nobody changed, the whole application", statistics.median(took) * 1e6, "us of CPU")
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 import msgspec
 from bench_content import ask
 from bench_openapi import ENTRY, make_spec
+from figures import figure
 from msgspec import Struct
 from playwright.sync_api import Route, sync_playwright
 from playwright.sync_api import TimeoutError as NotReadable
@@ -77,7 +78,18 @@ def main(names: list[str]) -> None:
                 figures = measure(browser, files, path, title)
                 ours = ours or figures
                 print(f"{name}: {told(figures, ours)}", flush=True)
+                if figures is not None and ours is not None:
+                    tell(name, figures, None if figures is ours else ours)
             browser.close()
+
+
+def tell(name: str, found: Figures, ours: Figures | None) -> None:
+    size, readable, scripts = (ours.size / 1000, ours.readable, ours.scripts) if ours else (None, None, None)
+    figure(
+        f"{name}, all it loads", found.size / 1000, "KB compressed", beside=size, most=None if ours else 90
+    )
+    figure(f"{name}, readable after", found.readable, "ms", beside=readable)
+    figure(f"{name}, scripts until then", found.scripts, "ms", beside=scripts)
 
 
 def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
+from figures import figure
 from Stemmer import Stemmer
 
 from octavo.access import insert_user
@@ -305,6 +306,7 @@ def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
     kinds = list(dict.fromkeys(item.kind for item in items))
     numbers = Counter(item.kind for item in items)
     print(f"{'MRR@10':34}" + "".join(f"{f'{kind} ({numbers[kind]})':>22}" for kind in kinds))
+    means: dict[str, dict[str, float]] = {}
     for name, ask in asked.items():
         worth: dict[str, list[float]] = defaultdict(list)
         for item in items:
@@ -313,6 +315,16 @@ def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
             if at != 1 and tell is not None and name.startswith(tell):
                 print(f"  {item.kind}: {item.query!r} -> {at} {item.key}")
         print(f"{name:34}" + "".join(f"{statistics.mean(worth[kind]):22.3f}" for kind in kinds))
+        means[name] = {kind: statistics.mean(each) for kind, each in worth.items()}
+    for name in (name for name in means if name.startswith("Octavo")):
+        for kind in kinds:
+            best = max(each[kind] for other, each in means.items() if not other.startswith("Octavo"))
+            figure(
+                f"{name}, MRR@10 of {kind}, beside the best other",
+                means[name][kind],
+                beside=best or None,
+                least=1,
+            )
 
 
 # --- cost -----------------------------------------------------------------------------------------------
@@ -417,9 +429,8 @@ def cost(octavo: Context, org: str, name: str) -> None:
         medians[size]["known items"] = statistics.median(known)
     for kind in reversed(medians[LARGE]):
         small, large = medians[SMALL][kind], medians[LARGE][kind]
-        print(
-            f"{name}, {kind}: median {large * 1000:.2f} ms of CPU in {LARGE} pages,"
-            f" {large / small:.2f} times that in {SMALL} ({small * 1000:.2f} ms)"
+        figure(
+            f"{name}, {kind} in {LARGE} pages, beside {SMALL}", large * 1000, "ms of CPU", beside=small * 1000
         )
 
 

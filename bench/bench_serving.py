@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from figures import figure
+
 ROUNDS = 7
 REQUESTS = 1500
 PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
@@ -119,7 +121,7 @@ def main() -> None:
             told += server.stdout.readline()
         wait_for(READER_PORT)
         wait_for(PORT)
-        print(f"first start, with the manual: {time.perf_counter() - started:.2f} s")
+        figure("first start, with the manual", time.perf_counter() - started, "s")
         token = Path(f"{folder}/data/admin-token").read_text().strip()
         org = re.search(r"Organization (\w+)", told)
         assert org is not None
@@ -150,13 +152,17 @@ def main() -> None:
                     base = cost(beside, empty.pid, f"/empty/{name}")
                     ratios.append(mine / base)
                     ours.append(mine)
-                print(
-                    f"{name:10} {statistics.median(ours):6.0f} us CPU a request, "
-                    f"{statistics.median(ratios):.2f} times the bare server ({min(ratios):.2f} to {max(ratios):.2f})"
+                ours_now = statistics.median(ours)
+                figure(
+                    f"{name}, beside the bare server",
+                    ours_now,
+                    "us of CPU",
+                    beside=ours_now / statistics.median(ratios),
+                    most=1.0 if name == "page" else 1.35,
                 )
             memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
             assert memory is not None
-            print(f"memory after that: {int(memory[1]) / 1024:.0f} MB")
+            figure("memory after that", int(memory[1]) / 1024, "MB")
         finally:
             empty.kill()
             server.send_signal(signal.SIGTERM)
@@ -169,11 +175,11 @@ def main() -> None:
         )
         wait_for(PORT)
         wait_for(READER_PORT)
-        print(f"start on existing data: {time.perf_counter() - started:.2f} s")
+        figure("start on existing data", time.perf_counter() - started, "s", most=3)
         time.sleep(2)
         memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{again.pid}/status").read_text())
         assert memory is not None
-        print(f"idle memory: {int(memory[1]) / 1024:.0f} MB")
+        figure("idle memory", int(memory[1]) / 1024, "MB", most=100)
         again.send_signal(signal.SIGTERM)
         again.wait(timeout=30)
 

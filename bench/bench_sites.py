@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench_serving import EMPTY, Client, cpu, wait_for
+from figures import figure
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
@@ -174,7 +175,12 @@ def cost(run: Callable[[], object], pid: int, times: int = REQUESTS) -> float:
 
 
 def compare(
-    name: str, run: Callable[[], object], pid: int, beside: Callable[[], object], its_pid: int
+    name: str,
+    run: Callable[[], object],
+    pid: int,
+    beside: Callable[[], object],
+    its_pid: int,
+    most: float | None = None,
 ) -> None:
     ratios, ours = [], []
     run(), beside()
@@ -182,11 +188,8 @@ def compare(
         mine, base = cost(run, pid), cost(beside, its_pid)
         ratios.append(mine / base)
         ours.append(mine)
-    print(
-        f"{name:44} {statistics.median(ours):6.0f} us, {statistics.median(ratios):5.2f} times "
-        f"({min(ratios):.2f} to {max(ratios):.2f})",
-        flush=True,
-    )
+    mine = statistics.median(ours)
+    figure(name, mine, "us of CPU", beside=mine / statistics.median(ratios), most=most)
 
 
 def start(
@@ -279,7 +282,7 @@ def main() -> None:
         reader.get(plain)
         cold = iter(range(2, PAGES))
         each = cost(lambda: reader.get(f"{plain}page-{next(cold)}"), pid, PAGES - 2)
-        print(f"{'cold page without code':44} {each:6.0f} us")
+        figure("cold page without code", each, "us of CPU")
         # Opened when it is used: a server closes connections on which nothing was ever asked.
         resolving = Client(API)
         bodies = folder / "bodies"
@@ -313,14 +316,17 @@ def main() -> None:
             compare("warm page, beside nginx", open_page, pid, lambda: static.get("/page"), worker)
         with merging(installation):
             compare_pages(" while somebody merges")
-        print(f"{'JavaScript and CSS of a first load':44} {first_load(open_page().decode(), reader):6} bytes")
+        figure(
+            "JavaScript and CSS of a first load",
+            first_load(open_page().decode(), reader) / 1000,
+            "KB compressed",
+        )
         pages = installation.call("GET", f"/spaces/{installation.open['space']}/content/pages")["pages"]
         second = Client(SECOND)
         second.get(plain)  # what a process loads at its first page has nothing to do with merges
         took = see_merges(installation, pages[0]["id"], [reader, second], plain)
-        print(
-            f"{'a merge is seen by two processes after':44} {statistics.median(took):6.1f} ms, at most {max(took):.1f}"
-        )
+        figure("a merge is seen by two processes after", statistics.median(took), "ms")
+        figure("a merge is seen by two processes after, longest", max(took), "ms")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import httpx
+from figures import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from octavo.kit.hub import EACH
@@ -105,20 +106,20 @@ def main() -> None:
         streams.wait_for(b"event: ready")
         print(f"{count} streams open after {time.monotonic() - began:.1f} s")
         time.sleep(2)
-        print(f"memory {before:.0f} MB before, {memory(pid):.0f} MB with them")
+        figure(f"memory that {count} streams take", memory(pid) - before, "MB", most=60 * count / 2000)
         with_streams = ask(admin.client, listing, pid, requests)
-        for name, (median, p99, each) in (("without", quiet), ("with them", with_streams)):
-            print(f"a list of spaces {name}: median {median:.2f} ms, p99 {p99:.2f} ms, CPU {each:.2f} ms")
+        for name, alone, beside in zip(
+            ("median, ms", "p99, ms", "CPU, ms"), quiet, with_streams, strict=True
+        ):
+            figure(f"a list of spaces with streams, beside none: {name}", beside, beside=alone)
         idle = cpu(pid)
         time.sleep(30)
-        print(f"CPU while nothing happens: {(cpu(pid) - idle) / 30 * 100:.1f} % of a core")
+        figure("CPU while nothing happens", (cpu(pid) - idle) / 30 * 100, "% of a core")
         began_cpu = cpu(pid)
         admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
         told = streams.wait_for(b"event: comment")
-        print(
-            f"all told of a comment: the first after {min(told) * 1000:.0f} ms, the last after"
-            f" {max(told) * 1000:.0f} ms, CPU {(cpu(pid) - began_cpu) * 1000:.0f} ms"
-        )
+        figure("all told of a comment, the last after", max(told) * 1000, "ms")
+        figure("all told of a comment, the work", (cpu(pid) - began_cpu) * 1000, "ms of CPU")
         time.sleep(20)
         print(f"memory {memory(pid):.0f} MB afterwards")
 

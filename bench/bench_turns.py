@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from bench_search import applications
 from bench_work import ask
+from figures import figure
 from msgspec.structs import replace
 
 from octavo.access import Can, Person, create_token, insert_user, space_access
@@ -86,6 +87,7 @@ class Turns:
     def __init__(self, context: Context, user: str) -> None:
         self.context, self.user = context, user
         self._spent: list[Spent] = []
+        self.longest = (0.0, "")
         begin = context.db.write
 
         @contextmanager
@@ -118,6 +120,7 @@ class Turns:
         print(
             f"{what:44}{clock * 1000:10,.0f}{cpu * 1000:10,.0f}{waited * 1000:14,.0f}{count:10,}", flush=True
         )
+        self.longest = max(self.longest, (waited * 1000, what))
         return found
 
 
@@ -177,6 +180,8 @@ def measure(context: Context, folder: Path, pages: int) -> None:
 
     turns.measure("purge it", lambda: purge_space(context.db, space, 2**62))
     turns.measure("the jobs after that", run_jobs)
+    engine, (waited, what) = context.db.engine, turns.longest
+    figure(f"{engine}, {pages:,} pages: longest small write, beside “{what}”", waited, "ms", most=250)
 
 
 def main(arguments: list[str]) -> None:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, cpu, wait_for
+from figures import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from growing import PAGES, Pattern, numbered, repeated
@@ -103,6 +104,7 @@ class Waiting:
     def __init__(self, folder: Path, server: int) -> None:
         self.token = (folder / "data" / "admin-token").read_text().strip()
         self.server = server
+        self.longest = 0.0
         self.client = Client(PORT)
         self.reader = Client(READER_PORT)
         self.org = self.call("GET", "/orgs")["items"][0]["id"]
@@ -138,6 +140,7 @@ class Waiting:
             refused = str(error)[:100]
             self.client, self.reader = Client(PORT), Client(READER_PORT)
         waits, took = self.waits(), time.monotonic() - began
+        self.longest = max(self.longest, waits.read, waits.view)
         late = " <-- late" if max(waits.read, waits.view) > SLOWEST else ""
         figures = "".join(f"{wait * 1000:8.0f}" for wait in waits)
         size = f"{len(found):11,}" if isinstance(found, bytes) else " " * 11
@@ -183,6 +186,8 @@ class Waiting:
         self.step("view", lambda: self.reader.get(urlsplit(published).path.rstrip("/") + "/page"))
         self.step("search", lambda: self.client.get(f"/v1{base}/search?query=new", self.token))
         time.sleep(1)  # jobs that it caused
+        figure(f"longest read or view beside {name}", self.longest * 1000, "ms", most=SLOWEST * 1000)
+        self.longest = 0.0
 
 
 def main(arguments: list[str]) -> None:

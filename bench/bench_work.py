@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from figures import figure
+
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app, spare_collector
@@ -163,25 +165,17 @@ def main() -> None:
                 flush=True,
             )
         if folders:
-            print(
-                f"all: {pages / seconds:.1f} pages imported per CPU second, "
-                f"first view of a page {statistics.mean(views) * 1e3:.2f} ms ({statistics.median(views) * 1e3:.2f} median)"
-            )
+            figure("pages imported", pages / seconds, "pages a CPU second", least=40)
+            figure("first view of a page, median", statistics.median(views) * 1e3, "ms of CPU")
         for size in (300, 7_700):
             found = asyncio.run(changes(context, org, token, Path(temporary), size))
-            parts = ", ".join(f"{name} {each * 1e3:.2f}" for name, each in found.items())
-            print(
-                f"a change request of a page of {size} characters: {sum(found.values()) * 1e3:.2f} ms ({parts})",
-                flush=True,
-            )
+            print(", ".join(f"{name} {each * 1e3:.2f}" for name, each in found.items()))
+            figure(f"a change request of a page of {size} characters", sum(found.values()) * 1e3, "ms of CPU")
         texts = [path.read_text() for folder in folders for path in folder.rglob("*.md")]
         texts = sorted((text for text in texts if len(text) >= LEAST), key=len, reverse=True)
         if texts:
             times = memory(texts[:: max(1, len(texts) // LARGEST)])
-            print(
-                f"memory while a page is read: {statistics.median(times):.0f} times its text "
-                f"({min(times):.0f} to {max(times):.0f})"
-            )
+            figure("memory while a page is read, times its text", statistics.median(times))
         close_context(context)
 
 

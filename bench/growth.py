@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from bench_search import applications
 from bench_serving import cpu
+from figures import figure
 
 from octavo.access import insert_user
 from octavo.installation import load_packages
@@ -157,5 +158,4 @@ def main(parts: dict[str, Part], engines: Sequence[str] = ("SQLite", "PostgreSQL
                 continue
             for part in chosen:
                 for what, (small, large), unit in parts[part](context, Path(folder), pages):
-                    ratio = f": {large / small:.2f} times" if small else ""
-                    print(f"{name}, {what}: {small:.2f} and {large:.2f} {unit}{ratio}", flush=True)
+                    figure(f"{name}, {what}, large beside small", large, unit, beside=small or None)

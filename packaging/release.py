@@ -70,7 +70,7 @@ def describe(wheel: Path, folder: Path) -> str:
     """The SBOM of an installed wheel, as JSON; of the same wheel it is the same."""
     python = folder / "installed" / "bin" / "python"
     _run(UV, "venv", "--quiet", "--python", sys.executable, folder / "installed")
-    _run(UV, "export", "--frozen", "--quiet", "--no-dev", "--no-emit-project",
+    _run(UV, "export", "--frozen", "--quiet", "--no-dev", "--all-extras", "--no-emit-project",
          "--output-file", folder / "locked.txt")  # fmt: skip
     _run(UV, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", folder / "locked.txt")
     _run(UV, "pip", "install", "--quiet", "--python", python, "--no-deps", wheel)

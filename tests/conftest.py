@@ -24,6 +24,7 @@ import hypothesis
 import psycopg
 import pytest
 
+from collector import collector  # noqa: F401
 from model_server import quick_server  # noqa: F401
 from name_server import names  # noqa: F401
 from octavo.kit.databases import open_database

@@ -553,8 +553,10 @@ def _distribution(requirement: str) -> str:
 def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
     declared = {_distribution(requirement) for requirement in project["dependencies"]}
+    optional = {_distribution(each) for extra in project["optional-dependencies"].values() for each in extra}
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}
+    optional_found: set[str] = set()
     # ``compression`` is of the standard library since Python 3.14.
     own = sys.stdlib_module_names | {"compression", "octavo"}
     for path in FILES:
@@ -564,11 +566,16 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
                 names = [node.module]
             for name in {name.partition(".")[0] for name in names} - own:
                 found = {_distribution(each) for each in distributions.get(name, [name])}
+                if found & optional:
+                    # Packages of a vendor share one name: which of them it is, their extra says.
+                    optional_found |= found & optional
+                    continue
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
     undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
     assert not undeclared, "add them to the dependencies in pyproject.toml"
     # uvicorn reads HTTP with httptools where that is installed; of the validator only its schemas are read, as files.
     assert declared - set(imported) == {"httptools"}, "nobody imports them"
+    assert optional == optional_found, "nobody imports them"
 
 
 # --- tables have owners -------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavaila
 from .events import write_presence
 from .insights import EventQueue, read_style
 from .installation import close_context, find_unready, load_packages, open_context
-from .kit import logs
+from .kit import logs, tracing
 from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.compression import Compressor
 from .kit.context import Context
@@ -354,6 +354,12 @@ def serve(
         # Until somebody listens for it.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
+        metrics = Metrics() if settings.workers == 1 else None
+        if metrics is not None:
+            begin_traces(metrics)
+        else:
+            # Each of several processes has its own; what cannot work ends the start of all.
+            tracing.is_wanted()
         context = open_context(settings)
         keep_addresses(settings)
         try:
@@ -367,17 +373,18 @@ def serve(
                     say(what.replace("{}", f"http://{write_authority(address.host, ports[role])}/"))
             if "api" in roles:
                 say(f"Open   {opening_address(context)}")
-            if settings.workers == 1:
+            if metrics is not None:
                 lifetime = Lifetime(
                     began=lambda: None,
                     may_end=lambda: _read_again(read) is not None,
                     linger=_SHORT_LINGER,
                     close_sockets=close_sockets,
                 )
-                anew = _run(context, roles, sockets, Metrics(), lifetime)
+                anew = _run(context, roles, sockets, metrics, lifetime)
         finally:
             close_context(context)
-        if settings.workers > 1:
+            tracing.end()
+        if metrics is None:
             _supervise(settings, roles, sockets, read)
         if anew:
             run_anew(sockets.values())
@@ -446,6 +453,7 @@ def _work(
     _configure_logs(settings)
     metrics = Metrics()
     metrics.note_restarts(number + 1, restarts)
+    begin_traces(metrics)
 
     def close_sockets() -> None:
         for bound in sockets.values():
@@ -463,6 +471,7 @@ def _work(
         _run(context, own, sockets, metrics, lifetime)
     finally:
         close_context(context)
+        tracing.end()
 
 
 def _configure_logs(settings: Settings) -> None:
@@ -472,6 +481,15 @@ def _configure_logs(settings: Settings) -> None:
         secrets=settings.secrets,
     )
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+
+
+def begin_traces(metrics: Metrics) -> None:
+    """Sends traces from now on, if the environment names somebody who collects them; what becomes of them is counted.
+    Raises Unavailable where that cannot work."""
+    if tracing.is_wanted():
+        from .kit.trace_export import Exporting
+
+        tracing.begin(partial(Exporting, metrics.count_spans))
 
 
 def _run(

@@ -280,7 +280,8 @@ def _import(options: argparse.Namespace) -> int:
         from .admin.import_export import preview
 
         with _context(options) as context:
-            said = msgspec.to_builtins(preview(context, options.source, options.kind))
+            several = options.space is None and not options.one_space
+            said = msgspec.to_builtins(preview(context, options.source, options.kind, several))
         print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
         return DONE
     given = {
@@ -295,7 +296,7 @@ def _import(options: argparse.Namespace) -> int:
         given["organization_id"] = options.org and _organization(context, options.org)
         if options.space is None:
             given["organization_id"] = given["organization_id"] or the_organization(context)
-            given |= {"site": options.site, "new_site": options.new_site}
+            given |= {"site": options.site, "new_site": options.new_site, "several": not options.one_space}
             brought = bring_source(context, options.source, **given)
         else:
             space = find_named(context, options.space, ["space"], given["organization_id"])
@@ -1022,9 +1023,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--space", help="existing space to import into: its id, address or title")
     made.add_argument("--collection", help="id of the collection the new space goes to")
-    made.add_argument("--title", help="title of the new space")
+    made.add_argument(
+        "--title",
+        help="title of the new space, or of the site of a source with several versions or languages",
+    )
     made.add_argument("--publish", action="store_true", help="publish the space, or the site of docs.yaml")
-    made.add_argument("--site", help="the site that docs.yaml is for: its id, address or title")
+    made.add_argument(
+        "--site", help="the site that docs.yaml, versions and languages are for: its id, address or title"
+    )
     made.add_argument(
         "--new-site", action="store_true", help="make a new site of docs.yaml, whatever is there"
     )
@@ -1041,6 +1047,11 @@ def _parser() -> argparse.ArgumentParser:
         "--replace",
         action="store_true",
         help="make the space what the source is and nothing else, whatever people wrote there",
+    )
+    made.add_argument(
+        "--one-space",
+        action="store_true",
+        help="of a source with several versions or languages bring only what readers begin with, into one space",
     )
     made.add_argument("--preview", action="store_true", help="say what would come, and bring nothing in")
     made.add_argument("--quiet", action="store_true", help="no progress bar")

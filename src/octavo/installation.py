@@ -195,4 +195,5 @@ def is_disk_full(settings: Settings) -> bool:
 def close_context(context: Context) -> None:
     context.questions.close()
     context.endpoints.close()
+    context.servers.close()
     context.db.close()

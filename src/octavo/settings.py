@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Meta, Struct
 
-from .core.addresses import Address, escape_address, own_address
+from .core.addresses import Address, escape_address, own_address, read_address
 from .errors import OctavoError
 
 PREFIX = "OCTAVO_"
@@ -132,6 +132,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="Comma-separated addresses or networks of proxies whose X-Forwarded-For says who calls"
+        ),
+    ] = ""
+    trace_proxies: Annotated[
+        str,
+        Meta(
+            description="Comma-separated addresses or networks of proxies that begin traces, which requests through"
+            " them then continue; what anybody else says of a trace becomes a link"
         ),
     ] = ""
     rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (
@@ -324,7 +331,17 @@ class Settings(Struct, frozen=True, kw_only=True):
         urls = (self.database_url, self.database_direct_url, self.files_url, self.smtp_url, self.llm_url)
         passwords = [unquote(own_address(url).password) for url in urls]
         keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
-        return [secret for secret in (*marked, *passwords, *keys) if secret]
+        return [secret for secret in (*marked, *passwords, *keys, *_collector_secrets()) if secret]
+
+
+def _collector_secrets() -> Iterator[str]:
+    """What signs in where traces are sent to: values of headers, and a password in the address."""
+    for name in ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"):
+        for pair in os.environ.get(name, "").split(","):
+            yield unquote(pair.partition("=")[2].strip())
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        address = read_address(os.environ.get(name, ""))
+        yield unquote(address.password) if address is not None else ""
 
 
 def load(
@@ -429,10 +446,11 @@ def _problems(settings: Settings) -> Iterator[str]:
         if part.strip():
             split_address("OCTAVO_ALLOW_PRIVATE_FETCH", part.strip())
     parse_servers(settings.dns_servers)
-    try:
-        parse_networks(settings.trusted_proxies)
-    except ValueError as error:
-        yield f"OCTAVO_TRUSTED_PROXIES: {error}"
+    for name in ("trusted_proxies", "trace_proxies"):
+        try:
+            parse_networks(getattr(settings, name))
+        except ValueError as error:
+            yield f"{PREFIX}{name.upper()}: {error}"
 
 
 def _split(name: str, url: str) -> Address:

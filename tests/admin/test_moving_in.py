@@ -12,7 +12,7 @@ from octavo.admin.moving_in import move_in
 from octavo.errors import BadRequest
 from octavo.kit.worker import Worker
 from octavo.transfer import starting
-from octavo.transfer.wire import CheckImportSource
+from octavo.transfer.wire import CheckImportSource, ImportSourceCheck
 from serving import octavo_here
 
 
@@ -351,6 +351,21 @@ def test_a_check_asks_no_private_address(world):
     path = f"/org/{world.away['organizationId']}/imports/check"
     answer = world.call("stranger", "POST", path, json={"url": "http://127.0.0.1:1", "token": "x"})
     assert answer.status_code == 400 and "url:" in answer.json()["error"]["message"]
+
+
+@pytest.mark.sqlite_first
+def test_a_check_waits_in_threads_that_no_request_needs(world, monkeypatch):
+    servers = world.context.servers
+
+    def check(settings, given):
+        assert servers.is_mine() and servers.held == 1
+        return ImportSourceCheck([])
+
+    monkeypatch.setattr(starting, "check_api", check)
+    path = f"/org/{world.away['organizationId']}/imports/check"
+    given = {"url": "https://docs.example.com", "token": "x"}
+    assert world.post("stranger", path, given)["spaces"] == []
+    assert servers.held == 0
 
 
 @pytest.mark.sqlite_first

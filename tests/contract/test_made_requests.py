@@ -88,6 +88,7 @@ def test_answers_are_as_described(
     ids = {name: world.home[sample.path.get(name, name)] for name in names}
     described = schema[operation.path][operation.method]
     checks = list(CHECKS)
+    streams = operation.query is not None and "seconds" in operation.query.__struct_fields__
     if operation.media_type == "text/event-stream":
         # OpenAPI 3.1 has no words for streams: the schema is that of the data of one event.
         checks.remove(response_schema_conformance)
@@ -106,6 +107,9 @@ def test_answers_are_as_described(
     @given(described.as_strategy(mode, path_parameters=ids))
     def answers(case: Any) -> None:
         request = _request(case, headers)
+        if streams and not (bad and "seconds" in httpx.URL(request["path"]).params):
+            # One that goes on for as long as it may has no answer to look at.
+            request["path"] = str(httpx.URL(request["path"]).copy_set_param("seconds", "0"))
         answer = world.call("admin", operation.method, request.pop("path"), **request)
         assert answer.status_code != 500, answer.text
         # A parameter without a value counts as absent, so it is not wrong.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 
 from octavo.kit import permits
-from octavo.kit.permits import compute, give_back, waiting
+from octavo.kit.permits import compute, compute_aside, pause, waiting, without
 
 SOON = 5.0
 
@@ -22,10 +22,12 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 class Computing:
     """A thread that computes until it is let go."""
 
-    def __init__(self, then: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, then: Callable[[], object] = lambda: None, run: Callable[..., object] = compute
+    ) -> None:
         self.began, self._go_on = threading.Event(), threading.Event()
         self._then = then
-        self._thread = threading.Thread(target=compute, args=(self._run,), daemon=True)
+        self._thread = threading.Thread(target=run, args=(self._run,), daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
@@ -59,14 +61,8 @@ def test_who_comes_later_computes_when_another_has_ended(busy: Computing) -> Non
     late.end()
 
 
-@contextmanager
-def given_back() -> Iterator[None]:
-    give_back()
-    yield
-
-
 @pytest.mark.usefixtures("patient")
-@pytest.mark.parametrize("leave", [given_back, waiting])
+@pytest.mark.parametrize("leave", [without, waiting])
 def test_who_waits_lets_others_compute(leave: Callable[[], AbstractContextManager[None]]) -> None:
     left, stay = threading.Event(), threading.Event()
 
@@ -125,6 +121,51 @@ def test_the_permit_is_given_back_whatever_happens(monkeypatch: pytest.MonkeyPat
             compute(lambda: 1 // 0)
     assert compute(lambda: 7) == 7
     # Who does not hold it waits for none, and gives none.
-    with waiting():
-        give_back()
+    with waiting(), without():
+        pass
+    assert not permits._permit.is_held()
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_job_gives_way_after_a_moment_and_waits_at_its_next_pause() -> None:
+    paused = threading.Event()
+
+    def pause_once() -> None:
+        pause()
+        paused.set()
+
+    job = Computing(pause_once, compute_aside)
+    assert job.began.wait(SOON)
+    request = Computing()
+    assert request.began.wait(SOON)
+    job.let_go()
+    assert not paused.wait(0.05)
+    request.end()
+    assert paused.wait(SOON)
+    job.end()
+    assert compute(lambda: 7) == 7
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_job_that_writes_waits_for_nobody_who_computes() -> None:
+    written = threading.Event()
+
+    def write() -> None:
+        with without():
+            pause()
+            with waiting():
+                written.set()
+
+    job = Computing(write, compute_aside)
+    assert job.began.wait(SOON)
+    request = Computing()
+    assert request.began.wait(SOON)
+    job.let_go()
+    assert written.wait(SOON)
+    request.end()
+    job.end()
+
+
+def test_requests_pause_nowhere(busy: Computing) -> None:
+    pause()
     assert not permits._permit.is_held()

@@ -39,8 +39,10 @@ class Served:
         self.bodies: list[int | str] = []
         self._kept: list[asyncio.StreamWriter] = []
 
-    async def connect(self, *sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+    async def connect(
+        self, *sent: bytes, address: str = "127.0.0.1"
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(address, 0))
         self._kept.append(writer)  # one that nobody holds is closed
         for part in sent:
             writer.write(part)
@@ -406,5 +408,26 @@ def test_no_header_becomes_two():
             reader, _ = await served.connect(asking("/split", "connection: close"))
             sent = await reader.read()
             assert b"x-c" not in sent and sent.startswith(b"HTTP/1.1 500")
+
+    run(test)
+
+
+def test_who_opens_many_connections_drops_their_own():
+    async def test():
+        async with serving() as served:
+            quiet, kept = await served.connect(GET, address="127.0.0.2")
+            await answer(quiet)
+            other, _ = await served.connect(address="127.0.0.3")
+            for _ in range(30):
+                await served.connect(address="127.0.0.4")
+            await until(lambda: len(served.ended) == 22)
+            kept.write(GET)
+            assert await answer(quiet) == b"HTTP/1.1 200 OK here"
+            assert len(served.connections.open) == 10
+            assert sorted(each.peer for each in served.connections.open)[:3] == [
+                "127.0.0.2",
+                "127.0.0.3",
+                "127.0.0.4",
+            ]
 
     run(test)

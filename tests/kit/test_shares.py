@@ -191,7 +191,7 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 # --- every pool ---------------------------------------------------------------------------------------
 
 POOLS = {
-    "questions are being answered", "requests wait for integrations", "requests are being sent",
+    "questions are being answered", "requests wait for integrations", "requests wait for other servers", "requests are being sent",
     "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
     "jobs wait for other servers", "event streams are open", "requests are being answered", "changes are being made",
     "uploads are being stored", "pages are being made", "changes are being written",
@@ -206,7 +206,12 @@ def pools(sqlite_world: World) -> Iterator[list[Shares]]:
     context = sqlite_world.context
     apps = [api_app(context), reader_edge(context)]
     others = [Worker(context.db, context), Host(16)]
-    made = set(shares.everywhere) - before | {context.questions, context.endpoints, context.scripts}
+    made = set(shares.everywhere) - before | {
+        context.questions,
+        context.endpoints,
+        context.servers,
+        context.scripts,
+    }
     assert isinstance(context.db, SqliteDatabase)
     made.add(context.db._turns)
     yield sorted(made, key=lambda pool: pool.name)

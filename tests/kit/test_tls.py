@@ -17,11 +17,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from octavo.admin import diagnosis
+from octavo.app import begin_traces
 from octavo.errors import Unavailable
+from octavo.kit import tracing
 from octavo.kit.fetch import Fetcher, FetchError
 from octavo.kit.git_http import GuardedPool
-from octavo.kit.tls import outgoing_tls
-from octavo.settings import load
+from octavo.kit.metrics import Metrics
+from octavo.kit.tls import certificate_days, outgoing_tls
+from octavo.settings import Settings, load
 
 
 def _name(text: str) -> x509.Name:
@@ -68,6 +72,10 @@ class _Answering(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", "5")
         self.end_headers()
         self.wfile.write(b"works")
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -125,3 +133,40 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "odd.pem"))
     with pytest.raises(Unavailable, match="SSL_CERT_FILE"):
         outgoing_tls()
+
+
+def test_traces_are_sent_to_whom_it_vouches_for(
+    company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, host = company
+    monkeypatch.setenv("SSL_CERT_FILE", str(root))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"https://{host}")
+    metrics = Metrics()
+    begin_traces(metrics)
+    span = tracing.start("a request", "server")
+    assert span is not None
+    span.end()
+    tracing.end()
+    assert 'octavo_spans_total{outcome="sent"} 1.0' in metrics.text().decode()
+
+
+def test_a_check_says_how_long_certificates_are_good(
+    company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, host = company
+    settings = Settings(url=f"https://{host}", sites_url="http://127.0.0.1:1")
+    ((part, works, told),) = diagnosis._certificates(settings)
+    assert (part, works) == ("certificates", False) and "issuer" in told
+    monkeypatch.setenv("SSL_CERT_FILE", str(root))
+    outgoing_tls.cache_clear()
+    assert 0 < certificate_days("127.0.0.1", int(host.rpartition(":")[2]), 5) < 0.1
+    assert diagnosis._certificates(settings) == [
+        ("certificates", False, "127.0.0.1: good for 0 more days, and not renewed")
+    ]
+    monkeypatch.setattr(diagnosis, "_RENEWED", 0)
+    assert diagnosis._certificates(settings) == [("certificates", True, "127.0.0.1: good for 0 days")]
+    away = Settings(url="https://127.0.0.1:1", sites_url="http://127.0.0.1:2")
+    assert diagnosis._certificates(away) == [
+        ("certificates", True, "127.0.0.1: cannot be looked at from here")
+    ]
+    assert diagnosis._certificates(Settings()) == []

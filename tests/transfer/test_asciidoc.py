@@ -78,7 +78,7 @@ Words
 
 include::nothing.adoc[]
 
-stem:[x] and kbd:[Ctrl+C] footnote:[Said below.]
+stem:[sqrt(x) < 2] and latexmath:[\\beta] and kbd:[Ctrl+C] footnote:[Said below.]
 """,
 }
 
@@ -116,6 +116,7 @@ def test_blocks():
     assert "<summary>Opens</summary>" in steps and "| 1   | `2` |" in steps
     assert "* [x] done\n* [ ] open" in steps
     assert "> Words" in steps and "Ada" in steps
+    assert "$$\\sqrt{ x } < 2$$ and $$\\beta$$" in steps
     assert "<kbd>Ctrl</kbd>" in steps and "Said below." in steps
     assert "Unresolved" not in steps
     told = problems(made)

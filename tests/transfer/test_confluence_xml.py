@@ -65,7 +65,7 @@ def test_a_space():
         "[Second page](second-page.md)", "Kept", "| 1   | `OK` |",
     ):  # fmt: skip
         assert part in home, (part, home)
-    assert text(made, "second-page.md") == "---\nlabels:\n- howto\n---\n\n# Second page\n\nTwo\n"
+    assert text(made, "second-page.md") == "---\ntags:\n- howto\n---\n\n# Second page\n\nTwo\n"
     assert [(path, code) for path, _, code in problems(made)] == [
         ("entities.xml", "comments_left_out"), ("AC/Acme Home", "unknown_component"), ("AC/Acme Home", "broken_link"),
     ]  # fmt: skip
@@ -89,6 +89,15 @@ BOMB = '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n<hiber
 def test_what_is_no_export_is_refused(export):
     with pytest.raises(SourceError, match=r"entities\.xml"):
         brought({"entities.xml": export})
+
+
+def test_wiki_markup_is_shown_as_it_is():
+    old = page(1, "A", "h1. Old <b>\n* x").replace(
+        '<property name="body">', '<property name="bodyType">0</property><property name="body">'
+    )
+    made = brought({"entities.xml": f"<hibernate-generic>{old}</hibernate-generic>"})
+    assert text(made, "a.md") == "# A\n\n```\nh1. Old <b>\n* x\n```\n"
+    assert problems(made) == [("A", 0, "format_left_out")]
 
 
 def test_pages_that_are_above_each_other_come():

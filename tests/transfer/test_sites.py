@@ -79,3 +79,52 @@ def test_hostile_navigation_ends():
         }
     )
     assert len(tree(made)) == 2
+
+
+def test_the_tree_and_titles_of_doxygen():
+    def page(title, body):
+        return (
+            f'<html><head><title>Acme: {title}</title></head><body><div class="header"><div class="headertitle"><div class="title">{title}'
+            f'<div class="ingroups"><a href="g.html">Group</a></div></div></div></div><div class="contents">{body}</div></body></html>'
+        )
+
+    members = (
+        '<table class="memberdecls"><tr class="heading"><td colspan="2"><h2><a id="pub"></a>Public</h2></td></tr>'
+        '<tr class="memitem:1"><td>int</td><td><a href="classA.html#x">x</a></td></tr><tr class="separator:1"><td colspan="2">&#160;</td></tr></table>'
+    )
+    made = brought(
+        {
+            "index.html": page("Acme", "<p>Hello</p>"),
+            "g.html": page("Group", '<h1>First words</h1><table><tr><th>A</th><th>B</th></tr><tr><td>x</td><td><pre class="fragment">#include &lt;a&gt;</pre></td></tr></table>'),
+            "classA.html": page("A Class Reference", members),
+            "a_8h_source.html": page("a.h Source File", "<p>x</p>"),
+            "navtreedata.js": '/* a */\nvar NAVTREE =\n[\n  [ "Acme", "index.html", [\n    [ "The group", "g.html", "g" ],\n    [ "Away", "index.html#x", null ]\n  ] ]\n];\n',
+            "g.js": 'var g =\n[\n    [ "A", "classA.html", null ]\n];\n',
+        }
+    )  # fmt: skip
+    assert made.kind == "html"
+    # What the navigation does not list comes last, hidden.
+    assert tree(made) == {"Acme": {}, "The group": {"A": {}}, "a.h Source File": {}}
+    assert text(made, "a_8h_source.md").startswith("---\nhidden: true\n")
+    group = text(made, "g.md")
+    assert group.startswith("# Group\n\n## First words\n") and "| x   | `#include <a>` |" in group
+    a = text(made, "classA.md")
+    assert a.startswith("# A Class Reference\n\n## Public") and a.count("<tr>") + a.count("\n| ") <= 3
+
+
+def test_the_tree_of_sphinx_is_what_its_pages_list():
+    def page(title, listed="", more=""):
+        below = f'<div class="toctree-wrapper compound">{listed}</div>' if listed else ""
+        return (
+            f'<html><head><title>{title} — Acme</title></head><body><div class="body" role="main"><h1>{title}</h1>{below}</div>'
+            f'<div class="sphinxsidebar" role="navigation"><h3>Related</h3><ul><li>Previous: <a href="index.html" title="previous chapter">Acme</a></li>{more}</ul></div></body></html>'
+        )
+
+    made = brought(
+        {
+            "index.html": page("Acme", '<p class="caption"><span class="caption-text">Guide</span></p><ul><li class="toctree-l1"><a href="b.html">B</a></li><li class="toctree-l1"><a href="a.html">A</a></li></ul>'),
+            "a.html": page("A", '<ul><li><a href="c.html">C</a></li></ul>', '<li><a href="c.html" rel="next">next</a></li>'),
+            "b.html": page("B"), "c.html": page("C"), "loose.html": page("Loose"),
+        }
+    )  # fmt: skip
+    assert tree(made) == {"Acme": {}, "Guide": {"B": {}, "A": {"C": {}}}, "Loose": {}}

@@ -1,6 +1,7 @@
 /** Reads pages of AsciiDoc, in a process without permissions: what they include is asked for as a request, which whoever
  * started the process answers with a file of the source. One page is asked for at a time. */
 import { Extensions, load, LoggerManager, MemoryLogger, SafeMode } from "@asciidoctor/core";
+import { AsciiMath } from "asciimath-parser";
 
 /** What the paths of a source are below, so that they are taken for addresses. */
 const ROOT = "http://source.invalid/";
@@ -38,6 +39,25 @@ function registry() {
   });
 }
 
+const SIGNS = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+const formulas = new AsciiMath({ display: false });
+
+/** Formulas in AsciiMath as such in LaTeX; what is no such formula, and what listings say, stays. */
+function inLatex(html) {
+  const pattern = /<(pre|code)\b[\s\S]*?<\/\1>|\\\$([\s\S]{1,5000}?)\\\$/g;
+  return html.replace(pattern, (whole, listing, formula) => {
+    if (listing) return whole;
+    try {
+      const said = formulas.toTex(formula.replace(/&(?:lt|gt|amp);/g, (sign) => SIGNS[sign]).trim(), {
+        display: false,
+      });
+      return `\\(${said.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")}\\)`;
+    } catch {
+      return whole;
+    }
+  });
+}
+
 async function read({ path, text, attributes }) {
   const logger = new MemoryLogger();
   LoggerManager.logger = logger;
@@ -62,7 +82,7 @@ async function read({ path, text, attributes }) {
     path: one.getSourceLocation()?.getPath() ?? "",
     line: one.getSourceLocation()?.getLineNumber() ?? 0,
   }));
-  return { title: typeof title === "string" ? title : "", html: String(html), said, messages };
+  return { title: typeof title === "string" ? title : "", html: inLatex(String(html)), said, messages };
 }
 
 export default {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { textsOf } from "./texts.ts";
-import { LANGUAGES } from "./words.ts";
+import { LANGUAGES, t } from "./words.ts";
 
 const sources = import.meta.glob<string>([
   "../**/*.{ts,svelte}",
@@ -20,6 +20,10 @@ const found = Object.values(sources).map(textsOf);
 const texts = new Set(found.flatMap((one) => one.texts));
 const counted = new Set(found.flatMap((one) => one.counted));
 const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();
+
+test("a name does not turn round the sentence that it is in", () => {
+  expect(t("Moved “{title}”", { title: "\u202eend" })).toBe("Moved “end”");
+});
 
 test("there are texts", () => {
   expect(texts.size).toBeGreaterThan(200);

@@ -49,8 +49,14 @@ export function chooseLanguage(tag: string): void {
   location.reload();
 }
 
+/** Signs that turn round what is written behind them; nobody's name may do that to our sentence. */
+const TURNING = /[\u202a-\u202e]/g;
+
 function fill(text: string, values: Values): string {
-  return text.replace(/\{(\w+)\}/g, (place, name) => name in values ? String(values[name]) : place);
+  return text.replace(
+    /\{(\w+)\}/g,
+    (place, name) => name in values ? String(values[name]).replace(TURNING, "") : place,
+  );
 }
 
 /** A text of the interface; `{name}` stands for a value. */

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import ssl
 import time
 from io import BytesIO
 
 from ..errors import OctavoError
 from ..installation import close_context, folders_of, is_disk_full, is_installed, open_context
+from ..kit import tracing
 from ..kit.context import Context
 from ..kit.db import Live, Transaction
 from ..kit.files import open_store
+from ..kit.permits import waiting
 from ..kit.sealing import KEY_FILE, count_by_key
 from ..kit.signing import Signer
 from ..kit.texts import counted
+from ..kit.tls import certificate_days
 from ..runtime import Event, Got, Host, ScriptFailed
 from ..settings import Settings
 from ..studio import find_missing
@@ -24,6 +29,10 @@ _POSTGRESQL = 15
 """The oldest version that is tried."""
 _APART = 5.0
 """Seconds that clocks may differ."""
+_RENEWED = 14
+"""Days before its end by which a certificate that is renewed by itself has been."""
+_ANSWERS = 3.0
+"""Seconds in which a server of one's own has to answer."""
 _LITTLE_ROOM = 5_000_000_000
 """Bytes below which a large disk is nearly full; of a small one, a tenth."""
 
@@ -80,7 +89,44 @@ def check_context(context: Context) -> list[Finding]:
 def _around(settings: Settings) -> list[Finding]:
     """What does not need the data: the app, scripts, the language model, mail."""
     mail = "configured" if settings.smtp_url else "not set: invitations come as links to hand on"
-    return [_app(), _scripts(), _model(settings), ("mail", True, mail)]
+    return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+
+
+def _certificates(settings: Settings) -> list[Finding]:
+    """Whether those of our own addresses are good, and for how long."""
+    said = []
+    for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
+        if address.scheme != "https":
+            continue
+        try:
+            with waiting():
+                days = certificate_days(address.host, address.port or 443, _ANSWERS)
+        except ssl.SSLCertVerificationError as error:
+            return [("certificates", False, f"{address.host}: {error.verify_message}")]
+        except OSError:
+            # The proxy in front may be reached by others alone.
+            said.append(f"{address.host}: cannot be looked at from here")
+            continue
+        if days < _RENEWED:
+            return [
+                ("certificates", False, f"{address.host}: good for {days:.0f} more days, and not renewed")
+            ]
+        said.append(f"{address.host}: good for {days:.0f} days")
+    return [("certificates", True, "; ".join(said))] if said else []
+
+
+def _traces() -> list[Finding]:
+    """Whether the collector that the environment names is there."""
+    try:
+        collector = tracing.find_collector()
+        if collector is None:
+            return []
+        with waiting(), socket.create_connection(collector, timeout=_ANSWERS):
+            return [("traces", True, f"sent to {collector[0]}:{collector[1]}")]
+    except OctavoError as error:
+        return [("traces", False, error.message)]
+    except OSError as error:
+        return [("traces", False, f"their collector does not answer: {error.strerror or error}")]
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from ..content import main_state
+from ..access import Can, act_for, first_administrator, site_access
+from ..content import list_pages, main_state
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
 from ..core.problems import Problem
 from ..core.yaml_text import YamlError
-from ..errors import BadRequest
+from ..errors import BadRequest, Conflict
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import get_organization
 from ..sites import (
     MAX_DEPTH,
+    CreateRedirect,
     arrange_site,
+    create_redirect,
     create_site,
     describe_site,
+    find_parts,
     find_site_by_docs_source,
     get_site,
     list_all_sites,
@@ -76,8 +82,10 @@ def bring_source(
     progress: Progress = lambda done, total: None,
     kind: str | None = None,
     whole: bool = False,
+    several: bool = True,
 ) -> Brought | BroughtSite:
-    """Imports a source: where it has a ``docs.yaml`` as the site that this describes, else as one new space.
+    """Imports a source: where it has a ``docs.yaml`` as the site that this describes, where it has several versions or
+    languages and ``several`` as a site with these as its variants, else as one new space.
 
     The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
     ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``: each space
@@ -89,17 +97,17 @@ def bring_source(
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
-    with opened(context, where, kind) as source:
-        if DOCS_PATH not in source.paths() or source.kind != "octavo":
+    with opened(context, where, kind, several) as source:
+        if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
             return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
-        if title is not None:
+        if title is not None and not source.parts:
             raise BadRequest(f"title: {DOCS_PATH} says the titles of its spaces")
-        config = _read(source)
+        config = DocsConfig(title=title, structure=source.structure) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
-        parts = _parts(source, config)
+        parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
         bringing = _Bringing(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
@@ -115,6 +123,9 @@ def bring_source(
             made[key] = done or bring_into(
                 context, part, where, spaces[key], names, None, False, None, progress, whole
             )
+        for entry in source.structure:
+            if not entry.default:
+                _lead_old_addresses(context, site_id, entry.key, spaces[entry.key], parts[entry.key])
     with context.db.write() as tx:
         if publish:
             set_published(tx, site_id, True)
@@ -122,6 +133,33 @@ def bring_source(
         address = published_url(context.settings.sites_url, get_organization(tx, organization_id), row)
     known_here = {id: spaces[key] for id, key in guessed.items()}
     return BroughtSite(site_id, address if row.published else None, made, known_here, config.problems)
+
+
+_MAX_LED = 2_000
+"""Old addresses that are led for each variant."""
+
+
+def _lead_old_addresses(context: Context, site_id: str, key: str, space_id: str, source: Source) -> None:
+    """Has the addresses that pages of a variant had lead to where they are in the site. What is led from there already
+    stays. The space has redirects of its own, which hold below it."""
+    with context.db.write() as tx:
+        row = get_site(tx, site_id)
+        user = first_administrator(tx, row.organization_id)
+        if user is None:
+            return
+        access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
+        shown = find_parts(tx, site_id)[key]
+        pages = {
+            page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path
+        }
+        for address, path in list(source.addresses.items())[:_MAX_LED]:
+            if address and path in pages:
+                destination = {"kind": "site-page", "siteSpaceId": shown, "pageId": pages[path]}
+                with suppress(msgspec.ValidationError, Conflict):
+                    body = msgspec.convert(
+                        {"source": f"/{address}", "destination": destination}, CreateRedirect
+                    )
+                    create_redirect(tx, context, access, body.source, body.destination)
 
 
 def _read(source: Source) -> DocsConfig:

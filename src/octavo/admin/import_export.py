@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..content import State, main_state, revision_state
 from ..core.addresses import read_address
@@ -92,20 +92,43 @@ def bring(
         return bring_into(context, source, where, space_id, known, title, publish, author, progress, whole)
 
 
+class PreviewedVariant(Struct, rename="camel", omit_defaults=True):
+    """A version or language that becomes a variant of a site. ``path``: what its addresses begin with."""
+
+    title: str
+    page_count: int
+    path: str | None = None
+    language: str | None = None
+    default: bool = False
+
+
 class Previewed(Struct, rename="camel"):
-    """What an import would bring."""
+    """What an import would bring. ``variants``: the versions and languages of a source that has several, of which
+    ``plan`` is the first."""
 
     kind: str
     plan: ImportPlan
     problems: list[Problem]
+    variants: list[PreviewedVariant] | UnsetType = UNSET
 
 
-def preview(context: Context, where: str, kind: str | None = None) -> Previewed:
-    """What importing a source would bring; nothing of it is. Raises BadRequest for one that cannot be read."""
-    with opened(context, where, kind) as source:
-        hosts = app_hosts(context.settings.url)
-        plan, problems = plan_source(source, context.settings.page_size, hosts, lambda: None)
-        return Previewed(source.kind or "octavo", plan, problems)
+def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
+    """What importing a source would bring; nothing of it is. ``several``: with all versions and languages. Raises
+    BadRequest for one that cannot be read."""
+    hosts, size = app_hosts(context.settings.url), context.settings.page_size
+    with opened(context, where, kind, several) as source:
+        plans = {
+            key: plan_source(part, size, hosts, lambda: None)
+            for key, part in (source.parts or {"": source}).items()
+        }
+        plan = next(plan for key, (plan, _) in plans.items() if source.parts.get(key, source) is source)
+        told = Previewed(source.kind or "octavo", plan, [one for _, found in plans.values() for one in found])
+        if source.parts:
+            told.variants = [
+                PreviewedVariant(one.title, plans[one.key][0].page_count, one.path, one.language, one.default)
+                for one in source.structure
+            ]
+        return told
 
 
 def read_known(file: Path) -> dict[str, str]:
@@ -117,8 +140,9 @@ def read_known(file: Path) -> dict[str, str]:
 
 
 @contextmanager
-def opened(context: Context, where: str, kind: str | None = None) -> Iterator[Source]:
-    """A source as people name it, read as what it is, or as ``kind``. Raises BadRequest for one that cannot be read."""
+def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
+    """A source as people name it, read as what it is, or as ``kind``. ``several``: with the versions and languages that
+    it has as its parts. Raises BadRequest for one that cannot be read."""
     fetcher = Fetcher(context.settings.allow_private_fetch)
 
     def allow(url: str) -> str:
@@ -134,7 +158,7 @@ def opened(context: Context, where: str, kind: str | None = None) -> Iterator[So
                 source = convert_file(Path(where), folder)
             else:
                 source = stack.enter_context(open_source(where, allow_url=allow, local=True))
-                source = read_files(source, folder, kind=kind)
+                source = read_files(source, folder, kind=kind, several=several)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
                 raise BadRequest(f"{where}: there is nothing in it to import{left}")

@@ -38,7 +38,7 @@ def _member(call: Call, org: OrgAccess) -> asking.Asker:
     needs=Can.VIEW,
     returns=wire.Answered,
     errors=(400, 503),
-    asks_model=True,
+    waits_for="model",
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answers a question out of the spaces that the caller sees, with the sections that it is from. Without a
@@ -55,7 +55,7 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     returns=wire.AnswerEvent | wire.Done,
     media_type="text/event-stream",
     errors=(400, 503),
-    asks_model=True,
+    waits_for="model",
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     """The same as server-sent events while it is written: each has the whole answer so far."""
@@ -104,7 +104,7 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     returns=wire.AnswerEvent | wire.Done,
     media_type="text/event-stream",
     errors=(503,),
-    asks_model=True,
+    waits_for="model",
     visitors=True,
 )
 def stream_ask_in_site(
@@ -146,7 +146,7 @@ def stream_questions_in_site(
     returns=wire.ResponseEvent | wire.Done,
     media_type="text/event-stream",
     errors=(503,),
-    asks_model=True,
+    waits_for="model",
     visitors=True,
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:

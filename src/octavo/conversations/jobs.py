@@ -54,7 +54,10 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
             waiting = store.list_waiting(tx, organization_id, BATCH)
         if not waiting:
             break
-        found = [find_issues(row.subject, msgspec.json.decode(row.parts, type=list[Part])) for row in waiting]
+        found = []
+        for row in waiting:
+            deadlines.check()
+            found.append(find_issues(row.subject, msgspec.json.decode(row.parts, type=list[Part])))
         texts = [issue.text for issues in found for issue in issues]
         meanings = read_meanings(embedder, texts)
         if meanings is None:
@@ -112,6 +115,7 @@ def _analyse(
         clustering.learn(words)
     begun: dict[str, int] = {}
     for at, (new, _) in enumerate(found):
+        deadlines.check()
         near = clustering.find(counted[at], meanings[at])
         new.cluster_id = near or ids.new_id()
         if near is None:
@@ -140,6 +144,7 @@ def _described(
     again = {row.id for row in conversations}
     clusters = []
     for cluster_id, issues in joined.items():
+        deadlines.check()
         examples = issues[-_EXAMPLES:]
         if len(examples) < _EXAMPLES and clustering.sizes[cluster_id] > len(issues):
             recent = store.list_recent_issues(tx, cluster_id, _EXAMPLES - len(examples))

@@ -270,8 +270,8 @@ class TextCheck:
         """Whether a file that is written so, in the text of ``path``, is neither in the source nor elsewhere."""
         return resolve(written, self._lookup, path).kind not in ("file", "url")
 
-    def _add(self, path: str, line: int, kind: str, message: str) -> None:
-        self._plan.problems.append(Problem(path, line, kind, message))
+    def _add(self, path: str, line: int, code: str, message: str) -> None:
+        self._plan.problems.append(Problem(path, line, code, message))
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:

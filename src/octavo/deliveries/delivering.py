@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..kit import tracing
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -172,9 +173,26 @@ def _drop_old(context: Context, queue: str) -> None:
             log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
 
 
+def _hand_over(context: Context, row: Delivery) -> Result:
+    with tracing.part(
+        f"deliver {row.type}",
+        "producer",
+        {
+            "octavo.delivery.id": row.id,
+            "octavo.delivery.attempt": row.attempts + 1,
+            f"octavo.{row.recipient.kind}.id": row.recipient.id,
+        },
+        causes=[row.trace],
+    ) as span:
+        result = _attempts[row.recipient.kind](context, row)
+        if span is not None and result.problem is not None:
+            span.fail(str(result.answered or "unanswered"))
+        return result
+
+
 def _attempt(context: Context, row: Delivery) -> bool:
     """Hands over one event and notes what became of it; whether the next one is worth an attempt now."""
-    result = _attempts[row.recipient.kind](context, row)
+    result = _hand_over(context, row)
     problem = None if result.problem is None else result.problem[:2000].replace("\0", "")
     status, next_at = "success", None
     if problem is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..kit import ids
+from ..kit import ids, tracing
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
@@ -32,7 +32,7 @@ class Recipient(NamedTuple):
 
 class Delivery(Struct, frozen=True):
     """``previous`` is sealed. ``answered``: the HTTP status of the last attempt, where there was one; moments are
-    milliseconds."""
+    milliseconds; ``trace``: what caused the event."""
 
     number: int
     id: str
@@ -53,6 +53,7 @@ class Delivery(Struct, frozen=True):
     logs: list[LogLine]
     created_at: int
     attempted_at: int | None
+    trace: str | None = None
 
 
 _PLAIN = Delivery.__struct_fields__[3:]
@@ -93,9 +94,9 @@ def insert(
     moment = now()
     tx.run(
         f"""INSERT INTO deliveries (id, {recipient.kind}_id, installation_id, organization_id, queue, place_kind,
-             place_id, type, event, previous, status, next_at, error, logs, created_at)
+             place_id, type, event, previous, status, next_at, error, logs, created_at, trace)
            VALUES (:id, :recipient, :installation, :org, :queue, :kind, :place, :type, :event, :previous, :status,
-             :next, :error, :logs, :at)""",
+             :next, :error, :logs, :at, :trace)""",
         id=id,
         recipient=recipient.id,
         installation=installation_id,
@@ -111,6 +112,7 @@ def insert(
         error=error,
         logs=msgspec.json.encode(logs or []).decode(),
         at=moment,
+        trace=tracing.cause(),
     )
 
 

@@ -19,6 +19,7 @@ from ..access import create_integration_token
 from ..core.addresses import own_address, write_authority
 from ..deliveries import LogLine
 from ..errors import NotFound
+from ..kit import tracing
 from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -160,16 +161,17 @@ def invoke(
     if tunnel is not None and (tunnel.all or organization_id == integration.organization_id):
         return _through_tunnel(context, tunnel.url, handed, done, seconds)
     key = f"{integration.id}:{integration.version}:{installation.id if installation else ''}"
-    return _host(context.settings.integration_processes).run(
-        key,
-        lambda: _read_script(context, integration),
-        handed,
-        fetch_for(context.settings.url, context.settings.allow_private_fetch),
-        done,
-        owner=(organization_id, key),
-        seconds=seconds,
-        wait=wait,
-    )
+    with tracing.part("run script", attributes={"octavo.integration.id": integration.id}):
+        return _host(context.settings.integration_processes).run(
+            key,
+            lambda: _read_script(context, integration),
+            handed,
+            fetch_for(context.settings.url, context.settings.allow_private_fetch),
+            done,
+            owner=(organization_id, key),
+            seconds=seconds,
+            wait=wait,
+        )
 
 
 def _redacted(text: str, hidden: list[str]) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from . import deadlines
+from . import deadlines, tracing
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +42,15 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     limits = [str(math.ceil(bound)) for bound in bounds]
     command = [sys.executable, "-P", "-m", "octavo.kit.bare", *limits, module, str(folder), *arguments]
     try:
-        done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
-            command,
-            cwd=folder,
-            env=environment,
-            timeout=deadlines.remaining(bounds.seconds),
-            capture_output=True,
-            check=False,
-        )
+        with tracing.part(f"process {module}"):
+            done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
+                command,
+                cwd=folder,
+                env=environment,
+                timeout=deadlines.remaining(bounds.seconds),
+                capture_output=True,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         log.warning("took too long", extra={"program": module, "seconds": bounds.seconds})
         return False

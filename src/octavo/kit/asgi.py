@@ -44,13 +44,13 @@ from ..errors import (
     UriTooLong,
 )
 from ..settings import Network
-from . import logs
+from . import logs, tracing
 from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
 from .metrics import Metrics, RequestMeter
 from .owners import Owner
 from .permits import compute
-from .proxies import address_key, client_address
+from .proxies import address_key, client_address, is_within
 from .routing import Routes, split_path
 from .shares import SharedThreads
 
@@ -70,6 +70,9 @@ QUEUE_SECONDS = 30.0
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
+_UNTRACED = frozenset({"healthz", "readyz", "metrics"})
+"""What is asked all the time, and says nothing."""
+_SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -149,7 +152,8 @@ class Request:
 
     ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
     ``method`` of a HEAD is GET, and ``is_head`` says so. ``name`` is what metrics and the access log call the request by; handlers may
-    change it.
+    change it. ``shows_path``: whether the path holds no secret; None where nobody has said. ``span``: where there are
+    traces, that of this request.
     """
 
     __slots__ = (
@@ -170,6 +174,8 @@ class Request:
         "path",
         "query_string",
         "segments",
+        "shows_path",
+        "span",
     )
 
     def __init__(
@@ -198,6 +204,8 @@ class Request:
         self.parameters: dict[str, str] = {}
         self.query_string = b""
         self.name = "unknown"
+        self.shows_path: bool | None = None
+        self.span: tracing.Span | None = None
 
     @property
     def owner(self) -> Owner:
@@ -272,6 +280,9 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     owner of which too many wait, and OutOfReach when none is free for ``QUEUE_SECONDS``: what all of them wait for may
     take long, and who asks is to hear something."""
     given_up = False
+    span = tracing.current()
+    if span is not None:
+        function = span.in_turn(function)
 
     def give_up() -> None:
         nonlocal given_up
@@ -387,7 +398,8 @@ class Edge:
     ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
     ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
     counts them otherwise. ``pool`` runs what is no coroutine; ``closing`` is called when the server stops.
-    ``owner_of`` says in whose turn a request is answered; unless it is given, in that of its address.
+    ``owner_of`` says in whose turn a request is answered; unless it is given, in that of its address. ``tracers``: whose
+    requests continue the traces that they name.
     """
 
     def __init__(
@@ -402,6 +414,7 @@ class Edge:
         owner_of: Callable[[Request], Owner] | None = None,
         preflight: Mapping[str, str] | None = None,
         proxies: Sequence[Network] = (),
+        tracers: Sequence[Network] = (),
         query_limit: int,
         limiter: RateLimiter | None = None,
         closing: Sequence[Callable[[], None]] = (),
@@ -415,6 +428,7 @@ class Edge:
         self._headers = dict(headers)
         self._preflight = dict(preflight or {})
         self._proxies = list(proxies)
+        self._tracers = list(tracers)
         self._query_limit = query_limit
         self._limiter = limiter
         self._closing = closing
@@ -440,7 +454,7 @@ class Edge:
         sent: Callable[[], None] | None = None
         logs.bind(request_id=request.id)
         try:
-            answer = await self._answer(scope, request)
+            answer = await self._answer(scope, request, started)
             sent = answer.sent
             if answer.stream is not None and method != "HEAD":
                 answer = await self._begin(request, answer, answer.stream)
@@ -453,11 +467,18 @@ class Edge:
             answer = self._refuse(internal_error(request.id))
         extensions = scope.get("extensions")
         whole = extensions.get(WHOLE) if extensions else None
+        if request.span is not None and answer.pushed is not None:
+            # What is pushed may go on for hours.
+            self._end_span(request, request.span, method, answer.status)
+            request.span = None
+        status = 0
         try:
             status = await self._send(request, answer, method == "HEAD", send, whole)
         finally:
             if sent is not None:
                 sent()
+            if request.span is not None:
+                self._end_span(request, request.span, method, status)
         seconds = time.perf_counter() - started
         meter = self._meters.get(request.name)
         if meter is None:
@@ -466,7 +487,7 @@ class Edge:
         if access.isEnabledFor(logging.INFO):
             self._write_access(request, method, status, seconds)
 
-    async def _answer(self, scope: Scope, request: Request) -> Answer:
+    async def _answer(self, scope: Scope, request: Request, started: float) -> Answer:
         if len(scope["query_string"]) > self._query_limit:
             raise UriTooLong(f"query: longer than {self._query_limit} bytes")
         if scope["query_string"].count(b"&") >= MAX_PARAMETERS:
@@ -486,6 +507,8 @@ class Edge:
             message = f"{request.method} is not possible here. Allowed: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
+        if tracing.are_on() and request.name not in _UNTRACED:
+            self._begin_span(scope, request, started)
         if self._limiter is not None:
             self._limiter.count(address_key(request.client))
         if request.method == "HEAD":
@@ -493,6 +516,53 @@ class Edge:
         if on_loop:
             return await answer(request)  # type: ignore[misc,no-any-return]
         return await in_turn(self._pool, request.owner, answer, request)  # type: ignore[arg-type]
+
+    def _begin_span(self, scope: Scope, request: Request, started: float) -> None:
+        """The span of a request begins. Whoever reaches a public port may name a trace: it becomes a link, so that it
+        can be found, and decides nothing, least of all whether this one is kept."""
+        named = {
+            name: request.headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in request.headers
+        }
+        peer = scope["client"][0] if scope.get("client") else ""
+        continues = bool(named and self._tracers) and is_within(str(peer), self._tracers)
+        span = request.span = tracing.start(
+            f"{request.method} {request.path}",
+            "server",
+            {
+                "http.request.method": request.method,
+                "http.route": request.path,
+                "url.scheme": str(scope.get("scheme", "http")),
+                "octavo.operation": request.name,
+                "octavo.request.id": request.id,
+            },
+            parent=named if continues else None,
+            causes=[] if continues else [named.get("traceparent")],
+            began=started,
+        )
+        if span is not None:
+            span.enter()
+            logs.bind(request_id=request.id, trace_id=span.trace_id)
+
+    @staticmethod
+    def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
+        """``status``: 0 where the answer could not be sent."""
+        if span.is_recorded:
+            if request.path.endswith("*}"):
+                # What is below the addresses of sites has its own names.
+                span.rename(f"{method} {request.name}")
+                span.note("octavo.operation", request.name)
+            if request.shows_path:
+                span.note("url.path", "/" + "/".join(request.segments)[:_SHOWN_PATH])
+            if status:
+                span.note("http.response.status_code", status)
+            if status >= 500 or not status:
+                span.fail(str(status or "disconnected"))
+            if request.was_in_turn and request.owner[0]:
+                span.note("octavo.organization.id", request.owner[0])
+        span.leave()
+        span.end()
 
     async def _run(
         self,
@@ -532,9 +602,9 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may hold secrets (signed links): only those of pages are written out.
+        # Paths may hold secrets (signed links, keys of share links): only those of pages without are written out.
         path = request.path
-        if path.endswith("*}"):
+        if path.endswith("*}") and request.shows_path is not False:
             path = "/" + "/".join(request.segments)
         access.info(
             "request",

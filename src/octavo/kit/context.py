@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _ENDPOINTS = 16
+_SERVERS = 8
 """Threads that start when they are needed: nearly all of their time they wait."""
 
 
@@ -37,6 +38,8 @@ class Context:
     """Where models are waited for, by members and visitors."""
     endpoints: SharedThreads = field(init=False)
     """Where visitors wait for integrations."""
+    servers: SharedThreads = field(init=False)
+    """Where members wait for servers elsewhere."""
     scripts: Shares = field(init=False)
     """Threads of requests to the API that wait for integrations."""
     turns: LoopTurns = field(init=False)
@@ -47,6 +50,7 @@ class Context:
             "questions are being answered", self.settings.ask_connections, "octavo-model"
         )
         self.endpoints = SharedThreads("requests wait for integrations", _ENDPOINTS, "octavo-integration")
+        self.servers = SharedThreads("requests wait for other servers", _SERVERS, "octavo-server")
         self.scripts = Shares("requests wait for integrations", max(2, self.settings.threads // 2))
         self.turns = LoopTurns("requests are being answered", max(1, self.settings.connections // 2))
         self.fresh = FreshCache(self.db, _FRESH)

@@ -24,9 +24,11 @@ import msgspec
 from ..errors import OutOfReach, OutOfRoom
 from . import deadlines
 from .owners import NOBODY, current_owner
-from .permits import give_back
+from .permits import pause, without
 from .private_files import close_file
+from .process_turns import ProcessTurns
 from .shares import Busy, Shares
+from .tracing import timed
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -41,6 +43,8 @@ TURN_SECONDS = 10.0
 _LEAST_TURN_SECONDS = 1.0
 """The same for a request that waited so long for a thread already: others would wait behind it."""
 
+_LEAST_PROCESS_SECONDS = 0.1
+"""The same for the turns of processes, where nearly all was waited for that of this one's threads."""
 _THREADS = 1000
 """More than a process has."""
 _LATELY = 0.001
@@ -322,7 +326,7 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._execute = connection.execute  # type: ignore[method-assign,assignment]
+        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         self._connection.executemany(sql, rows)
@@ -356,6 +360,7 @@ class SqliteDatabase(Database):
             close_file(Path(path + suffix))
         self._local = threading.local()
         self._turns = taking_turns("changes are being written", 1)
+        self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
         """The thread that writes."""
         self._all: WeakSet[_Connection] = WeakSet()
@@ -401,6 +406,7 @@ class SqliteDatabase(Database):
         try:
             local = self._reader()
             if local.depth == 0:
+                pause()
                 local.generation = self._count_commits()
                 local.connection.execute("BEGIN")
         except sqlite3.Error as error:
@@ -420,21 +426,27 @@ class SqliteDatabase(Database):
         if self._writing == threading.get_ident():
             raise RuntimeError("a write transaction inside another")
         seconds = turn_seconds()
-        give_back()
-        try:
-            end_turn = self._turns.wait(current_owner(), seconds)
-        except Busy:
-            raise no_turn() from None
-        try:
-            self._writing = threading.get_ident()
-            transaction = yield from self._written(int(seconds * 1000))
-            with self._watcher_lock:
-                self._counted = (0.0, 0)
-        finally:
-            self._writing = None
-            end_turn()
-        for effect in transaction._after_commit:
-            effect()
+        until = time.monotonic() + seconds
+        with without():
+            try:
+                end_turn = self._turns.wait(current_owner(), seconds)
+            except Busy:
+                raise no_turn() from None
+            try:
+                if not self._of_processes.take(max(until - time.monotonic(), _LEAST_PROCESS_SECONDS)):
+                    raise no_turn()
+                try:
+                    self._writing = threading.get_ident()
+                    transaction = yield from self._written(int(seconds * 1000))
+                    with self._watcher_lock:
+                        self._counted = (0.0, 0)
+                finally:
+                    self._writing = None
+                    self._of_processes.give_back()
+            finally:
+                end_turn()
+            for effect in transaction._after_commit:
+                effect()
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
         """``busy_timeout``: milliseconds for which it waits for another process that writes."""
@@ -487,3 +499,4 @@ class SqliteDatabase(Database):
             for connection in self._all:
                 connection.close()
             self._all.clear()
+            self._of_processes.close()

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from .permits import pause
+
 _deadline: ContextVar[float | None] = ContextVar("octavo_deadline", default=None)
 
 
@@ -42,9 +44,11 @@ def remaining(most: float) -> float:
 
 
 def check() -> None:
-    """Raises OutOfTime when the deadline has passed. For every round of a loop that may take long."""
+    """Raises OutOfTime when the deadline has passed, and lets others compute. For every round of a loop that may take
+    long."""
     if remaining(1) == 0:
         raise OutOfTime("the time for this work is over")
+    pause()
 
 
 @contextmanager

@@ -17,13 +17,13 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ..errors import OctavoError
-from . import deadlines
+from . import deadlines, tracing
 from .tls import outgoing_tls
 
 if TYPE_CHECKING:
@@ -115,11 +115,13 @@ class Fetcher:
     """Safe to share between threads; keeps no connection between fetches.
 
     ``allowed``: comma-separated ``host:port`` that may be reached although private
-    (the setting ``allow_private_fetch``).
+    (the setting ``allow_private_fetch``). ``tells_trace``: whom it asks is told which trace the request is part of,
+    which is for those alone that an organization or whoever runs the installation named.
     """
 
-    def __init__(self, allowed: str = "") -> None:
+    def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
         self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
+        self._tells_trace = tells_trace
 
     def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> Target:
         """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
@@ -158,10 +160,16 @@ class Fetcher:
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
-        target = self.check_url(url, deadline - time.monotonic())
+        target, tells_trace = self.check_url(url, deadline - time.monotonic()), self._tells_trace
         for _ in range(limits.redirects + 1):
             answer = self._fetch_once(
-                target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
+                target,
+                method=method,
+                headers=sent,
+                body=body,
+                limits=limits,
+                deadline=deadline,
+                tells_trace=tells_trace,
             )
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or location is None or not limits.follow:
@@ -177,6 +185,7 @@ class Fetcher:
                 target.port,
             ):
                 sent = {k: v for k, v in sent.items() if k.lower() in _HARMLESS_HEADERS}
+                tells_trace = False
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
                 sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
@@ -199,7 +208,13 @@ class Fetcher:
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
         target = self.check_url(url, deadline - time.monotonic())
         with self._open(
-            target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
+            target,
+            method=method,
+            headers=sent,
+            body=body,
+            limits=limits,
+            deadline=deadline,
+            tells_trace=self._tells_trace,
         ) as opened:
             yield opened
 
@@ -212,9 +227,16 @@ class Fetcher:
         body: bytes | None,
         limits: Limits,
         deadline: float,
+        tells_trace: bool,
     ) -> Fetched:
         with self._open(
-            target, method=method, headers=headers, body=body, limits=limits, deadline=deadline
+            target,
+            method=method,
+            headers=headers,
+            body=body,
+            limits=limits,
+            deadline=deadline,
+            tells_trace=tells_trace,
         ) as opened:
             return Fetched(target.url, opened.status, opened.headers, b"".join(opened.chunks))
 
@@ -228,6 +250,7 @@ class Fetcher:
         body: bytes | None,
         limits: Limits,
         deadline: float,
+        tells_trace: bool,
     ) -> Iterator[Streamed]:
         import httpcore
         import httpx
@@ -246,9 +269,19 @@ class Fetcher:
         )
         try:
             with (
+                _traced(method, target) as span,
                 httpcore.ConnectionPool(outgoing_tls(), network_backend=backend) as pool,
-                pool.stream(method, address, headers=list(sent.items()), content=body) as response,
+                pool.stream(
+                    method,
+                    address,
+                    headers=[*sent.items(), *(tracing.headers_of(span) if tells_trace else {}).items()],
+                    content=body,
+                ) as response,
             ):
+                if span is not None:
+                    span.note("http.response.status_code", response.status)
+                    if response.status >= 400:
+                        span.fail(str(response.status))
                 found = httpx.Headers(response.headers)
                 chunks = _decoded(response.iter_stream(), found.get("content-encoding", "identity"))
                 yield Streamed(response.status, found, _limited(chunks, target.host, limits))
@@ -258,6 +291,15 @@ class Fetcher:
             raise FetchError(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
             raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+
+
+def _traced(method: str, target: Target) -> AbstractContextManager[tracing.Span | None]:
+    """The span of a request to a server. Its address and headers may hold secrets, so the server alone is named."""
+    return tracing.part(
+        method,
+        "client",
+        {"http.request.method": method, "server.address": target.host, "server.port": target.port},
+    )
 
 
 def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from obstore.store import LocalStore, S3Store
 
 from ..core.addresses import own_address, read_address
 from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
+from . import tracing
 from .clock import now
 from .private_files import make_private_tree, synchronise
 from .signing import Signer
@@ -141,7 +142,8 @@ class FileStore:
             blob = Blob(digest.hexdigest(), size)
             if self.find_size(blob.hash) != size:
                 spool.seek(0)
-                obstore.put(self._store, _key(blob.hash), spool)
+                with self._asking("put file"):
+                    obstore.put(self._store, _key(blob.hash), spool)
             self._sync(blob.hash)
         return blob
 
@@ -153,9 +155,13 @@ class FileStore:
         for part in (path, path.parent, self._folder):
             synchronise(part)
 
+    def _asking(self, what: str) -> AbstractContextManager[object]:
+        """Where files are kept elsewhere, asking for one is a part of a trace."""
+        return nullcontext() if self._s3 is None else tracing.part(what, "client")
+
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""
-        with _store_errors():
+        with _store_errors(), self._asking("get file"):
             if start == 0 and end is None:
                 found = obstore.get(self._store, _key(hash))
             elif end is None:
@@ -170,7 +176,7 @@ class FileStore:
 
     def find_size(self, hash: str) -> int | None:
         try:
-            with _store_errors():
+            with _store_errors(), self._asking("look for file"):
                 return obstore.head(self._store, _key(hash))["size"]
         except NotFound:
             return None
@@ -181,7 +187,7 @@ class FileStore:
     def delete(self, hash: str) -> None:
         """Gone afterwards, whether it was there or not."""
         try:
-            with _store_errors():
+            with _store_errors(), self._asking("delete file"):
                 obstore.delete(self._store, _key(hash))
         except NotFound:
             pass

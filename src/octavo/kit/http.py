@@ -25,6 +25,7 @@ from ..errors import (
     Unauthorized,
 )
 from ..settings import parse_networks
+from . import tracing
 from .asgi import (
     QUEUE_SECONDS,
     Action,
@@ -116,6 +117,15 @@ def _place(parameters: Mapping[str, str]) -> str:
     return next(iter(parameters.values()), "")
 
 
+def _note_place(span: tracing.Span, call: Call) -> None:
+    """What a call was about, by ids: what else is in paths may be secret."""
+    if call.organization_id:
+        span.note("octavo.organization.id", call.organization_id)
+    for name, value in call.path_parameters.items():
+        if name.endswith("Id"):
+            span.note(f"octavo.{name.removesuffix('Id').lower()}.id", value)
+
+
 def _body_decoder(operation: Operation) -> BodyDecoder:
     return msgspec.json.Decoder(operation.body) if operation.takes_json else None
 
@@ -188,6 +198,8 @@ class Dispatcher:
             try:
                 return await self._answer_in_turn(request, call, decoder)
             finally:
+                if request.span is not None:
+                    _note_place(request.span, call)
                 # Where nobody asked whose turn it was, nobody waited.
                 if request.was_in_turn and call.organization_id not in ("", request.owner[0]):
                     self._let_in(call)
@@ -196,8 +208,10 @@ class Dispatcher:
 
     async def _answer_in_turn(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
         operation = call.operation
-        if operation.asks_model:
-            return await self._answer_with_model(request, call, decoder)
+        if operation.waits_for is not None:
+            context = self.context
+            pool = context.questions if operation.waits_for == "model" else context.servers
+            return await self._answer_waiting(pool, request, call, decoder)
         if operation.quick:
             # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
             call.on_loop = True
@@ -211,17 +225,17 @@ class Dispatcher:
     def _let_in(self, call: Call) -> None:
         self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
 
-    async def _answer_with_model(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+    async def _answer_waiting(
+        self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
+    ) -> Answer:
         """In threads of their own, of which the place is kept until the answer is sent: for so long that whose it is has
         to be known before, and not from then on."""
-        questions, owner = self.context.questions, request.owner
+        owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
             owner = (call.organization_id, *owner[1:])
-        answer, give_back = await questions.begin(
-            owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic()
-        )
-        return msgspec.structs.replace(answer, threads=questions.threads, sent=give_back)
+        answer, give_back = await pool.begin(owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic())
+        return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
 
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
@@ -246,7 +260,10 @@ class Dispatcher:
             by_agent=call.by_agent,
             ask=self.ask,
         )
-        answer = self.run(asked, self._decoders[operation_id])
+        with tracing.part(operation_id) as span:
+            answer = self.run(asked, self._decoders[operation_id])
+            if span is not None:
+                _note_place(span, asked)
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
@@ -504,6 +521,7 @@ def api_edge(
         preflight=_PREFLIGHT,
         owner_of=dispatcher.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
         closing=closing,
     )

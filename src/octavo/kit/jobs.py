@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import NotFound
+from . import tracing
 from .clock import now
 from .db import Database, Transaction
 from .ids import new_id
@@ -148,8 +149,8 @@ def enqueue(
     moment = now()
     due = moment if run_at is None else run_at
     tx.run(
-        "INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)"
-        " VALUES (:id, :kind, :organization, :state, :payload, :key, :run_at, :now)"
+        "INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at, trace)"
+        " VALUES (:id, :kind, :organization, :state, :payload, :key, :run_at, :now, :trace)"
         " ON CONFLICT (unique_key) DO NOTHING",
         id=new_id(),
         kind=kind,
@@ -159,6 +160,7 @@ def enqueue(
         key=key,
         run_at=due,
         now=moment,
+        trace=tracing.cause(),
     )
     tx.after_commit(wake)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import smtplib
+import ssl
 from collections.abc import Mapping
 from email.message import EmailMessage
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from ..core.addresses import read_address
+from ..core.addresses import Address, read_address
 from ..errors import Unavailable
 from ..settings import Settings
+from . import tracing
 from .allowances import DAY, count_more, key_of, spend
 from .db import Transaction
 from .tls import outgoing_tls
@@ -54,17 +56,22 @@ def send(
     message.set_content(text)
     tls = outgoing_tls()
     try:
-        connection = (
-            smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
-            if parts.scheme == "smtps"
-            else smtplib.SMTP(parts.host, parts.port or 587, timeout=_SECONDS)
-        )
-        with connection:
-            connection.ehlo()
-            if parts.scheme == "smtp" and connection.has_extn("starttls"):
-                connection.starttls(context=tls)
-            if parts.username:
-                connection.login(unquote(parts.username), unquote(parts.password or ""))
-            connection.send_message(message)
+        with tracing.part("send mail", "client", {"server.address": parts.host}):
+            _send(parts, tls, message)
     except (OSError, smtplib.SMTPException) as error:
         raise Unavailable(f"mail through {parts.host}: {error}") from None
+
+
+def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage) -> None:
+    connection = (
+        smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
+        if parts.scheme == "smtps"
+        else smtplib.SMTP(parts.host, parts.port or 587, timeout=_SECONDS)
+    )
+    with connection:
+        connection.ehlo()
+        if parts.scheme == "smtp" and connection.has_extn("starttls"):
+            connection.starttls(context=tls)
+        if parts.username:
+            connection.login(unquote(parts.username), unquote(parts.password or ""))
+        connection.send_message(message)

@@ -92,6 +92,12 @@ class Metrics:
             "Views, searches and clicks of visitors that were not counted",
             registry=registry,
         )
+        self._spans = Counter(
+            "octavo_spans",
+            "Spans of traces: sent, dropped (too many waited), failed (the collector did not take them)",
+            ("outcome",),
+            registry=registry,
+        )
         self._blocks = Counter(
             "octavo_blocks_failed",
             "Blocks of pages that were shown as plain text, because our own code failed at them",
@@ -133,6 +139,9 @@ class Metrics:
 
     def count_dropped_events(self, count: int) -> None:
         self._dropped_events.inc(count)
+
+    def count_spans(self, outcome: str, count: int) -> None:
+        self._spans.labels(outcome).inc(count)
 
     def count_failed_blocks(self, stage: str, count: int) -> None:
         self._blocks.labels(stage).inc(count)

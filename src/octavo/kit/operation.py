@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .outbox import Position
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+WaitsFor = Literal["model", "server"]
 Handler = Callable[..., Any]
 _H = TypeVar("_H", bound=Handler)
 
@@ -109,8 +110,8 @@ class Operation:
     """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
     yields: tuple[str, ...] = ()
     """Scopes that a token needs besides that of the operation."""
-    asks_model: bool = False
-    """Whether it waits for a language model, as long as that takes: in threads that organizations share."""
+    waits_for: WaitsFor | None = None
+    """What it waits for, as long as that takes: in threads that organizations share."""
     scripts: bool = False
     """Whether the scripts of integrations may call it whatever their scopes."""
     agents: AgentScope | None = None
@@ -259,7 +260,7 @@ class Area(Struct, frozen=True):
         other_media: tuple[str, ...] = (),
         browsed: bool = False,
         yields: tuple[str, ...] = (),
-        asks_model: bool = False,
+        waits_for: WaitsFor | None = None,
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
@@ -273,8 +274,8 @@ class Area(Struct, frozen=True):
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
         as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
-        that reads content for links to content, the scope that writes for keys. ``asks_model``: it waits for a language
-        model. ``visitors``: visitors of a site may call it; what they get as a proof is the other type of the union that the
+        that reads content for links to content, the scope that writes for keys. ``waits_for``: what it waits for,
+        a language model or a server elsewhere. ``visitors``: visitors of a site may call it; what they get as a proof is the other type of the union that the
         handler takes. ``scripts``: the scripts of integrations may call it whatever their scopes, because the public
         description says so. ``agents``: what a person grants an agent that may call it. Raises DeclarationError when something does not fit together.
         """
@@ -346,7 +347,7 @@ class Area(Struct, frozen=True):
                 refuses_unread=extension and not self.lenient,
                 browsed=browsed,
                 yields=yields,
-                asks_model=asks_model,
+                waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
             )

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from . import deadlines, jobs
+from . import deadlines, jobs, tracing
 from .clock import now
 from .context import Context
 from .db import Database, RetryTransaction, Transaction, json_list
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """``payload``: ids and a version number; ``created_at``: milliseconds."""
+    """``payload``: ids and a version number; ``created_at``: milliseconds; ``trace``: what caused it."""
 
     id: int
     type: str
@@ -40,6 +40,7 @@ class Event(NamedTuple):
     space_id: str | None
     payload: dict[str, Any]
     created_at: int
+    trace: str | None = None
 
 
 Handler = Callable[[Transaction, Event], None]
@@ -70,7 +71,7 @@ def read_position(text: str) -> Position | None:
     return Position(last, tuple(missing))
 
 
-_COLUMNS = "id, type, organization_id, space_id, payload, created_at"
+_COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 
 
@@ -89,13 +90,14 @@ def emit(
 ) -> None:
     """Adds an event to the transaction; consumers of this process wake once it commits."""
     tx.run(
-        "INSERT INTO events (type, organization_id, space_id, payload, created_at)"
-        " VALUES (:type, :organization_id, :space_id, :payload, :now)",
+        "INSERT INTO events (type, organization_id, space_id, payload, created_at, trace)"
+        " VALUES (:type, :organization_id, :space_id, :payload, :now, :trace)",
         type=type,
         organization_id=organization_id,
         space_id=space_id,
         payload=msgspec.json.encode(payload).decode(),
         now=now(),
+        trace=tracing.cause(),
     )
     tx.after_commit(jobs.wake)
 
@@ -247,16 +249,17 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
             upto=upto,
         )
         for event in map(_event, rows):
-            if event.id in failed:
-                organization = event.organization_id
-                jobs.enqueue(
-                    tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
-                )
-                continue
-            try:
-                handler(tx, event)
-            except Exception as error:
-                raise _HandlerFailed(event) from error
+            with tracing.caused_by(event.trace):
+                if event.id in failed:
+                    organization = event.organization_id
+                    jobs.enqueue(
+                        tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
+                    )
+                    continue
+                try:
+                    handler(tx, event)
+                except Exception as error:
+                    raise _HandlerFailed(event) from error
         tx.run("UPDATE event_cursors SET event_id = :upto WHERE consumer = :name", upto=upto, name=name)
         return len(rows)
 
@@ -276,4 +279,4 @@ def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    return Event(row[0], row[1], row[2], row[3], msgspec.json.decode(row[4]), row[5])
+    return Event(row[0], row[1], row[2], row[3], msgspec.json.decode(row[4]), row[5], row[6])

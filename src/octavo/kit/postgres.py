@@ -72,6 +72,7 @@ from .db import (
 from .kept import NOTHING, KeptRows
 from .owners import current_owner
 from .permits import waiting
+from .tracing import timed
 
 T = TypeVar("T")
 log = logging.getLogger("octavo.db")
@@ -113,9 +114,10 @@ class _PostgresTransaction(Transaction):
     def __init__(self, connection: _Connection, caches: dict[Any, Any]) -> None:
         super().__init__(caches)
         self._connection = connection
+        self._ask = timed(connection.execute)
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
-        return self._connection.execute(_statement(sql), parameters)
+        return self._ask(_statement(sql), parameters)
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
@@ -289,13 +291,13 @@ class _KeptRead(Transaction):
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         statement = _statement(sql)
         if isinstance(sql, Live):
-            return self.begin().execute(statement, parameters)
+            return timed(self.begin().execute)(statement, parameters)
         key = (statement, *parameters.items())
         kept = self._kept.find(key)
         if kept is not None:
             self._has_taken = True
             return _Rows(kept)
-        rows = self.begin().execute(statement, parameters).fetchall()
+        rows = timed(self.begin().execute)(statement, parameters).fetchall()
         self._kept.keep(key, rows)
         return _Rows(rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from ..settings import Network
@@ -24,7 +25,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     if not forwarded:
         return found
     for named in reversed(forwarded.split(",")):
-        if not _is_in(found, trusted):
+        if not is_within(found, trusted):
             break
         try:
             found = _plain(str(ip_address(named.strip())))
@@ -62,9 +63,10 @@ def _plain(address: str) -> str:
     return str(mapped) if mapped is not None else address
 
 
-def _is_in(address: str, networks: list[Network]) -> bool:
+def is_within(address: str, networks: Sequence[Network]) -> bool:
+    """Whether an address is one of these; what is no address is none of them."""
     try:
-        known = ip_address(address)
+        known = ip_address(_plain(address))
     except ValueError:
         return False
     return any(known in network for network in networks)

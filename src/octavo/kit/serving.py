@@ -24,6 +24,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from .asgi import WHOLE, Edge
+from .proxies import address_key
 
 log = logging.getLogger("octavo.serving")
 
@@ -38,6 +39,8 @@ _SPARE_FILES = 256
 """Open files beside connections: databases, files being sent, logs."""
 _COPIED = 256 * 1024
 """Bytes of a body up to which copying it behind its head costs less than a second call of the system."""
+_CHOSEN = 64
+"""Connections that are chosen in one go to give way to new ones."""
 _ACCEPTED_AT_ONCE = 16
 """Connections taken up in one go, so that several processes share what waits."""
 
@@ -63,6 +66,8 @@ class Connections:
         self.leaving = False
         self._waiting: dict[_Connection, None] = {}
         """Those without a request, the longest first."""
+        self._chosen: list[_Connection] = []
+        """Those that give way next, the last one first."""
 
     def wait(self, connection: _Connection) -> None:
         """Notes that a connection has no request now."""
@@ -76,14 +81,31 @@ class Connections:
     def add(self, connection: _Connection) -> bool:
         """Takes a new connection up, if need be instead of one without a request; False when all have one."""
         if len(self.open) >= self.bounds.connections:
-            longest = next(iter(self._waiting), None)
-            if longest is None:
+            chosen = self._choose()
+            if chosen is None:
                 return False
             self.ended("dropped")
-            longest.drop()
+            chosen.drop()
         self.open.add(connection)
         self.wait(connection)
         return True
+
+    def _choose(self) -> _Connection | None:
+        """Which of those without a request gives way: the longest of whoever has the most of them, so that who opens
+        many drops their own. Looking through all of them is done once for several."""
+        while self._chosen:
+            if (chosen := self._chosen.pop()) in self._waiting:
+                return chosen
+        groups: dict[str, list[_Connection]] = {}
+        for connection in self._waiting:
+            groups.setdefault(connection.peer, []).append(connection)
+        if not groups:
+            return None
+        largest, *others = sorted(groups.values(), key=len, reverse=True)
+        more = len(largest) - (len(others[0]) if others else 0)
+        equal = [group[0] for group in (largest, *others) if len(group) == len(largest)]
+        self._chosen = (largest[:more] if more else equal)[:_CHOSEN][::-1]
+        return self._chosen.pop()
 
     def remove(self, connection: _Connection) -> None:
         self.open.discard(connection)
@@ -111,6 +133,8 @@ class _Connection(HttpToolsProtocol):
         super().__init__(*arguments)
         self._connections = connections
         self._bounds = connections.bounds
+        self.peer = ""
+        """Whose it is, as far as a connection tells: its address."""
         self._body_most = float(self._bounds.least_rate * _BODY_GRACE)
         self._answer_most = float(self._bounds.least_rate * _ANSWER_GRACE)
         self._head = 0
@@ -125,6 +149,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.peer = address_key(self.client[0]) if self.client else ""
         if not self._connections.add(self):
             self._refuse(503, b"Service Unavailable", "refused")
 

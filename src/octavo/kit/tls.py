@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
+import time
 from functools import cache
 
 import certifi
 
 from ..errors import Unavailable
 
+_DAY = 86_400
+
 FILE, FOLDER = "SSL_CERT_FILE", "SSL_CERT_DIR"
 
 
 @cache
 def outgoing_tls() -> ssl.SSLContext:
-    """Trusts the authorities that browsers trust, and those of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``, such as a
-    company's own. For every kind of outgoing connection. Raises Unavailable where the file cannot be read."""
+    """What every kind of outgoing connection trusts. Raises Unavailable where a file cannot be read."""
+    return trust_outgoing()
+
+
+def trust_outgoing() -> ssl.SSLContext:
+    """A context of its own that trusts the authorities which browsers trust, and those of ``SSL_CERT_FILE`` and
+    ``SSL_CERT_DIR``, such as a company's own. For libraries that change the one they are given. Raises Unavailable
+    where the file cannot be read."""
     context = ssl.create_default_context(cafile=certifi.where())
     file, folder = os.environ.get(FILE), os.environ.get(FOLDER)
     try:
@@ -28,3 +38,14 @@ def outgoing_tls() -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as error:
         raise Unavailable(f"{FILE}: {file} cannot be read as certificates: {error}") from None
     return context
+
+
+def certificate_days(host: str, port: int, seconds: float) -> float:
+    """For how many days the certificate of a server is good. Raises OSError where it does not answer within so many
+    seconds, and SSLCertVerificationError, which is one, where nobody has to trust it."""
+    with (
+        socket.create_connection((host, port), timeout=seconds) as plain,
+        outgoing_tls().wrap_socket(plain, server_hostname=host) as secure,
+    ):
+        ends = (secure.getpeercert() or {})["notAfter"]
+    return (ssl.cert_time_to_seconds(str(ends)) - time.time()) / _DAY

@@ -10,7 +10,7 @@ from . import deadlines
 from .db import Database, Transaction
 
 PAUSE = 0.1
-"""Seconds between two transactions. SQLite's writers in other processes look for their turn about so often."""
+"""Seconds between two transactions: each commit makes whatever processes keep be looked at again."""
 
 
 @contextmanager

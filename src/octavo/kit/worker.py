@@ -15,17 +15,20 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from . import jobs, logs
+from . import jobs, logs, tracing
 from .clock import now
 from .db import Database, Transaction
 from .deadlines import OutOfTime, limited
 from .ids import new_id
 from .jobs import Kind, LeaseLost
 from .owners import done_for
+from .permits import compute_aside
 from .shares import Shares
 
 log = logging.getLogger(__name__)
@@ -40,7 +43,7 @@ one of its own that takes the lock and the interpreter from whoever commits."""
 
 
 class _Run:
-    """A leased job; ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
+    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
     its hold on a thread."""
 
     def __init__(
@@ -50,6 +53,8 @@ class _Run:
         payload: str,
         attempts: int,
         organization: str,
+        run_at: int,
+        trace: str | None,
         give_back: Callable[[], None],
     ) -> None:
         self.id = id
@@ -57,6 +62,8 @@ class _Run:
         self.payload = payload
         self.attempts = attempts
         self.organization = organization
+        self.run_at = run_at
+        self.trace = trace
         self.lease = new_id()
         self.deadline = time.monotonic() + jobs.kinds[kind].seconds
         self.given_up = False
@@ -212,7 +219,7 @@ class Worker:
                 if not places.may_take((organization, kind)):
                     continue
                 row = tx.one(
-                    "SELECT id, payload, attempts FROM jobs WHERE state = 'ready' AND kind = :kind"
+                    "SELECT id, payload, attempts, run_at, trace FROM jobs WHERE state = 'ready' AND kind = :kind"
                     f" AND organization_id = :organization ORDER BY run_at, id LIMIT 1{tx.skip_locked}",
                     kind=kind,
                     organization=organization,
@@ -222,7 +229,8 @@ class Worker:
                     self._turns.remove(kind)
                     self._turns.append(kind)
                     give_back = places.hold((organization, kind))
-                    return _Run(row[0], kind, row[1], row[2] + 1, organization, give_back)
+                    id, payload, attempts, run_at, trace = row
+                    return _Run(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
         return None
 
     # --- leases ---------------------------------------------------------------------------------------
@@ -269,8 +277,9 @@ class Worker:
         try:
             with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
                 try:
-                    with limited(found.deadline - time.monotonic()):
-                        kind.run(self._context, **msgspec.json.decode(found.payload))
+                    with limited(found.deadline - time.monotonic()), _traced(found):
+                        payload = msgspec.json.decode(found.payload)
+                        compute_aside(partial(kind.run, self._context, **payload))
                 except LeaseLost:
                     log.warning("job taken over by another worker")
                 except Exception as error:
@@ -303,6 +312,28 @@ class Worker:
                 extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
                 exc_info=error,
             )
+
+
+@contextmanager
+def _traced(found: _Run) -> Iterator[None]:
+    """The block is a trace of its own, with a link to what caused the job."""
+    span = tracing.start(
+        f"job {found.kind}",
+        "consumer",
+        {
+            "octavo.job.id": found.id,
+            "octavo.job.kind": found.kind,
+            "octavo.job.attempt": found.attempts,
+            "octavo.job.late.seconds": max(0, now() - found.run_at) / 1000,
+            "octavo.organization.id": found.organization,
+        },
+        causes=[found.trace],
+    )
+    if span is None:
+        yield
+        return
+    with logs.bound(trace_id=span.trace_id), tracing.running(span):
+        yield
 
 
 def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:

@@ -136,7 +136,7 @@ class Provider(Struct, frozen=True):
         limits = Limits(size=size, seconds=seconds, redirects=0)
         url = f"{self.url.rstrip('/')}/{path}"
         try:
-            with Fetcher(self.allowed).stream(url, "POST", headers, body, limits) as answer:
+            with Fetcher(self.allowed, tells_trace=True).stream(url, "POST", headers, body, limits) as answer:
                 if answer.status != 200:
                     may_pass = answer.status in (408, 409, 429) or answer.status >= 500
                     said = self._clean(_explain(b"".join(answer.chunks)))

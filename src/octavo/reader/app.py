@@ -88,6 +88,11 @@ def _is_valid(visited: Visited) -> bool:
     return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
 
 
+def _has_open_path(visited: Visited) -> bool:
+    """Whether nobody comes in by what is in the path, as with a share link."""
+    return visited.admission is not None and not visited.admission.key
+
+
 def _cost(visited: Visited) -> int | None:
     return None if _is_personal(visited) else _cost_of_answer(visited)
 
@@ -137,6 +142,7 @@ class Sites:
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
+        request.shows_path = False
         path = _path(request)
         name = host_name(request.header(b"host"))
         alone = _previews(request) or asks(request.query_string)
@@ -149,6 +155,7 @@ class Sites:
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
+            request.shows_path = _has_open_path(kept)
             note_view(self._events, request, kept.made_of)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
@@ -222,6 +229,7 @@ class Sites:
             alone = _previews(request) or asks(request.query_string)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             note_view(self._events, request, visited.made_of)
+            request.shows_path = _has_open_path(visited)
             if visited.made_of is not None:
                 place = "" if site else _site_path(request)
                 self._insiders.let_in(name, visited.made_of.site.organization_id, place)
@@ -234,6 +242,7 @@ class Sites:
 
     async def post(self, request: Request) -> Answer:
         """What is posted to a site. How often, and how much, is known before anything is read."""
+        request.shows_path = False
         route = find_posted(_path(request))
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
@@ -414,6 +423,7 @@ def reader_edge(
         headers=_HEADERS,
         owner_of=sites.owner_of,
         proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),
         closing=[sites.close],

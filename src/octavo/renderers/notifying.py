@@ -86,7 +86,7 @@ def tell_renderers(context: Context, organization_id: str, space_id: str, spec: 
             published_url(settings.sites_url, get_organization(tx, site.organization_id), site)
             for site in sites
         ]
-    fetcher = Fetcher(settings.allow_private_fetch)
+    fetcher = Fetcher(settings.allow_private_fetch, tells_trace=True)
     deaf = [] if not tags else _tell(fetcher, context, tags)
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)

@@ -98,10 +98,17 @@ def gather_uploads(
     return read_files(raw, folder, tick, kind)
 
 
-def read_files(raw: Source, folder: Folder, tick: Tick = lambda: None, kind: str | None = None) -> Source:
-    """Files of whatever kind as one source of our Markdown. Raises SourceError."""
+def read_files(
+    raw: Source,
+    folder: Folder,
+    tick: Tick = lambda: None,
+    kind: str | None = None,
+    several: bool = False,
+) -> Source:
+    """Files of whatever kind as one source of our Markdown. ``several``: with all versions and languages that it has.
+    Raises SourceError."""
     return read_source(
-        raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind
+        raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind, several
     )
 
 

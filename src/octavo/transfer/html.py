@@ -300,6 +300,13 @@ def _fragment(name: str, type: str, nodes: list[Node]) -> Node:
     return {"object": "fragment", "fragment": name, "type": type, "nodes": nodes}
 
 
+def _in_words(node: Node) -> Node:
+    """A listing of one line as words, as it is in a cell."""
+    if node["type"] != "code" or len(node["nodes"]) != 1 or "title" in node["data"]:
+        return node
+    return _block("paragraph", [_text(_plain(node), ("code",))])
+
+
 def _url(url: str) -> dict[str, str]:
     return {"kind": "url", "url": url}
 
@@ -633,7 +640,7 @@ class _Maker:
             values = {}
             for column, cell in zip(columns, row, strict=True):
                 name = values[column] = f"r{number}{column}"
-                inside = self.flow(cell) if cell is not None else []
+                inside = [_in_words(node) for node in self.flow(cell)] if cell is not None else []
                 fragments.append(_fragment(name, "cell", inside or [_block("paragraph", [_text("")])]))
             records[f"r{number}"] = {"orderIndex": f"{number:06d}", "values": values}
         view = {"type": "grid", "columns": columns, "hideHeader": not headed}

@@ -46,7 +46,7 @@ from ..core.pages import Page
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..errors import NotFound
-from ..kit import ids
+from ..kit import deadlines, ids
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import detect_type
@@ -206,6 +206,7 @@ def stage_files(
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
     for read in read_pages(plan, source, context.settings.page_size):
+        deadlines.check()
         head, body = None, None
         if read.text is not None:
             head = read_head(read.text)

@@ -53,8 +53,9 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     f"{_RUNS}/check",
     needs=Can.CREATE_CONTENT,
     returns=ImportSourceCheck,
-    errors=(400, 404),
+    errors=(400, 404, 503),
     extension=True,
+    waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
     """Asks the API of another server which spaces a token reaches there, to choose those that are brought in. Nothing

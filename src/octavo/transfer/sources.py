@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from typing import IO
 
 from ..content import MAX_FILE
+from ..core.docs_config import DocsEntry
 from ..core.paths import MAX_PATH, folders_of, unsafe_path
 from ..core.problems import Problem
 
@@ -41,7 +42,10 @@ class Source:
 
     ``kind``: of which kind the original is that it was made of, empty where its files are as they came. ``origins`` and
     ``lines`` then say of each page which file and lines of the original it was made of, ``addresses`` at which address
-    readers had which page."""
+    readers had which page.
+
+    ``parts``: where the original has several versions or languages, each as a source of its own by its key, this one among
+    them, and ``structure`` what the variants of a site are that they become."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,6 +55,8 @@ class Source:
         self.origins: dict[str, str] = {}
         self.lines: dict[str, list[int]] = {}
         self.addresses: dict[str, str] = {}
+        self.parts: dict[str, Source] = {}
+        self.structure: list[DocsEntry] = []
         self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}
         self._folders: set[str] = set()
         self.total = 0

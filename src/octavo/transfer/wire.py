@@ -24,6 +24,7 @@ class WebsiteSource(Struct, tag="website"):
 SourceKind = Literal[
     "octavo", "markdown", "html", "docusaurus", "mkdocs", "mintlify", "vitepress", "starlight", "nextra", "hugo", "jekyll",
     "github-wiki", "obsidian", "sphinx", "notion", "confluence", "confluence-xml", "antora", "asciidoc",
+    "bookstack", "wikijs", "outline", "docmost", "readme",
 ]  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def _send(context: Context, row: Delivery) -> Result:
     body = msgspec.json.encode(row.event)
     try:
         signed = sign(list(_secrets(context, webhook)), row.id, now() // 1000, body)
-        got = Fetcher(context.settings.allow_private_fetch).fetch(
+        got = Fetcher(context.settings.allow_private_fetch, tells_trace=True).fetch(
             webhook.url,
             "POST",
             {"content-type": "application/json", "user-agent": "Octavo-Webhooks", **signed},

@@ -44,8 +44,10 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   octavo: t("A repository with SUMMARY.md"),
   antora: "Antora",
   asciidoc: "AsciiDoc",
+  bookstack: "BookStack",
   confluence: "Confluence",
   "confluence-xml": "Confluence XML",
+  docmost: "Docmost",
   docusaurus: "Docusaurus",
   "github-wiki": "GitHub Wiki",
   hugo: "Hugo",
@@ -55,9 +57,12 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   nextra: "Nextra",
   notion: "Notion",
   obsidian: "Obsidian",
+  outline: "Outline",
+  readme: "ReadMe",
   sphinx: "Sphinx",
   starlight: "Starlight",
   vitepress: "VitePress",
+  wikijs: "Wiki.js",
 };
 export const sourceOf = (run: ImportRun) => run.source as unknown as Source;
 

@@ -114,10 +114,10 @@ export function resource<T>(key: string, load: () => Promise<T>): Resource<T> {
   return found;
 }
 
-/** Asks anew for all that is kept under keys that begin so. */
+/** Asks anew for all that is shown of what is kept under keys that begin so; for the rest when it is shown next. */
 export function refresh(prefix: string): Promise<unknown> {
   const found = [...kept.values()].filter((one) => one.key.startsWith(prefix));
-  return Promise.allSettled(found.map((one) => one.refresh({ force: true })));
+  return Promise.allSettled(found.map((one) => one.shown ? one.refresh({ force: true }) : one.outdate()));
 }
 
 /** Something happened to all that is kept under keys that begin so; `alone`: to what is kept under this key. */

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from ...core.docs_config import DOCS_PATH
+from ...core.docs_config import DOCS_PATH, DocsEntry
+from ...core.problems import Problem
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH
+from ...spaces import LANGUAGES
 from ..sources import Source, SourceError
 from .asciidoc import ANTORA, ASCIIDOC
 from .confluence_xml import CONFLUENCE_XML
@@ -21,11 +23,23 @@ from .gathering import Add, Tick, gather
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
 from .markdown import front_text
+from .readme import README
 from .sites import SITE
 from .sphinx import SPHINX
 from .tools import PLAIN, TOOLS
+from .wikis import WIKIS
 
-READERS: tuple[Reader, ...] = (CONFLUENCE_XML, ANTORA, *TOOLS, SPHINX, *EXPORTS, ASCIIDOC, SITE)
+READERS: tuple[Reader, ...] = (
+    CONFLUENCE_XML,
+    ANTORA,
+    README,
+    *WIKIS,
+    *TOOLS,
+    SPHINX,
+    *EXPORTS,
+    ASCIIDOC,
+    SITE,
+)
 KINDS = {
     "octavo": "Octavo",
     **{reader.kind: reader.name for reader in READERS},
@@ -62,10 +76,16 @@ def _find(files: Heads) -> tuple[str, str]:
 
 
 def read_source(
-    source: Source, convert: Callable[[Source], Source], add: Add, tick: Tick, kind: str | None = None
+    source: Source,
+    convert: Callable[[Source], Source],
+    add: Add,
+    tick: Tick,
+    kind: str | None = None,
+    several: bool = False,
 ) -> Source:
     """A source as one of our Markdown. ``convert`` makes Markdown of HTML and Word documents; ``kind``: what it is, where
-    that was told. Raises SourceError for a kind that it cannot be."""
+    that was told. ``several``: versions and languages come as parts of what is made; else all but one are left out, and
+    told. Raises SourceError for a kind that it cannot be."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:
@@ -81,9 +101,48 @@ def read_source(
     if reader is None:
         made = _plain(convert(source), add, tick)
     else:
-        made = _gathered(files, reader.lay_out(files, folder), folder, add, tick)
+        layout = reader.lay_out(files, folder)
+        if several and len(layout.variants) > 1:
+            made = _in_parts(files, layout, folder, add, tick)
+        else:
+            layout.problems += layout.left
+            made = _gathered(files, layout, folder, add, tick)
     made.kind = found
+    for part in made.parts.values():
+        part.kind = found
     return made
+
+
+def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
+    """Each variant as a source; what is made is the one that readers begin with."""
+    if layout.close is not None:
+        layout.close()
+    parts: dict[str, Source] = {}
+    structure: list[DocsEntry] = []
+    for variant in layout.variants:
+        part = parts[variant.key] = _gathered(files, variant.lay_out(), folder, add, tick)
+        part.name = layout.title or part.name
+        structure.append(
+            DocsEntry(
+                type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=_language(variant.language),
+                default=variant.default, directory=f"{variant.key}/",
+            )
+        )  # fmt: skip
+    # What is wrong with the source itself is told once.
+    told: set[Problem] = set()
+    for part in parts.values():
+        part.problems = [one for one in part.problems if one not in told]
+        told.update(part.problems)
+    first = next((entry.key for entry in structure if entry.default), structure[0].key)
+    made = parts[first]
+    made.parts, made.structure = parts, structure
+    return made
+
+
+def _language(name: str | None) -> str | None:
+    """A language as a space has it; None where that is none of those."""
+    said = (name or "").lower().replace("_", "-")
+    return next((one for one in (said, said.partition("-")[0]) if one in LANGUAGES), None)
 
 
 def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:

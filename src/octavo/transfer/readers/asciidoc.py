@@ -10,6 +10,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -18,14 +19,16 @@ import msgspec
 from msgspec import Struct
 
 from ...core.problems import Problem
+from ...core.summary import natural_key
 from ...core.yaml_text import YamlError, read_yaml
 from ...errors import Unavailable
 from ...runtime import Event, Got, HostRequest, ScriptFailed, ScriptProcess
-from .form import Entry, Layout, Place
+from .form import Entry, Layout, Place, Variant
 from .heads import Heads, address_of, folder_of
 from .kinds import Reader
 from .markdown import fenced
 from .trees import grow, walk_entries
+from .variants import MAX_VARIANTS, key_of
 
 ENDINGS = (".adoc", ".asciidoc", ".asc")
 SCRIPT = Path(__file__).parents[1] / "dist" / "asciidoc.js"
@@ -205,6 +208,23 @@ def _find_antora(files: Heads) -> str | None:
 
 def _antora(files: Heads, project: str) -> Layout:
     components = _components(files)
+    if len(components) < 2 or len({one.name for one in components}) > 1:
+        return _antora_of(files, components)
+    # Versions of one thing; the newest is what readers begin with.
+    components.sort(key=lambda one: natural_key(one.version), reverse=True)
+    layout = _antora_of(files, components)
+    taken: set[str] = set()
+    layout.variants = [
+        Variant(
+            key=key_of(taken, one.version or f"version-{at}"), title=one.version or "Current", path=None if at == 0 else one.version or "current",
+            default=at == 0, lay_out=partial(_antora_of, files, [one]),
+        )
+        for at, one in enumerate(components[:MAX_VARIANTS])
+    ]  # fmt: skip
+    return layout
+
+
+def _antora_of(files: Heads, components: list[_Component]) -> Layout:
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:

@@ -64,7 +64,7 @@ def _child(element: Any, name: str) -> Any:
 
 
 def _drop(element: Any) -> None:
-    from .exports import _drop as drop
+    from .exports import drop
 
     drop(element)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...kit.icons import icon, is_free
 from .literals import UNKNOWN
+from .magic import figure, html_lines, table_of
 from .markdown import (
     Line,
     Writer,
@@ -38,6 +39,8 @@ def component_block(
     partial = writer.imports.get(name)
     if partial is not None and re.search(r"\.mdx?$", partial):
         return writer.included(partial, number)
+    if writer.dialect.magic and writer.place.include(path := f"custom_blocks/{name}.md", number):
+        return writer.included(path, number)
     made = _BLOCKS.get(name)
     if made is not None:
         return made(writer, name, attributes, inside, number)
@@ -89,7 +92,10 @@ def _hint(writer: Writer, name: str, attributes: Attributes, inside: list[Line],
     if name == "aside" and not attributes:
         return _aside(writer, inside, number)
     kind = (
-        said(attributes, "type", "variant", "kind", "intent", "emojiType") if name in _TYPED_HINTS else name
+        said(attributes, "type", "variant", "kind", "intent", "emojiType", "theme")
+        or callout_kind(said(attributes, "icon"))
+        if name in _TYPED_HINTS
+        else name
     )
     return writer.hint(
         kind.lower() or "note",
@@ -228,12 +234,12 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         target = writer.place.link(href, line) if href else ""
         # A cell holds words; what else is in a card is told as words too.
         text = "<br>".join(
-            _as_html(writer.inline(text.strip().lstrip("-*+ "), n))
+            as_html(writer.inline(text.strip().lstrip("-*+ "), n))
             for text, n in body
             if text.strip() and not text.strip().startswith(("```", "<"))
         )
-        text = text or _as_html(said(given, "description"))
-        title = _as_html(words(said(given, "title"))) or _as_html(words(href))
+        text = text or as_html(said(given, "description"))
+        title = as_html(words(said(given, "title"))) or as_html(words(href))
         link = f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
         rows.append(f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{link}</td></tr>")
     head = (
@@ -243,7 +249,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
     return [(f"{head}{''.join(rows)}</tbody></table>", number)]
 
 
-def _as_html(text: str) -> str:
+def as_html(text: str) -> str:
     """Words of Markdown as HTML in a cell."""
     text = re.sub(r"<(?!/?(?:code|strong|em|a|br|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
     text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
@@ -324,7 +330,33 @@ def _player(writer: Writer, name: str, attributes: Attributes, inside: list[Line
 
 
 def _image(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    if caption := said(attributes, "caption"):
+        source, alt, width = (said(attributes, key) for key in ("src", "alt", "width"))
+        return [(figure(writer, source, alt, caption, width.removesuffix("px"), number), number)]
     return [(made, number)] if (made := _inline_image(writer, attributes, "")) else []
+
+
+def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    """A table whose cells hold Markdown."""
+    joined = "\n".join(text for text, _ in inside)
+    rows = [
+        [cell[1] for cell in re.finditer(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row[1], re.DOTALL)]
+        for row in re.finditer(r"<tr\b[^>]*>(.*?)</tr>", joined, re.DOTALL)
+    ]
+    return table_of(writer, [row for row in rows if row], number) or writer.blocks(inside)
+
+
+def _html_block(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    joined = "\n".join(text for text, _ in inside).strip()
+    given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
+    if not isinstance(given, str):
+        writer.tell(
+            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+        )
+        return []
+    return html_lines(writer, given, number)
 
 
 def _frame(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
@@ -382,9 +414,9 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("Card", "LinkCard", "Tile"), _card),
     **dict.fromkeys(("ParamField", "ResponseField", "Property", "Param"), _field),
     **dict.fromkeys(("CodeBlock", "Code", "DynamicCodeBlock"), _code_block),
-    **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo"), _player),
+    **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo", "Embed"), _player),
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
-    "Frame": _frame, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
+    "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
     "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
@@ -441,6 +473,19 @@ def _icon(writer: Writer, attributes: Attributes, inside: str) -> str:
     return f'<i class="fa-{name}">:{name}:</i>' if name and is_free(name) and icon(name) else ""
 
 
+def _anchor(writer: Writer, attributes: Attributes, inside: str) -> str:
+    href = said(attributes, "href")
+    return f"[{said(attributes, 'label') or inside}]({writer.place.link(href, 0)})" if href else inside
+
+
+def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
+    name = said(attributes, "name")
+    value = writer.place.value(name)
+    if value is None:
+        writer.tell(0, "variable", f"{name[:80]} is only known when somebody reads the page", name)
+    return value if value is not None else f"`{name}`"
+
+
 def _plain(writer: Writer, attributes: Attributes, inside: str) -> str:
     return inside
 
@@ -450,5 +495,5 @@ _INLINE: dict[str, Callable[[Writer, Attributes, str], str]] = {
     "Image": _inline_image, "Img": _inline_image, "ThemedImage": _inline_image, "Badge": _badge, "Tag": _badge, "Icon": _icon,
     "Tooltip": _plain, "Kbd": lambda writer, attributes, inside: f"<kbd>{inside}</kbd>",
     "Code": lambda writer, attributes, inside: f"`{inside}`" if inside else "",
-    "Highlight": _plain, "Term": _plain, "Trans": _plain, "Translate": _plain,
+    "Highlight": _plain, "Term": _plain, "Glossary": _plain, "Anchor": _anchor, "Variable": _variable, "Trans": _plain, "Translate": _plain,
 }  # fmt: skip

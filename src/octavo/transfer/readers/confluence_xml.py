@@ -213,6 +213,9 @@ class _Export:
                 if len(body) > MAX_BODY:
                     self.problems.append(Problem(page.title, 0, "too_large", f"a page of more than {MAX_BODY // 1024**2} MB; its text is left out"))  # fmt: skip
                     body = ""
+                if said.get("bodyType", "").strip() == "0" and body.strip():
+                    self.problems.append(Problem(page.title, 0, "format_left_out", "a page in the markup that Confluence had before its fourth version; its source is shown"))  # fmt: skip
+                    body = f"<pre>{html.escape(body)}</pre>"
                 # The end of what is quoted inside is written so that it does not end what is around.
                 page.body = body.replace("]] >", "]]>")
 
@@ -283,7 +286,7 @@ class _Export:
         if tree is not None:
             _Storage(self, page, place).prepare(tree)
         text = html_of_tree(tree, place, page.title)
-        return with_head(text, {"labels": sorted(set(page.labels))}) if page.labels else text
+        return with_head(text, {"tags": sorted(set(page.labels))}) if page.labels else text
 
 
 class _Storage:
@@ -508,7 +511,7 @@ class _Storage:
 
 
 def _drop(element: Any) -> None:
-    from .exports import _drop as drop
+    from .exports import drop
 
     drop(element)
 

@@ -220,7 +220,7 @@ def _prepare_notion(tree: Any) -> None:
             )
             sign = "".join(icon.itertext()) if icon is not None else ""
             if icon is not None:
-                _drop(icon)
+                drop(icon)
             element.tag = "div"
             element.set("class", f"admonition {callout_kind(sign)}")
         elif element.tag == "div" and "checkbox" in classes:
@@ -236,16 +236,16 @@ def _prepare_notion(tree: Any) -> None:
             element.tag = "div"
             for child in list(element):
                 if child.tag not in ("h1", "table") and "page-title" not in (child.get("class") or ""):
-                    _drop(child)
+                    drop(child)
         elif element.tag == "figure" and "equation" in classes:
             formula = next((one for one in element.iter("annotation")), None)
             if formula is not None:
                 text = formula.text or ""
                 for child in list(element):
-                    _drop(child)
+                    drop(child)
                 element.tag, element.text = "p", f"$${text}$$"
         elif element.tag == "p" and "page-description" in classes and not "".join(element.itertext()).strip():
-            _drop(element)
+            drop(element)
 
 
 # --- pages of HTML ------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def html_of_tree(tree: Any, place: Place, title: str) -> str:
     return made.text
 
 
-def _drop(element: Any) -> None:
+def drop(element: Any) -> None:
     """Takes an element out of its tree, and leaves the words behind it."""
     parent = element.getparent()
     if parent is None:
@@ -433,7 +433,7 @@ def _prepare_confluence(tree: Any) -> None:
             continue
         classes = (element.get("class") or "").split()
         if any(name in classes for name in _LEFT_OUT):
-            _drop(element)
+            drop(element)
         elif "confluence-information-macro" in classes:
             kind = next(
                 (style for name, style in _KINDS if f"confluence-information-macro-{name}" in classes), "info"
@@ -454,7 +454,7 @@ def _prepare_confluence(tree: Any) -> None:
                 for child in [
                     one for one in control.iter() if "expand-control-icon" in (one.get("class") or "").split()
                 ]:
-                    _drop(child)
+                    drop(child)
                 words = " ".join("".join(control.itertext()).split())
                 for child in list(control):
                     control.remove(child)
@@ -465,7 +465,7 @@ def _prepare_confluence(tree: Any) -> None:
         elif element.tag == "img" and "emoticon" in classes:
             sign = element.get("data-emoji-fallback") or element.get("alt") or ""
             element.tail = sign + (element.tail or "")
-            _drop(element)
+            drop(element)
         elif "status-macro" in classes:
             element.tag = "code"
         elif element.tag == "img" and element.get("src"):
@@ -521,7 +521,7 @@ def _listing(element: Any) -> None:
     if parent is not element and header is not None:
         # Beside its title, so that it is taken for its listing's.
         element.append(pre)
-        _drop(parent)
+        drop(parent)
 
 
 def _box(item: Any, checked: bool) -> None:

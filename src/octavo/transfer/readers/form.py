@@ -20,7 +20,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
     ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
     ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``dollars``: ``$x$`` is a formula.
-    ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``."""
+    ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``. ``tabsets``: headings of tabs, and
+    drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that begin with a sign,
+    listings side by side, ``<<value>>``, as in ReadMe."""
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -32,6 +34,13 @@ class Dialect(Struct, frozen=True, kw_only=True):
     dollars: bool = False
     icons: bool = False
     marks: bool = False
+    tabsets: bool = False
+    magic: bool = False
+
+    @property
+    def attributes(self) -> bool:
+        """Whether lists of attributes stand behind words and blocks."""
+        return self.indented or self.liquid or self.roles or self.tabsets
 
 
 class Entry(Struct, kw_only=True):
@@ -75,6 +84,18 @@ class Place(Protocol):
         """The same page, with links that are written in the file ``path``."""
 
 
+class Variant(Struct, frozen=True, kw_only=True):
+    """A version of a source, or the source in a language. ``path``: what its addresses begin with; ``language``: as the
+    source calls it. Readers begin with the one that is ``default``."""
+
+    key: str
+    title: str
+    lay_out: Callable[[], Layout]
+    path: str | None = None
+    language: str | None = None
+    default: bool = False
+
+
 class Layout(Struct, kw_only=True):
     """What a reader found out about a source before its pages are read.
 
@@ -95,6 +116,8 @@ class Layout(Struct, kw_only=True):
     title: str = ""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""
+    titled: bool = False
+    """Whether the title in a page's head is what readers saw above it, whatever heading the text begins with."""
     names: dict[str, str] = field(default_factory=dict)
     """Paths that files get here, where they are better than those of the source."""
     same: dict[str, str] = field(default_factory=dict)
@@ -107,6 +130,14 @@ class Layout(Struct, kw_only=True):
     """Ends what reading the pages needed."""
     skipped: tuple[str, ...] = ()
     """Endings of files that come as pages or not at all."""
+    schemes: dict[str, str] = field(default_factory=dict)
+    """Of links that name a page by a word and a colon: the addresses that these stand for."""
+    overlays: tuple[tuple[str, str], ...] = ()
+    """Folders that lie over others: what is not in the first is looked for in the second."""
+    variants: list[Variant] = field(default_factory=list)
+    """Where there are several: all of them, this one among them."""
+    left: list[Problem] = field(default_factory=list)
+    """What is left out where the variants are not brought as such."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: bool = False

@@ -57,7 +57,7 @@ _CONSUMED = frozenset(
     redirects url layout cover icon hidden unlisted draft published if vars tags noIndex noRobotsIndex pagination_label
     pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents toc_min_heading_level
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
-    mode hide_toc type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
+    mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
 
@@ -228,21 +228,24 @@ class _Gathering:
         while body.startswith("\n"):
             body, lines = body[1:], lines[1:]
         above = front
-        if isinstance(title, (str, int, float)) and str(title).strip() and not re.match(r"#[ \t]", body):
-            above += f"# {_escaped(' '.join(str(title).split()))}\n\n"
+        said = " ".join(str(title).split()) if isinstance(title, (str, int, float)) else ""
+        first = re.match(r"#[ \t]+(.+)", body)
+        if said and (first is None or (self.layout.titled and _plain_title(first[1]) != said)):
+            above += f"# {_escaped(said)}\n\n"
+            first = None
         self.made.origins[made] = path
         self.made.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"
         self.add(self.made, made, whole.encode("utf-8", "replace"))
-        if found := re.match(r"#[ \t]+(.+)", body):
-            self.told[path] = _plain_title(found[1]) or self.name(path)
+        if first is not None:
+            self.told[path] = _plain_title(first[1]) or self.name(path)
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
         return translate(text, page, self.layout.dialect)
 
     def _front(self, path: str, head: Head) -> str:
         kept: dict[str, Any] = {}
-        for key in ("description", "summary", "subtitle"):
+        for key in ("description", "summary", "subtitle", "excerpt"):
             if isinstance(head.get(key), str) and head[key].strip():
                 kept["description"] = " ".join(head[key].split())
                 break
@@ -255,6 +258,10 @@ class _Gathering:
             or head.get("published") is False
         ):
             kept["hidden"] = True
+        tags = head.get("tags")
+        tags = tags.split(",") if isinstance(tags, str) else _texts(tags)
+        if tags := [" ".join(tag.split()) for tag in tags if tag.strip()]:
+            kept["tags"] = tags
         kept |= {
             key: value
             for key, value in head.items()
@@ -347,6 +354,11 @@ class _Gathering:
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)):
             return found
+        for over, under in layout.overlays:
+            if source.startswith(over):
+                below = posixpath.dirname(under + source[len(over) :])
+                if found := self._exact(_joined(below, name)):
+                    return found
         address = layout.addresses.get(source)
         if address is not None:
             clean = re.sub(r"(?:^|(?<=/))index\.html?$|\.html?$", "", name)
@@ -430,6 +442,9 @@ class _Page:
             )
             if inside in gathering.pages:
                 href = "/" + href[len(site) :].lstrip("/")
+        for scheme, start in gathering.layout.schemes.items():
+            if href.startswith(scheme):
+                href = start + href[len(scheme) :]
         if href.startswith("pathname://"):
             href = "/" + href[len("pathname://") :].lstrip("/")
         name, _, fragment = href.partition("#")

@@ -60,6 +60,8 @@ _HEADING_ATTRIBUTES = re.compile(
 _ID = re.compile(r"(?:^|\s|:)#([^\s.#{}\"']+)")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):[ \t]{1,}(?P<words>\S.*)$")
+_TABSET = re.compile(r"[ \t]*\{:?[^{}]*\.tabset\b[^{}]*\}[ \t]*$")
+_STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]*\}[ \t]*$")
 _ATTRIBUTES = re.compile(
     r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
@@ -98,6 +100,7 @@ _PIECES = re.compile(
     |(?P<wiki>\[\[(?P<named>[^\[\]\n]+)\]\](?:\((?P<wiki_href>[^()\s]*)\))?)
     |(?P<image>!\[(?P<alt>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*(?P<source><[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?P<image_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)|=\S*))?\s*\)(?P<image_attributes>\{:?[^{}\n]*\})?)
     |(?P<to>\]\(\s*(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|[^\s()]|\([^\s()]*\))*)(?P<link_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)(?P<link_attributes>\{:?[^{}\n]*\})?)
+    |(?P<filled>(?<!<)<<(?P<filled_name>[\w:.][\w:. -]{0,99})>>)
     |(?P<auto><(?:https?|mailto|ftp):[^<>\s]*>)
     |(?P<component></?[A-Z][\w.]*(?=[\s/>]))
     |(?P<tag></?[a-z][\w-]*(?=[\s/>])(?:[^<>"'{]|"[^"]*"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\})*>)
@@ -218,6 +221,9 @@ class Vocabulary(Struct, frozen=True):
     shortcode_inline: Callable[[Writer, str, int], str]
     liquid: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     liquid_inline: Callable[[Writer, re.Match[str], int], str]
+    magic: Callable[[Writer, list[Line], int], tuple[int, list[Line]] | None]
+    magic_sign: Callable[[str], tuple[str, str] | None]
+    magic_fences: Callable[[Writer, list[Line], int], tuple[int, list[Line]] | None]
 
 
 class Looked(Struct):
@@ -437,7 +443,11 @@ class Writer:
         start = text.lstrip()
         sign = start[0]
         if found := _FENCE.match(text):
+            if self.dialect.magic and (made := self.vocabulary.magic_fences(self, lines, at)):
+                return made
             return self.fence(lines, at, found)
+        if sign == "[" and self.dialect.magic and (made := self.vocabulary.magic(self, lines, at)):
+            return made
         if sign in "!?" and self.dialect.indented and (found := _INDENTED.match(text)):
             return self.admonition(lines, at, found)
         if sign == "=" and self.dialect.indented and (found := _TAB.match(text)):
@@ -455,6 +465,8 @@ class Writer:
         if sign == ">":
             return self.quote(lines, at)
         if sign == "#" and (found := _HEADING.match(text)):
+            if self.dialect.tabsets and (set := _TABSET.search(found["words"])):
+                return self.tabset(lines, at, len(found["signs"].strip()), found["words"][: set.start()])
             return at + 1, [(self.heading(found, number), number)]
         if sign == "<" and start.startswith("<<<") and self.dialect.vue and (found := _LISTING.match(text)):
             return at + 1, indented(self.listing(found["path"], number, found["rest"]), found["indent"])
@@ -548,7 +560,13 @@ class Writer:
             )
             if made is not None:
                 return end, indented(made, " " * _indent(lead) if not lead.strip() else "")
-        language, title, numbers = read_info(info)
+        language, title, numbers = read_info(info, bare=self.dialect.magic)
+        if self.dialect.tabsets and language == "diagram":
+            drawn = self.place.keep(
+                "data:image/svg+xml;base64," + "".join(text for text, _ in inside).strip()
+            )
+            if drawn is not None:
+                return end, [(f"![]({_pointed(drawn)})", number)]
         if self.jsx or self.dialect.vue:
             inside = [line for line in inside if not _MAGIC.match(line[0])]
         if lead.strip():
@@ -686,6 +704,30 @@ class Writer:
             at += 1
         return self.tab_list(items, number)
 
+    def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
+        """Tabs that are headings one level below their own."""
+        number = lines[at][1]
+        items: list[tuple[str, list[Line], int]] = []
+        before: list[Line] = []
+        end, fence = at + 1, ""
+        while end < len(lines):
+            text, line = lines[end]
+            if mark := _FENCE.match(text):
+                if not fence or (mark["fence"].startswith(fence) and not mark["info"].strip()):
+                    fence = "" if fence else mark["fence"]
+            found = None if fence else _HEADING.match(text)
+            below = len(found["signs"].strip()) - level if found else 2
+            if below <= 0:
+                break
+            if found and below == 1:
+                items.append((found["words"].strip(), [], line))
+            else:
+                (items[-1][1] if items else before).append((text, line))
+            end += 1
+        tabs = [(words(name), self.blocks(dedented(body, 0)), line) for name, body, line in items]
+        heading = [(f"{'#' * level} {self.inline(title.strip(), number)}", number), ("", number)] if title.strip() and not items else []  # fmt: skip
+        return end, [*heading, *self.blocks(before), *self.tab_list(tabs, number), ("", number)]
+
     def container_tabs(self, inside: list[Line], number: int) -> list[Line]:
         items = []
         at = 0
@@ -733,10 +775,17 @@ class Writer:
             and lines[end][0].strip()
             and not self._begins_block(lines[end][0])
             and not _LIST_ITEM.match(lines[end][0])
+            and not _STYLED.match(lines[end][0])
         ):
             end += 1  # Lines of the same paragraph need no sign.
         inside = [(re.sub(r"^[ \t]*> ?", "", text), line) for text, line in lines[at:end]]
         found = _ALERT.match(inside[0][0].strip())
+        if self.dialect.magic and found is None and (told := self.vocabulary.magic_sign(inside[0][0])):
+            made = self.hint(told[0], self.inline(told[1], number), self.blocks(inside[1:]), number)
+            return end, [*indented(made, lead), *([("", made[-1][1])] if made else [])]
+        if end < len(lines) and (styled := _STYLED.match(lines[end][0])):
+            made = self.hint(styled[1], "", self.blocks(inside), number)
+            return end + 1, [*indented(made, lead), *([("", made[-1][1])] if made else [])]
         if found is None:
             made = self.blocks(inside)
             if made == inside:
@@ -1036,7 +1085,7 @@ class Writer:
         """Lines with only words in them."""
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
-        if self.dialect.indented or self.dialect.liquid or self.dialect.roles:
+        if self.dialect.attributes:
             made = "\n".join(_ATTRIBUTES.sub("", row) if "{" in row else row for row in made.split("\n"))
         if made == joined:
             return lines
@@ -1137,6 +1186,8 @@ class Writer:
         given = attributes_of((found["image_attributes"] or "").strip("{}: ").replace(".", " ."))
         width = str(given.get("width", "")).removesuffix("px")
         title = found["image_title"] or ""
+        if sized := re.fullmatch(r"\s+[\"'][\w-]*\s*=(\d+)x\d*[\"']", title):
+            width, title = sized[1], ""
         if title.strip().startswith("="):
             width, title = title.strip()[1:].partition("x")[0] or width, ""
         alt = self.inline(found["alt"], line) if "[" in found["alt"] else found["alt"]
@@ -1160,6 +1211,18 @@ class Writer:
         if (given := found["link_attributes"]) and not re.match(r"\{:?[ \t]*(?:[.#:]|[\w-]+=|target)", given):
             kept = given
         return f"]({_pointed(self.place.link(href, line))}{found['link_title'] or ''}){kept}"
+
+    def _filled(self, found: re.Match[str], line: int) -> str:
+        if not self.dialect.magic:
+            return found[0]
+        name = found["filled_name"].strip()
+        if name.startswith("glossary:"):
+            return name.removeprefix("glossary:")
+        value = self.place.value(name)
+        if value is None:
+            self.tell(line, "variable", f"{found[0]} is only known when somebody reads the page", name)
+            return f"\\<\\<{name}>>"
+        return value
 
     def _tag(self, found: re.Match[str], line: int) -> str:
         written = found[0]
@@ -1254,11 +1317,11 @@ class Writer:
         return f"$${found['inside']}$$" if self.dialect.dollars else found[0]
 
     def _attribute_list(self, found: re.Match[str], line: int) -> str:
-        return "" if self.dialect.indented or self.dialect.liquid or self.dialect.roles else found[0]
+        return "" if self.dialect.attributes else found[0]
 
 
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
-    "escape": Writer._code, "code": Writer._code, "auto": Writer._code,
+    "escape": Writer._code, "code": Writer._code, "auto": Writer._code, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
     "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "icon": Writer._icon,

@@ -15,6 +15,7 @@ from .asciidoc_html import prepare as prepare_asciidoc
 from .form import Entry, Layout, Place
 from .heads import MAX_TEXT, Heads, address_of, folder_of, is_page
 from .kinds import Reader
+from .literals import read_constant
 from .trees import grow, walk_entries
 
 ENDINGS = (".html", ".htm", ".xhtml")
@@ -69,15 +70,17 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """What a page says beside its words. ``anchors``: of ids that are no headings. ``nav``: its navigation."""
+    """What a page says beside its words. ``anchors``: of ids that are no headings. ``nav``: its navigation. ``contents``:
+    what it lists as being below it, as Sphinx writes that."""
 
-    __slots__ = ("anchors", "nav", "refresh", "title")
+    __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
     def __init__(self) -> None:
         self.title = ""
         self.refresh = ""
         self.anchors: dict[str, str] = {}
         self.nav: list[Entry] = []
+        self.contents: list[Entry] = []
 
 
 def _lay_out(files: Heads, project: str) -> Layout:
@@ -140,7 +143,8 @@ class _Site:
             ):
                 page.refresh = found[1]
         page.nav = self._nav(path, tree)
-        page.title = title_of(tree) or posixpath.splitext(posixpath.basename(path))[0]
+        page.contents = self._contents(path, tree)
+        page.title = _doxygen_title(tree) or title_of(tree) or posixpath.splitext(posixpath.basename(path))[0]
         # A site says its own name behind the title of each page.
         page.anchors = {name: at for name, at in anchors_of(tree).items() if name != at}
 
@@ -184,6 +188,19 @@ class _Site:
                 best, count = made, links
         return best
 
+    def _contents(self, path: str, tree: Any) -> list[Entry]:
+        made: list[Entry] = []
+        for element in tree.iter("div"):
+            if "toctree-wrapper" not in (element.get("class") or "").split():
+                continue
+            items = [entry for one in _lists_in(element) for entry in self._items(path, one, 0)]
+            caption = next((one for one in element.iter("p") if "caption" in (one.get("class") or "").split()), None)  # fmt: skip
+            if caption is not None and items:
+                made.append(Entry(title=_words(caption, []) or None, children=items))
+            else:
+                made += items
+        return made
+
     def _items(self, path: str, element: Any, level: int) -> list[Entry]:
         made: list[Entry] = []
         if level > _MAX_LEVEL:
@@ -197,6 +214,10 @@ class _Site:
             children = [entry for one in below for entry in self._items(path, one, level + 1)]
             inside = {one for whole in below for one in whole.iter()}
             link = next((one for one in item.iter("a") if one.get("href") and one not in inside), None)
+            if link is not None and {"next", "prev"} & set((link.get("rel") or "").split()):
+                continue
+            if link is None and item.text and not below and next(item.iter("a"), None) is None:
+                continue
             if (
                 link is not None
                 and link.get("href", "").startswith("#")
@@ -214,8 +235,42 @@ class _Site:
             made.append(Entry(title=words or None, path=target, children=children))
         return made
 
+    def _doxygen(self) -> list[Entry]:
+        """The tree of the navigation of Doxygen, which is a script: lists in lists, some of them in files of their own."""
+        count = 0
+
+        def entries(given: Any, level: int) -> list[Entry]:
+            nonlocal count
+            made: list[Entry] = []
+            for one in given if isinstance(given, list) and level < _MAX_LEVEL else []:
+                count += 1
+                if not isinstance(one, list) or len(one) < 3 or count > MAX_ITEMS:
+                    continue
+                title, href, below = one[0], one[1], one[2]
+                path = self._find(f"{self.project}x", href) if isinstance(href, str) and "#" not in href else None  # fmt: skip
+                if isinstance(below, str):
+                    name = re.sub(r"\W", "_", below)
+                    below = read_constant(self.files.text(f"{self.project}{below}.js") or "", name)
+                children = entries(below, level + 1)
+                if path is not None or children:
+                    made.append(Entry(title=str(title) if isinstance(title, str) else None, path=path, children=children))  # fmt: skip
+            return made
+
+        made = entries(read_constant(self.files.text(f"{self.project}navtreedata.js") or "", "NAVTREE"), 0)
+        if len(made) == 1 and made[0].children:
+            first = made[0]
+            made = [Entry(title=first.title, path=first.path), *first.children] if first.path else first.children  # fmt: skip
+        return _once(made, set())
+
     def _entries(self, paths: list[str]) -> list[Entry]:
         home = self._home()
+        if f"{self.project}navtreedata.js" in self.files.known and (made := self._doxygen()):
+            # What it does not list, such as the source of files, only links lead to.
+            return made
+        if home and self.pages[home].contents and (made := self._sphinx(home)):
+            listed = {entry.path for entry in walk_entries(made)}
+            others = [path for path in paths if path not in listed]
+            return [*made, *grow(self.files, others, self.project)]
         merged = self.pages[home].nav if home else []
         if not merged:
             merged = max((page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[])  # fmt: skip
@@ -238,6 +293,29 @@ class _Site:
                 merged.insert(0, first)
         # Where the navigation holds most pages, the others are those that only a link leads to.
         return merged if len(rest) * 3 < len(paths) else [*merged, *grow(self.files, rest, self.project)]
+
+    def _sphinx(self, home: str) -> list[Entry]:
+        """The tree of what pages list as being below them, from the home page down."""
+        taken = {home}
+
+        def below(path: str, level: int) -> list[Entry]:
+            return with_more(self.pages[path].contents, level) if level < _MAX_LEVEL else []
+
+        def with_more(given: list[Entry], level: int) -> list[Entry]:
+            made: list[Entry] = []
+            for entry in given:
+                if entry.path in taken:
+                    continue
+                if entry.path is not None:
+                    taken.add(entry.path)
+                children = with_more(entry.children, level + 1)
+                if entry.path in self.pages:
+                    children += below(entry.path, level + 1)
+                if entry.path or children:
+                    made.append(Entry(title=entry.title, path=entry.path, children=children))
+            return made
+
+        return [Entry(path=home), *below(home, 0)]
 
     # Pages
 
@@ -323,6 +401,15 @@ def _once(entries: list[Entry], taken: set[str]) -> list[Entry]:
 
 def prepare(tree: Any) -> None:
     """What Asciidoctor, Sphinx, Material, Doxygen and others write, as HTML marks what it means."""
+    for element in list(tree.iter("div")):
+        if _is_doxygen_title(element):
+            # The title of the page, without the groups that it is in.
+            for child in element.findall("div"):
+                _drop(child)
+            element.tag = "h1"
+        elif "dynheader" in (element.get("class") or "").split():
+            for image in list(element.iter("img")):
+                _drop(image)
     prepare_asciidoc(tree)
     for footer in list(tree.iter("address", "hr")):
         if "footer" in (footer.get("class") or "").split():
@@ -344,6 +431,8 @@ def prepare(tree: Any) -> None:
             _numbered(element)
         elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(classes):  # fmt: skip
             _drop(element)
+        elif element.tag == "table" and "memberdecls" in classes:
+            _members(element)
         elif element.tag == "div" and "tabbed-set" in classes:
             _tabbed(element)
         elif element.get("id") in _CHROME or element.tag == "div" and "summary" in classes and element.getparent().get("class") == "header":  # fmt: skip
@@ -355,7 +444,7 @@ def prepare(tree: Any) -> None:
 
 
 def _drop(element: Any) -> None:
-    from .exports import _drop as drop
+    from .exports import drop
 
     drop(element)
 
@@ -380,6 +469,36 @@ def _fragment(element: Any) -> None:
     element.tag = "pre"
     element.attrib.clear()
     element.text = "\n".join(rows)
+
+
+def _is_doxygen_title(element: Any) -> bool:
+    above = element.getparent()
+    return (
+        "title" in (element.get("class") or "").split()
+        and above is not None
+        and "headertitle" in (above.get("class") or "").split()
+    )
+
+
+def _doxygen_title(tree: Any) -> str:
+    element = next(filter(_is_doxygen_title, tree.iter("div")), None)
+    return _words(element, element.findall("div")) if element is not None else ""
+
+
+def _members(table: Any) -> None:
+    """The list of what a class has: its heading above it, and without the rows that only keep distance."""
+    for row in list(table.iter("tr")):
+        kinds = row.get("class") or ""
+        heading = next(row.iter("h2"), None)
+        if kinds.startswith("separator"):
+            _drop(row)
+        elif heading is not None:
+            heading.tail = None
+            table.addprevious(heading)
+            _drop(row)
+        elif kinds.startswith("inherit_header"):
+            for image in list(row.iter("img")):
+                _drop(image)
 
 
 def _numbered(element: Any) -> None:

@@ -7,16 +7,19 @@ import math
 import posixpath
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ...core.pages import slugify
 from ...core.problems import Problem
 from ...core.summary import title_of_name
 from ...core.yaml_text import YamlError, read_yaml
-from .form import Dialect, Entry, Layout
+from .form import Dialect, Entry, Layout, Variant
 from .heads import Heads, address_of, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
 from .literals import UNKNOWN, read_constant, read_export
 from .trees import FolderFacts, grow, label_of, pages_below, position_of, walk_entries
+from .variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
 
 MAX_DEPTH = 4
 """Folders down to which the configuration of a tool is looked for."""
@@ -166,13 +169,26 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         if isinstance(one, dict) and one
     }
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
-    paths = pages_below(files, root)
+    i18n = _mapping(plugins.get("i18n"))
+    tongues = _tongues(i18n)
+    first = next((name for name, facts in tongues.items() if facts.get("default") is True), _text(i18n.get("default_language")) or next(iter(tongues), ""))  # fmt: skip
+    in_folders = i18n.get("docs_structure") == "folder"
+    source = root
+    if in_folders and any(path.startswith(f"{root}{first}/") for path in files.paths):
+        root = f"{root}{first}/"
+    others = [name for name in tongues if name != first]
+    ends = tuple(f".{name}.md" for name in others)
+
+    def foreign(path: str) -> bool:
+        return path.partition("/")[0] in others if in_folders else bool(ends) and path.endswith(ends)
+
+    paths = pages_below(files, root, foreign)
+    own = f".{first}.md" if tongues and not in_folders else "\0"
     direct = config.get("use_directory_urls") is not False
     addresses = {
-        path: address_of(path[len(root) :])
-        if direct or is_index(path)
-        else path[len(root) :].rpartition(".")[0]
+        path: address_of(inside) if direct or is_index(inside) else inside.rpartition(".")[0]
         for path in paths
+        if (inside := path[len(root) :].removesuffix(own) + (".md" if path.endswith(own) else ""))
     }
     redirects = {}
     for old, new in _mapping(_mapping(plugins.get("redirects")).get("redirect_maps")).items():
@@ -182,7 +198,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     nav = config.get("nav", config.get("pages"))
     literate = root + _text(_mapping(plugins.get("literate-nav")).get("nav_file") or "SUMMARY.md")
     if isinstance(nav, list) and nav:
-        entries = _mkdocs_nav(files, nav, root, 0)
+        entries = _mkdocs_nav(files, nav, root, 0, own)
     elif "literate-nav" in plugins and literate in files.known:
         entries = _list_nav(files, files.text(literate) or "", folder_of(literate))
     else:
@@ -194,35 +210,96 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         for path, address in addresses.items()
         if not (path == literate and "literate-nav" in plugins)
     }
-    return Layout(
+    layout = Layout(
         entries=entries,
         dialect=Dialect(indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in str(config.get("markdown_extensions"))),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
+        names={path: path[len(root) :].removesuffix(own) + ".md" for path in paths if path.endswith(own)},
     )  # fmt: skip
+    present = [
+        name for name in others
+        if any(path.startswith(f"{source}{name}/") if in_folders else path.endswith(f".{name}.md") for path in files.paths)
+    ]  # fmt: skip
+    if present:
+        layout.left.append(left_out(project + name, "translations", present))
+        taken: set[str] = set()
+        for tongue in [first, *present][:MAX_VARIANTS]:
+            facts = tongues.get(tongue, {})
+            layout.variants.append(
+                Variant(
+                    key=key_of(taken, tongue), title=language_name(tongue, _text(facts.get("name"))), language=tongue, path=None if tongue == first else tongue,
+                    default=tongue == first, lay_out=partial(_mkdocs_tongue, files, layout, source, tongue, own, in_folders, _mapping(facts.get("nav_translations")) or _mapping(_mapping(i18n.get("nav_translations")).get(tongue)))
+                    if tongue != first else lambda: layout,
+                )
+            )  # fmt: skip
+    return layout
 
 
-def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int) -> list[Entry]:
+def _tongues(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The languages that the i18n plug-in is told, in either of its forms."""
+    given = i18n.get("languages")
+    if isinstance(given, dict):
+        made = {
+            str(name): one if isinstance(one, dict) else {"name": _text(one)} for name, one in given.items()
+        }
+        if default := _text(i18n.get("default_language")):
+            made.setdefault(default, {})
+        return made
+    return {_text(one.get("locale")): one for one in _listing(given) if isinstance(one, dict) and one.get("locale")}  # fmt: skip
+
+
+def _mkdocs_tongue(
+    files: Heads, layout: Layout, source: str, tongue: str, own: str, in_folders: bool, words: dict[str, Any]
+) -> Layout:
+    def translated(path: str) -> str | None:
+        if in_folders:
+            found = f"{source}{tongue}/{path[len(layout.root) :]}"
+        else:
+            found = f"{path.removesuffix(own).removesuffix('.md')}.{tongue}.md"
+        return found if found in files.known else None
+
+    labels = {str(key): _text(value) for key, value in words.items()}
+    made = laid_over(layout, translated, labels=labels, begins=tongue)
+    if in_folders:
+        made.overlays = ((f"{source}{tongue}/", layout.root),)
+    else:
+        for path in layout.addresses:
+            if (other := translated(path)) is not None:
+                made.names[other] = _named_as_index(path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md")  # fmt: skip
+    return made
+
+
+def _named_as_index(path: str) -> str:
+    return re.sub(r"(?:^|(?<=/))(?:index|readme)\.md$", "README.md", path, flags=re.IGNORECASE)
+
+
+def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -> list[Entry]:
+    """``own``: what names of pages end with in the language of the navigation, which does not say it."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one
         if isinstance(one, dict) and one:
             title, value = next(iter(one.items()))
         if isinstance(value, list):
-            children = _mkdocs_nav(files, value, root, level + 1)
+            children = _mkdocs_nav(files, value, root, level + 1, own)
             # The page of a section is its first, where that is the index of a folder.
             first = children[0] if children and children[0].path and not children[0].children else None
-            own = first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"
+            leads = (
+                first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"
+            )
             made.append(
                 Entry(
                     title=title,
-                    path=first.path if own and first else None,
-                    children=children[1:] if own else children,
+                    path=first.path if leads and first else None,
+                    children=children[1:] if leads else children,
                 )
             )
         elif isinstance(value, str):
             path = posixpath.normpath(root + value)
+            if path not in files.known and path.removesuffix(".md") + own in files.known:
+                path = path.removesuffix(".md") + own
             if path in files.known and is_page(path):
                 made.append(Entry(title=title, path=path))
             elif any(each.startswith(path.rstrip("/*") + "/") for each in files.paths):
@@ -296,6 +373,67 @@ _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
 def _docusaurus(files: Heads, project: str) -> Layout:
+    layout = _docusaurus_of(files, project, None, "")
+    config_path = next(project + name for name in _DOCUSAURUS if project + name in files.known)
+    config = _mapping(read_export(files.text(config_path) or ""))
+    docs = next(
+        (
+            _mapping(_mapping(preset[1]).get("docs"))
+            for preset in _listing(config.get("presets"))
+            if isinstance(preset, list) and len(preset) > 1
+        ),
+        {},
+    )
+    said = _read_json(files, f"{project}versions.json", [])
+    versions = [
+        _text(one) for one in _listing(said)
+        if any(path.startswith(f"{project}versioned_docs/version-{_text(one)}/") for path in files.paths)
+    ]  # fmt: skip
+    i18n = _mapping(config.get("i18n"))
+    first = _text(i18n.get("defaultLocale")) or "en"
+    locales = [
+        name
+        for name in dict.fromkeys([*(_text(one) for one in _listing(i18n.get("locales"))), *_folders(files, f"{project}i18n/")])
+        if name and name != first and any(path.startswith(f"{project}i18n/{name}/docusaurus-plugin-content-docs/") for path in files.paths)
+    ]  # fmt: skip
+    facts = _mapping(docs.get("versions"))
+    last = _text(docs.get("lastVersion")) or (versions[0] if versions else "current")
+    taken: set[str] = set()
+    shown = [*versions] if docs.get("includeCurrentVersion") is False and versions else ["current", *versions]
+    shown.sort(key=lambda version: version != last)
+    for version in shown:
+        about = _mapping(facts.get(version))
+        label = _text(about.get("label")) or ("Next" if version == "current" and versions else version)
+        where = _text(about.get("path")) or (
+            "" if version == last else "next" if version == "current" else version
+        )
+        for locale in ["", *locales]:
+            tongue = language_name(locale or first, _text(_mapping(_mapping(i18n.get("localeConfigs")).get(locale or first)).get("label")))  # fmt: skip
+            title = " · ".join(
+                part for part in (label if versions else "", tongue if locales else "") if part
+            )
+            layout.variants.append(
+                Variant(
+                    key=key_of(taken, version if versions else "", locale or (first if locales else "")), title=title or "Current", language=locale or first,
+                    path="-".join(part for part in (locale, where.strip("/").replace("/", "-")) if part) or None, default=version == last and not locale,
+                    lay_out=partial(_docusaurus_of, files, project, None if version == "current" else version, locale, where.strip("/")),
+                )
+            )  # fmt: skip
+    if versions:
+        layout.left.append(left_out(f"{project}versioned_docs", "versions", versions))
+    if locales:
+        layout.left.append(left_out(f"{project}i18n", "translations", locales))
+    layout.variants = layout.variants[:MAX_VARIANTS] if len(layout.variants) > 1 else []
+    return layout
+
+
+def _folders(files: Heads, root: str) -> list[str]:
+    return sorted({path[len(root) :].partition("/")[0] for path in files.paths if path.startswith(root)})
+
+
+def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
+    """The documents of a version, of those in the work where there is none, in a language, of the first where it is
+    empty. ``where``: what the addresses of the version begin with."""
     problems: list[Problem] = []
     config_path = next(project + name for name in _DOCUSAURUS if project + name in files.known)
     config = _mapping(read_export(files.text(config_path) or ""))
@@ -334,6 +472,13 @@ def _docusaurus(files: Heads, project: str) -> Layout:
                         "redirects that a function makes are only known when the site is built",
                     )
                 )
+    if version is not None:
+        own = f"{project}versioned_docs/version-{version}/"
+        sidebars = f"versioned_sidebars/version-{version}-sidebars.json"
+        instances = [
+            {**one, "path": own[len(project) :], "sidebarPath": sidebars} if at == 0 else one
+            for at, one in enumerate(instances or [{}])
+        ]
     instances = [
         one
         for one in instances or [{}]
@@ -349,15 +494,15 @@ def _docusaurus(files: Heads, project: str) -> Layout:
         for one in _listing(_mapping(_mapping(config.get("themeConfig")).get("navbar")).get("items"))
         if isinstance(one, dict)
     }
-    for instance in instances:
-        made = _Docs(files, project, instance, layout, config_path, labels).entries()
+    for at, instance in enumerate(instances):
+        made = _Docs(
+            files, project, instance, layout, config_path, labels, where if at == 0 else ""
+        ).entries()
         title = title_of_name(
             _text(instance.get("id")) or _docs_folder(project, instance).rstrip("/").rpartition("/")[2]
         )
         layout.entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
     for folder, code, what in (
-        ("versioned_docs/", "versions_left_out", "earlier versions of the pages"),
-        ("i18n/", "translations_left_out", "translations of the pages"),
         ("blog/", "blog_left_out", "the blog"),
         ("src/pages/", "pages_left_out", "pages made of components"),
     ):
@@ -370,7 +515,33 @@ def _docusaurus(files: Heads, project: str) -> Layout:
                     f"{what}: not part of what is imported; import the folder by itself",
                 )
             )
-    return layout
+    if not locale:
+        return layout
+    named = f"{project}i18n/{locale}/docusaurus-plugin-content-docs"
+    roots = [
+        (
+            _docs_folder(project, one),
+            f"{named}{'' if one.get('id') in (None, 'default') else '-' + _text(one.get('id'))}/"
+            f"{f'version-{version}' if version is not None and at == 0 else 'current'}/",
+        )
+        for at, one in enumerate(instances)
+    ]
+
+    def translated(path: str) -> str | None:
+        for under, over in roots:
+            if path.startswith(under):
+                stem = posixpath.splitext(over + path[len(under) :])[0]
+                return next((stem + end for end in (".md", ".mdx") if stem + end in files.known), None)
+        return None
+
+    words: dict[str, str] = {}
+    for _, over in roots:
+        for key, one in _mapping(_read_json(files, over.rstrip("/") + ".json", problems)).items():
+            if found := re.match(r"sidebar\.[^.]+\.(?:category|link|doc)\.(.+?)(?:\.link\..*)?$", str(key)):
+                words.setdefault(found[1], _text(_mapping(one).get("message")))
+    over_it = laid_over(layout, translated, labels={k: v for k, v in words.items() if v}, begins=locale)
+    over_it.overlays = tuple((over, under) for under, over in roots)
+    return over_it
 
 
 def _docs_folder(project: str, instance: dict[str, Any]) -> str:
@@ -390,6 +561,7 @@ class _Docs:
         layout: Layout,
         config: str,
         labels: dict[str, str],
+        where: str = "",
     ) -> None:
         self.files, self.project, self.instance, self.layout, self.config, self.labels = (
             files,
@@ -420,7 +592,9 @@ class _Docs:
                 address = "/".join([*folder, own])
             if slug := _text(head.get("slug")):
                 address = slug if slug.startswith("/") else posixpath.normpath("/".join([*folder, slug]))
-            layout.addresses[path] = f"{self.route.strip('/')}/{address.strip('/')}".strip("/")
+            layout.addresses[path] = "/".join(
+                part for part in (self.route.strip("/"), where, address.strip("/")) if part
+            )
 
     def entries(self) -> list[Entry]:
         given = self.instance.get("sidebarPath")
@@ -430,7 +604,7 @@ class _Docs:
         candidates = [posixpath.normpath(posixpath.join(self.project, named))] if named else []
         candidates += (
             [self.project + f"sidebars.{end}" for end in ("js", "ts", "mjs", "cjs", "json")]
-            if self.instance.get("id") in (None, "default")
+            if self.instance.get("id") in (None, "default") and not named.startswith("versioned_sidebars/")
             else []
         )
         path = next((one for one in candidates if one in self.files.known), None)
@@ -544,23 +718,30 @@ _VITEPRESS = tuple(f".vitepress/config.{end}" for end in ("ts", "js", "mts", "mj
 )
 
 
-def _vitepress(files: Heads, project: str) -> Layout:
+def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
+    """``locale``: the folder of the language that is meant; of the first where it is empty."""
     problems: list[Problem] = []
     path = next(project + name for name in _VITEPRESS if project + name in files.known)
     text = files.text(path) or ""
     config = _mapping(read_export(text))
     root = posixpath.normpath(posixpath.join(project, _text(config.get("srcDir")) or ".")).strip(".")
     root = f"{root}/" if root else project
+    said = {key.strip("/"): _mapping(one) for key, one in _mapping(config.get("locales")).items()}
     locales = [
-        key.strip("/") for key in _mapping(config.get("locales")) if key.strip("/") not in ("root", "")
+        key
+        for key in said
+        if key not in ("root", "") and any(path.startswith(f"{root}{key}/") for path in files.paths)
     ]
-    paths = pages_below(files, root, lambda path: path.partition("/")[0] in locales)
-    addresses = {path: address_of(path[len(root) :]) for path in paths}
-    theme = _mapping(config.get("themeConfig")) or _mapping(
-        _mapping(_mapping(config.get("locales")).get("root")).get("themeConfig")
-    )
+    source = root
+    if locale:
+        root = f"{root}{locale}/"
+    paths = pages_below(files, root, lambda path: not locale and path.partition("/")[0] in locales)
+    addresses = {path: address_of(path[len(source) :]) for path in paths}
+    theme = _mapping(said.get(locale or "root", said.get("", {})).get("themeConfig"))
+    if not locale or not theme.get("sidebar"):
+        theme = {**_mapping(config.get("themeConfig")), **theme}
     sidebar = theme.get("sidebar")
-    if sidebar in (None, UNKNOWN):
+    if sidebar in (None, UNKNOWN) and not locale:
         sidebar = next(
             (
                 value
@@ -610,7 +791,7 @@ def _vitepress(files: Heads, project: str) -> Layout:
             if isinstance(one, dict)
         }
         for key, given in sidebar.items():
-            if key.strip("/").partition("/")[0] in locales:
+            if key.strip("/").partition("/")[0] in locales and key.strip("/").partition("/")[0] != locale:
                 continue
             base = _text(given.get("base")) if isinstance(given, dict) else ""
             children = items(given.get("items") if isinstance(given, dict) else given, base, 0)
@@ -627,19 +808,20 @@ def _vitepress(files: Heads, project: str) -> Layout:
         if sidebar is UNKNOWN or sidebar is not None:
             problems.append(_unread(path, "the sidebar"))
         entries = grow(files, paths, root)
-    elif (home := by_address.get("")) and home not in {entry.path for entry in walk_entries(entries)}:
+    elif (home := by_address.get(locale)) and home not in {entry.path for entry in walk_entries(entries)}:
         entries.insert(0, Entry(path=home))
-    if locales:
-        problems.append(
-            Problem(
-                path,
-                0,
-                "translations_left_out",
-                f"translations ({', '.join(locales)[:100]}): not part of what is imported; import the folder by itself",
-            )
+    taken: set[str] = set()
+    variants = [
+        Variant(
+            key=key_of(taken, name or "root"), title=language_name(_text(said.get(name or "root", {}).get("lang")) or name or "en", _text(said.get(name or "root", {}).get("label"))),
+            language=_text(said.get(name or "root", {}).get("lang")) or name or "en", path=name or None, default=not name,
+            lay_out=partial(_vitepress, files, project, name),
         )
+        for name in ["", *locales][:MAX_VARIANTS]
+    ]  # fmt: skip
     return Layout(
-        entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{root}public/",),
+        variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
+        entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
         parts=(root.rstrip("/"),), problems=problems,
     )  # fmt: skip
@@ -663,8 +845,18 @@ def _starlight(files: Heads, project: str) -> Layout:
         {},
     )
     root = f"{project}src/content/docs/"
-    locales = [key for key in _mapping(given.get("locales")) if key != "root"]
+    facts = _mapping(given.get("locales"))
+    locales = [key for key in facts if key != "root"]
     default = _text(given.get("defaultLocale"))
+    source, first = (
+        root,
+        default if default not in ("", "root") else _text(_mapping(facts.get("root")).get("lang")) or "en",
+    )
+    others = [
+        key
+        for key in locales
+        if key != default and any(one.startswith(f"{root}{key}/") for one in files.paths)
+    ]
     if default in locales and any(one.startswith(f"{root}{default}/") for one in files.paths):
         # The pages of the first language, without its folder.
         root = f"{root}{default}/"
@@ -714,19 +906,45 @@ def _starlight(files: Heads, project: str) -> Layout:
         old.strip("/"): value if isinstance(value, str) else _text(_mapping(value).get("destination"))
         for old, value in _mapping(config.get("redirects")).items()
     }
-    if locales:
-        problems.append(
-            Problem(
-                path,
-                0,
-                "translations_left_out",
-                f"translations ({', '.join(locales)[:100]}): not part of what is imported; import the folder by itself",
-            )
-        )
-    return Layout(
+    said = given.get("title")
+    title = _text(said) or _text(_mapping(said).get(default or "root") or _mapping(said).get(first) or _mapping(said).get("en"))  # fmt: skip
+    layout = Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
-        site=_text(config.get("site")), base=_text(config.get("base")), title=_text(given.get("title")), parts=(project.rstrip("/"),), problems=problems,
+        site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
     )  # fmt: skip
+    words: dict[str, dict[str, str]] = {}
+    waiting = list(_listing(given.get("sidebar")))
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += _listing(one.get("items"))
+            for tongue, word in _mapping(one.get("translations")).items():
+                words.setdefault(str(tongue), {})[_text(one.get("label"))] = _text(word)
+
+    def in_language(name: str) -> Layout:
+        def translated(path: str) -> str | None:
+            stem = posixpath.splitext(f"{source}{name}/{path[len(root) :]}")[0]
+            return next((stem + end for end in (".md", ".mdx") if stem + end in files.known), None)
+
+        lang = _text(_mapping(facts.get(name)).get("lang")) or name
+        made = laid_over(
+            layout, translated, labels=words.get(lang) or words.get(lang.partition("-")[0]) or {}, begins=name
+        )
+        made.overlays = ((f"{source}{name}/", root),)
+        return made
+
+    if others:
+        taken: set[str] = set()
+        layout.left.append(left_out(path, "translations", others))
+        layout.variants = [
+            Variant(
+                key=key_of(taken, name or first), title=language_name(_text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first, _text(_mapping(facts.get(name or default or "root")).get("label"))),
+                language=_text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first, path=name or None, default=not name,
+                lay_out=partial(in_language, name) if name else lambda: layout,
+            )
+            for name in ["", *others][:MAX_VARIANTS]
+        ]  # fmt: skip
+    return layout
 
 
 # --- Nextra -------------------------------------------------------------------------------------------
@@ -845,7 +1063,8 @@ def _nextra(files: Heads, project: str) -> Layout:
 # --- Mintlify -----------------------------------------------------------------------------------------
 
 
-def _mintlify(files: Heads, project: str) -> Layout:
+def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
+    """``chosen``: which of the languages, and which of the versions of that; the first of those that it does not say."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
     config = _mapping(_read_json(files, project + name, problems))
@@ -913,20 +1132,15 @@ def _mintlify(files: Heads, project: str) -> Layout:
     navigation = config.get("navigation")
     if isinstance(navigation, dict):
         entries: list[Entry] = []
-        for key in ("languages", "versions"):
-            if parts := [one for one in _listing(navigation.get(key)) if isinstance(one, dict)]:
-                # The first one is what readers see.
-                chosen = next((one for one in parts if one.get("default")), parts[0])
-                if len(parts) > 1:
-                    problems.append(
-                        Problem(
-                            project + name,
-                            0,
-                            "versions_left_out",
-                            f"{key} other than the first: not part of what is imported",
-                        )
-                    )
-                navigation = {**navigation, **chosen}
+        for level in range(4):
+            parts = _mintlify_parts(navigation)
+            if not parts:
+                break
+            # The first one is what readers see.
+            first = next((at for at, one in enumerate(parts) if one.get("default")), 0)
+            at = chosen[level] if level < len(chosen) else first
+            kept = {key: value for key, value in navigation.items() if key not in ("languages", "versions")}
+            navigation = {**kept, **parts[at]}
         for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products"):
             entries += items(navigation.get(key), 0)
     else:
@@ -944,6 +1158,70 @@ def _mintlify(files: Heads, project: str) -> Layout:
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
         parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
     )  # fmt: skip
+
+
+def _mintlify(files: Heads, project: str) -> Layout:
+    name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
+    navigation = _mapping(_read_json(files, project + name, [])).get("navigation")
+    ways: list[tuple[tuple[int, ...], list[dict[str, Any]], bool]] = []
+
+    def walk(at: dict[str, Any], way: tuple[int, ...], said: list[dict[str, Any]], default: bool) -> None:
+        parts = _mintlify_parts(at)
+        if not parts or len(way) > 2:
+            ways.append((way, said, default))
+            return
+        first = next((number for number, one in enumerate(parts) if one.get("default")), 0)
+        for number, one in enumerate(parts):
+            walk(one, (*way, number), [*said, one], default and number == first)
+
+    if isinstance(navigation, dict):
+        walk(navigation, (), [], True)
+    if len(ways) < 2:
+        return _mintlify_of(files, project, ())
+    ways = ways[:MAX_VARIANTS]
+    listed = {
+        way: {entry.path for entry in walk_entries(_mintlify_of(files, project, way).entries)}
+        for way, _, _ in ways
+    }
+
+    def of(way: tuple[int, ...]) -> Layout:
+        """One of them, without the pages that only others list."""
+        layout = _mintlify_of(files, project, way)
+        others = set().union(*listed.values()) - listed[way]
+        layout.addresses = {path: address for path, address in layout.addresses.items() if path not in others}
+        return layout
+
+    layout = of(next(way for way, _, default in ways if default))
+    taken: set[str] = set()
+    for way, said, default in ways:
+        names = [_text(one.get("language") or one.get("version")) for one in said]
+        tongue = next((_text(one.get("language")) for one in said if one.get("language")), None)
+        title = " · ".join(
+            language_name(name) if one.get("language") else name
+            for one, name in zip(said, names, strict=True)
+        )
+        layout.variants.append(
+            Variant(
+                key=key_of(taken, *names), title=title, language=tongue, default=default,
+                path=None if default else slugify("-".join(names)), lay_out=partial(of, way),
+            )
+        )  # fmt: skip
+    languages = {_text(one.get("language")) for _, said, _ in ways for one in said if one.get("language")}
+    versions = {_text(one.get("version")) for _, said, _ in ways for one in said if one.get("version")}
+    if len(languages) > 1:
+        layout.left.append(left_out(project + name, "translations", sorted(languages)))
+    if len(versions) > 1:
+        layout.left.append(left_out(project + name, "versions", sorted(versions)))
+    return layout
+
+
+def _mintlify_parts(navigation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        one
+        for key in ("languages", "versions")
+        for one in _listing(navigation.get(key))
+        if isinstance(one, dict)
+    ]
 
 
 # --- Hugo ---------------------------------------------------------------------------------------------
@@ -990,7 +1268,7 @@ def _hugo(files: Heads, project: str) -> Layout:
                 )
             break
     config = {key.lower(): value for key, value in config.items()}
-    root = f"{project}{_text(config.get('contentdir')) or 'content'}/"
+    root = content = f"{project}{_text(config.get('contentdir')) or 'content'}/"
     languages = list(_mapping(config.get("languages")))
     default = _text(config.get("defaultcontentlanguage")) or "en"
     if any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
@@ -1008,20 +1286,47 @@ def _hugo(files: Heads, project: str) -> Layout:
         if slug := _text(head.get("slug")):
             address = posixpath.join(posixpath.dirname(address), slug)
         addresses[path] = (_text(head.get("url")) or address).strip("/")
-    if languages and len(languages) > 1:
-        problems.append(
-            Problem(
-                root.rstrip("/"),
-                0,
-                "translations_left_out",
-                "other languages: not part of what is imported; import their folder by itself",
-            )
-        )
-    return Layout(
+    layout = Layout(
         entries=grow(files, paths, root, zero_is_last=True), dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
     )  # fmt: skip
+    facts = {str(name): _mapping(one) for name, one in _mapping(config.get("languages")).items()}
+
+    def translated(path: str, name: str) -> str | None:
+        inside = path[len(root) :]
+        stem = re.sub(rf"\.{re.escape(default)}$", "", posixpath.splitext(path)[0])
+        folder = _text(facts.get(name, {}).get("contentdir") or facts.get(name, {}).get("contentDir"))
+        for found in (
+            f"{content}{name}/{inside}", f"{stem}.{name}{posixpath.splitext(path)[1]}", f"{project}{folder}/{inside}" if folder else ""
+        ):  # fmt: skip
+            if found in files.known:
+                return found
+        return None
+
+    tongues = [
+        name for name in languages if name != default and any(translated(path, name) for path in paths)
+    ]
+    if tongues:
+        taken: set[str] = set()
+        layout.left.append(left_out(root.rstrip("/"), "translations", tongues))
+
+        def in_language(name: str) -> Layout:
+            made = laid_over(layout, lambda path: translated(path, name), begins=name, whole=False)
+            made.overlays = ((f"{content}{name}/", root),)
+            for path in layout.addresses:
+                if (other := translated(path, name)) is not None:
+                    made.names[other] = _named_as_index(re.sub(r"(?:^|(?<=/))_index\.md$", "README.md", re.sub(rf"\.{re.escape(default)}(?=\.md$)", "", path[len(root) :])))  # fmt: skip
+            return made
+
+        layout.variants = [
+            Variant(
+                key=key_of(taken, name), title=language_name(name, _text(facts.get(name, {}).get("languagename") or facts.get(name, {}).get("languageName"))), language=name,
+                path=None if name == default else name, default=name == default, lay_out=partial(in_language, name) if name != default else lambda: layout,
+            )
+            for name in [default, *tongues][:MAX_VARIANTS]
+        ]  # fmt: skip
+    return layout
 
 
 # --- Jekyll -------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from msgspec import Struct
 from .components import component_block, component_inline
 from .directives import directive_block, role_text
 from .form import Dialect, Place
+from .magic import magic_block, side_by_side, sign_of
 from .markdown import MAX_LINES, Vocabulary, Writer, split_front
 from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline
 
@@ -19,6 +20,9 @@ _VOCABULARY = Vocabulary(
     shortcode_inline=shortcode_inline,
     liquid=liquid_block,
     liquid_inline=liquid_inline,
+    magic=magic_block,
+    magic_sign=sign_of,
+    magic_fences=side_by_side,
 )
 
 

@@ -7,6 +7,25 @@ interface Kind {
   then: string;
 }
 
+const SPECIAL: Kind = {
+  title: t("Links, submodules and other special files"),
+  then: t("They are left out."),
+};
+const UNREADABLE: Kind = { title: t("Files that cannot be read"), then: t("They are left out.") };
+const UNREAD_LINE: Kind = {
+  title: t("Lines of the navigation that cannot be read"),
+  then: t("They are left out."),
+};
+const UNUSUAL_LINE: Kind = {
+  title: t("Unusual lines of the navigation"),
+  then: t("Read as what they most likely mean. Look at the tree of pages."),
+};
+const LEADS_NOWHERE: Kind = {
+  title: t("Entries of the navigation that lead nowhere"),
+  then: t("Kept as words. Give them a target."),
+};
+const BAD_VALUE: Kind = { title: t("Settings with values that cannot be"), then: t("They have no effect.") };
+
 const KINDS: Record<string, Kind> = {
   kept_by_people: {
     title: t("Places that people changed as well"),
@@ -140,6 +159,61 @@ const KINDS: Record<string, Kind> = {
   page_limit: { title: t("More than 5,000 pages"), then: t("Import the rest from an address further down.") },
   limit: { title: t("A limit was reached"), then: t("The rest is left out.") },
   image_limit: { title: t("Too many images"), then: t("The rest is left out.") },
+  unclear_markup: { title: t("Markup that is not clear"), then: t("Look whether the page reads well.") },
+  comments_left_out: { title: t("Comments of the source"), then: t("They are left out.") },
+  left_out: { title: t("Parts that cannot be made here"), then: t("They are left out.") },
+  word: {
+    title: t("Parts of Word documents that mean nothing here"),
+    then: t("Look whether the page reads well."),
+  },
+  symlink: SPECIAL,
+  submodule: SPECIAL,
+  special_file: SPECIAL,
+  encrypted: UNREADABLE,
+  unreadable: UNREADABLE,
+  unknown_compression: UNREADABLE,
+  duplicate_name: { title: t("Two files of one name"), then: t("The later one is left out.") },
+  unreadable_table: {
+    title: t("Tables that cannot be read to their end"),
+    then: t("The rest is left out."),
+  },
+  too_many_lines: { title: t("Pages with too many lines"), then: t("The rest is left out.") },
+  too_long: { title: t("Paragraphs that are too long"), then: t("They stay as they are written.") },
+  page_too_large: { title: t("Pages that are too large"), then: t("Kept as files.") },
+  unread_condition: {
+    title: t("Conditions that cannot be read"),
+    then: t("Nobody sees what they are meant for. Write them anew on the page."),
+  },
+  empty_item: UNREAD_LINE,
+  invalid_computed: UNREAD_LINE,
+  long_line: UNREAD_LINE,
+  unclosed_block: UNREAD_LINE,
+  unread_block: UNREAD_LINE,
+  unread_line: UNREAD_LINE,
+  unread_text: UNREAD_LINE,
+  case_differs: UNUSUAL_LINE,
+  empty_title: UNUSUAL_LINE,
+  heading_level: UNUSUAL_LINE,
+  link_with_children: UNUSUAL_LINE,
+  too_deep: UNUSUAL_LINE,
+  unclosed_comment: UNUSUAL_LINE,
+  anchor_only: LEADS_NOWHERE,
+  bad_target: LEADS_NOWHERE,
+  empty_target: LEADS_NOWHERE,
+  empty_summary: { title: t("Navigation without any page"), then: "" },
+  missing_root: {
+    title: t("A folder of the configuration that is not there"),
+    then: t("The whole source is read."),
+  },
+  invalid_configuration: {
+    title: t("Configuration that cannot be read"),
+    then: t("The usual values count."),
+  },
+  bad_path: BAD_VALUE,
+  bad_redirect: BAD_VALUE,
+  bad_tag: BAD_VALUE,
+  bad_value: BAD_VALUE,
+  bad_variable: BAD_VALUE,
   more_problems: { title: t("More of them"), then: "" },
 };
 

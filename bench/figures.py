@@ -1,0 +1,83 @@
+"""Figures that a bench found: printed as it goes, and kept for the one table of all benches (``run.py``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+KEPT = "BENCH_FIGURES"
+"""Environment variable that names the file which figures are added to, a line of JSON each."""
+
+
+class Figure(Struct, frozen=True):
+    """``beside``: what it is compared with, in the same unit. ``most`` and ``least`` are wanted of the ratio of the two,
+    or without ``beside`` of the value."""
+
+    bench: str
+    what: str
+    value: float
+    unit: str = ""
+    beside: float | None = None
+    most: float | None = None
+    least: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.beside if self.beside else None
+
+    @property
+    def judged(self) -> float:
+        """What is wanted to be within bounds."""
+        return self.value if self.ratio is None else self.ratio
+
+    @property
+    def wanted(self) -> str:
+        times = " times" if self.ratio is not None else ""
+        bounds = (("at most", self.most), ("at least", self.least))
+        return ", ".join(f"{word} {bound:g}{times}" for word, bound in bounds if bound is not None)
+
+    @property
+    def is_met(self) -> bool | None:
+        """None where nothing is wanted."""
+        if not self.wanted:
+            return None
+        return (self.most is None or self.judged <= self.most) and (
+            self.least is None or self.judged >= self.least
+        )
+
+
+def shown(value: float) -> str:
+    """Three digits that say something, and all of those before the point.
+
+    >>> shown(1234.5), shown(12.345), shown(0.01234), shown(2.0)
+    ('1,234', '12.3', '0.0123', '2')
+    """
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def figure(
+    what: str,
+    value: float,
+    unit: str = "",
+    *,
+    beside: float | None = None,
+    most: float | None = None,
+    least: float | None = None,
+) -> None:
+    """Says one figure of the bench that runs, and keeps it."""
+    found = Figure(Path(sys.argv[0]).stem.removeprefix("bench_"), what, value, unit, beside, most, least)
+    line = f"{what}: {shown(value)} {unit}".rstrip()
+    if found.ratio is not None and beside is not None:
+        line += f", {shown(found.ratio)} times {shown(beside)}"
+    if found.wanted:
+        line += f" ({found.wanted} wanted{'' if found.is_met else ': missed'})"
+    print(line, flush=True)
+    if KEPT in os.environ:
+        with open(os.environ[KEPT], "ab") as kept:
+            kept.write(msgspec.json.encode(found) + b"\n")

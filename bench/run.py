@@ -1,0 +1,206 @@
+"""All benches one after the other, and their figures in one table: what ``make bench`` does.
+
+    python bench/run.py [--only NAME...] [--minutes 30] [--into bench/out] [--more]
+
+Writes ``figures.md`` (a table: each figure, what it is beside, the ratio, what is wanted, and whether that is met),
+``figures.svg`` (how far each of those is from what is wanted) and ``figures.jsonl`` into a folder. Sizes are chosen so that
+all of it takes half an hour on a quiet machine of two cores: a bench that takes longer than its part is ended, one for
+which no time is left is not begun, and the table says so. ``--more``: also those that fetch packages of others, for as
+long as they take. Ends with 1 when anything was not measured.
+
+The figures of one run compare with each other; on a machine that does something else as well, those by the clock say
+little. What is missed is no error of the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from math import log2
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import msgspec
+from figures import KEPT, Figure, shown
+
+HERE = Path(__file__).parent
+DOCS = str(HERE.parent / "docs")
+
+
+class Bench(NamedTuple):
+    """``seconds``: its part of the half hour."""
+
+    name: str
+    seconds: int
+    arguments: tuple[str, ...] = ()
+    fetches: bool = False
+
+
+BENCHES = (
+    Bench("serving", 60),
+    Bench("sites", 100),
+    Bench("reading", 50),
+    Bench("access", 40),
+    Bench("changes", 80),
+    Bench("blocks", 60),
+    Bench("merge", 30),
+    Bench("content", 80),
+    Bench("work", 60, (DOCS,)),
+    Bench("notifications", 60),
+    Bench("search", 100),
+    Bench("asking", 40),
+    Bench("conversations", 80, ("3000",)),
+    Bench("openapi", 100),
+    Bench("programs", 80, ("2000",)),
+    Bench("printing", 50),
+    Bench("integrations", 80, ("2000", "10")),
+    Bench("git_sync", 90, ("--pages", "100", "1000", "--rounds", "3")),
+    Bench("growth", 120, ("5000", "SQLite")),
+    Bench("growth_search", 60, ("5000", "SQLite")),
+    Bench("growth_postgresql", 70, ("2000",)),
+    Bench("processes", 100, ("1",)),
+    Bench("mix", 40, ("8",)),
+    Bench("load", 80, ("--seconds", "40")),
+    Bench("streams", 90, ("--streams", "2000", "--requests", "500")),
+    Bench("turns", 60, ("2000", "SQLite")),
+    Bench("waits", 40, ("short headings", "table with rows")),
+    Bench("references", 0, fetches=True),
+    Bench("moving", 0, fetches=True),
+)
+
+
+class Outcome(NamedTuple):
+    """``problem``: why there are no more figures."""
+
+    bench: Bench
+    figures: list[Figure]
+    seconds: float
+    problem: str = ""
+
+
+def run(bench: Bench, seconds: float | None, kept: Path) -> Outcome:
+    """Runs a bench for so long at most; whatever it started ends with it."""
+    kept.write_bytes(b"")
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / f"bench_{bench.name}.py"), *bench.arguments],
+        env={**os.environ, KEPT: str(kept)},
+        start_new_session=True,
+    )
+    problem = ""
+    try:
+        if code := process.wait(seconds):
+            problem = f"ended with {code}"
+    except subprocess.TimeoutExpired:
+        problem = f"not done within {seconds:.0f} s"
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+    figures = [msgspec.json.decode(line, type=Figure) for line in kept.read_bytes().splitlines()]
+    return Outcome(bench, figures, time.monotonic() - began, problem)
+
+
+def table(outcomes: Sequence[Outcome], load: float) -> str:
+    """Markdown of all figures, and what is missing."""
+    found = [figure for outcome in outcomes for figure in outcome.figures]
+    judged = [figure for figure in found if figure.is_met is not None]
+    took = sum(outcome.seconds for outcome in outcomes)
+    lines = [
+        "# Figures",
+        "",
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, "
+        f"load {load:.1f} before it began, {took / 60:.0f} minutes. Met: {sum(bool(f.is_met) for f in judged)} of "
+        f"{len(judged)} that are wanted.",
+        "",
+        "| bench | what | figure | beside | ratio | wanted | |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for one in found:
+        ratio = "" if one.ratio is None else shown(one.ratio)
+        beside = "" if one.beside is None else shown(one.beside)
+        verdict = {None: "", True: "met", False: "**missed**"}[one.is_met]
+        value = f"{shown(one.value)} {one.unit}".rstrip()
+        what = one.what.replace("|", "\\|")
+        lines.append(f"| {one.bench} | {what} | {value} | {beside} | {ratio} | {one.wanted} | {verdict} |")
+    missing = [f"* `{each.bench.name}`: {each.problem}" for each in outcomes if each.problem]
+    if missing:
+        lines += ["", "Not measured, or not to the end:", "", *missing]
+    return "\n".join(lines) + "\n"
+
+
+def plot(figures: Sequence[Figure]) -> str:
+    """SVG with a bar for each figure that something is wanted of: to the left of the line it is met, each step is twice
+    as much."""
+    rows = [figure for figure in figures if figure.is_met is not None]
+    height, names, step = 18, 520, 60
+    middle = names + 4 * step
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {middle + 4 * step} {height * len(rows) + 30}" '
+        'font-family="sans-serif" font-size="11">',
+        f'<line x1="{middle}" y1="0" x2="{middle}" y2="{height * len(rows)}" stroke="#666"/>',
+    ]
+    for number, one in enumerate(rows):
+        bound = one.most if one.most is not None else one.least
+        # How many times as far as it may be; at nothing, as far to the left as there is room.
+        worse = one.judged / bound if bound and one.judged > 0 else 1 / 16
+        if one.most is None:
+            worse = 1 / worse
+        width = max(-4.0, min(4.0, log2(worse))) * step
+        colour, y = ("#2f855a" if one.is_met else "#c53030"), number * height
+        name = f"{one.bench}: {one.what}"
+        name = name if len(name) <= 90 else f"{name[:89]}…"
+        parts.append(f'<text x="{names - 6}" y="{y + 13}" text-anchor="end">{escape(name)}</text>')
+        parts.append(
+            f'<rect x="{middle + min(width, 0):.1f}" y="{y + 3}" width="{max(abs(width), 1):.1f}" '
+            f'height="{height - 6}" fill="{colour}"/>'
+        )
+    parts.append(
+        f'<text x="{middle}" y="{height * len(rows) + 16}" text-anchor="middle">as wanted</text></svg>'
+    )
+    return "\n".join(parts) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[bench.name for bench in BENCHES])
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--into", type=Path, default=HERE / "out")
+    parser.add_argument("--more", action="store_true", help="also what fetches packages of others")
+    options = parser.parse_args()
+    options.into.mkdir(parents=True, exist_ok=True)
+    load, until = os.getloadavg()[0], time.monotonic() + options.minutes * 60
+    chosen = [bench for bench in BENCHES if not options.only or bench.name in options.only]
+    outcomes = []
+    for bench in chosen:
+        left = until - time.monotonic()
+        if bench.fetches and not options.more and not options.only:
+            outcomes.append(Outcome(bench, [], 0, "fetches packages of others: ask for it with --more"))
+        elif left <= 0 and not bench.fetches:
+            outcomes.append(Outcome(bench, [], 0, "no time was left"))
+        else:
+            print(f"\n{bench.name}", flush=True)
+            part = None if bench.fetches else min(bench.seconds, left)
+            outcomes.append(run(bench, part, options.into.resolve() / "running.jsonl"))
+    (options.into / "running.jsonl").unlink(missing_ok=True)
+    figures = [figure for outcome in outcomes for figure in outcome.figures]
+    (options.into / "figures.jsonl").write_bytes(
+        b"".join(msgspec.json.encode(figure) + b"\n" for figure in figures)
+    )
+    (options.into / "figures.md").write_text(table(outcomes, load))
+    (options.into / "figures.svg").write_text(plot(figures))
+    print(f"\n{len(figures)} figures are in {options.into / 'figures.md'}")
+    return int(any(outcome.problem and not outcome.bench.fetches for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

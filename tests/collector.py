@@ -1,0 +1,119 @@
+"""A collector of traces in this process: what programs send over OTLP/HTTP, as the protocol has it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from octavo.kit import tracing
+from octavo.kit.metrics import Metrics
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+
+class Collector(Metrics):
+    """``answer``: the status it answers with; None: it never does. What is posted anywhere but to ``/v1/traces`` is in
+    ``others``, as path and headers. It counts what became of spans."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer: int | None = 200
+        self.requests: list[ExportTraceServiceRequest] = []
+        self.headers: list[dict[str, str]] = []
+        self.others: list[tuple[str, dict[str, str]]] = []
+        self.counts: dict[str, int] = {}
+        self.released = threading.Event()
+        self.url = ""
+
+    def count_spans(self, outcome: str, count: int) -> None:
+        self.counts[outcome] = self.counts.get(outcome, 0) + count
+
+    @property
+    def resource(self) -> dict[str, Any]:
+        return values_of(self.requests[-1].resource_spans[0].resource.attributes)
+
+    @property
+    def spans(self) -> list[Span]:
+        return [
+            span
+            for request in self.requests
+            for resource in request.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+    def named(self, name: str) -> Span:
+        """The one span of a name."""
+        (found,) = [span for span in self.spans if span.name == name]
+        return found
+
+    def flush(self) -> list[Span]:
+        """Ends tracing, and gives all spans that have come."""
+        tracing.end()
+        return self.spans
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        until = time.monotonic() + 10
+        while not condition():
+            assert time.monotonic() < until, "it never came"
+            time.sleep(0.01)
+
+
+def values_of(attributes: Any) -> dict[str, Any]:
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in attributes}
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    """A collector that listens. What the test begins of tracing ends with it."""
+    # Not needed by most runs of tests.
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    found = Collector()
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            if self.path != "/v1/traces":
+                found.others.append((self.path, headers))
+            elif found.answer is None:
+                found.released.wait(30)
+                return
+            elif found.answer == 200:
+                found.headers.append(headers)
+                found.requests.append(ExportTraceServiceRequest.FromString(body))
+            self.send_response(found.answer or 200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    found.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield found
+    finally:
+        found.released.set()
+        tracing.end()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    """The environment names it; whoever wants traces begins them."""
+    with collecting() as found:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", found.url)
+        yield found

@@ -1,0 +1,98 @@
+"""Turns of processes to write. The system tells openings of a file apart, so two of them here are as two processes."""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from octavo.kit import process_turns
+from octavo.kit.process_turns import ProcessTurns
+
+
+def is_locked(file: int) -> bool:
+    if not process_turns._lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        return True
+    process_turns._lock(file, fcntl.LOCK_UN)
+    return False
+
+
+@pytest.fixture
+def two(tmp_path):
+    found = [ProcessTurns(str(tmp_path / "octavo.db")) for _ in range(2)]
+    yield found
+    for each in found:
+        each.close()
+
+
+def test_one_has_the_turn_at_a_time(two):
+    first, second = two
+    assert first.take(1)
+    assert not second.take(0.05)
+    first.give_back()
+    assert second.take(10)
+    assert not first.take(0.05)
+    second.give_back()
+
+
+def test_a_turn_that_comes_too_late_is_given_on(two):
+    first, second = two
+    assert first.take(1)
+    assert not second.take(0.01)
+    first.give_back()
+    # It comes to the second one, which waits no longer.
+    assert first.take(10)
+    first.give_back()
+    assert second.take(10)
+    second.give_back()
+
+
+def test_who_has_just_written_is_behind_who_waits(two):
+    first, second = two
+    order, asks = [], threading.Event()
+
+    def write() -> None:
+        asks.set()
+        assert second.take(10)
+        order.append("second")
+        second.give_back()
+
+    assert first.take(1)
+    waiting = threading.Thread(target=write)
+    waiting.start()
+    asks.wait()
+    until = time.monotonic() + 10
+    while not is_locked(first._door) and time.monotonic() < until:
+        time.sleep(0.001)
+    first.give_back()
+    assert first.take(10)
+    order.append("first")
+    first.give_back()
+    waiting.join()
+    assert order == ["second", "first"]
+
+
+def _hold(path: str, holds: Any) -> None:
+    turns = ProcessTurns(path)
+    turns.take(10)
+    holds.set()
+    time.sleep(60)
+
+
+def test_a_process_that_is_killed_leaves_its_turn(tmp_path):
+    path = str(tmp_path / "octavo.db")
+    fork = multiprocessing.get_context("fork")
+    holds = fork.Event()
+    process = fork.Process(target=_hold, args=(path, holds))
+    process.start()
+    holds.wait(10)
+    turns = ProcessTurns(path)
+    assert not turns.take(0.01)
+    process.kill()
+    assert turns.take(10)
+    turns.close()
+    process.join()

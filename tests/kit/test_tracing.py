@@ -1,0 +1,182 @@
+"""Traces by themselves: whether there are any, where they go, and what a collector that does not take them costs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from collector import Collector, values_of
+from octavo.admin import diagnosis
+from octavo.app import begin_traces
+from octavo.errors import NotFound, Unavailable
+from octavo.kit import tracing
+from octavo.kit.databases import open_database
+from octavo.kit.metrics import Metrics
+from octavo.settings import Settings
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
+        {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
+        {"OTEL_SERVICE_NAME": "handbook"},
+    ],
+)
+def test_nobody_is_sent_anything_unless_the_environment_names_a_collector(monkeypatch, environment):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    begin_traces(Metrics())
+    assert not tracing.are_on()
+    with tracing.part("a part") as span:
+        assert span is None
+    assert tracing.start("a request", "server") is None
+    assert tracing.cause() is None and tracing.headers_of(None) == {}
+    assert tracing.timed(len) is len
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "an address such as http://collector:4318"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
+        ("OTEL_TRACES_EXPORTER", "zipkin", "otlp or none"),
+        ("OTEL_TRACES_SAMPLER", "sometimes", "parentbased_traceidratio"),
+        ("OTEL_TRACES_SAMPLER_ARG", "150", "between 0 and 1"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "many", "OTEL_"),
+    ],
+)
+def test_a_variable_that_cannot_work_ends_the_start(collector: Collector, monkeypatch, name, value, says):
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(Unavailable) as refused:
+        begin_traces(collector)
+    assert name[:5] in refused.value.message and says in refused.value.message
+    assert not tracing.are_on()
+
+
+def test_traces_without_their_packages_end_the_start(collector: Collector, monkeypatch):
+    monkeypatch.setattr(tracing, "find_spec", lambda name: None)
+    with pytest.raises(Unavailable, match=r"octavo\[traces\]"):
+        begin_traces(collector)
+
+
+def test_the_usual_variables_say_who_sends_and_how(collector: Collector, monkeypatch):
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "handbook")
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20c2VjcmV0")
+    begin_traces(collector)
+    span = tracing.start("a request", "server", {"octavo.request.id": "r" * 2000})
+    assert span is not None
+    span.end()
+    (sent,) = collector.flush()
+    assert len(values_of(sent.attributes)["octavo.request.id"]) == 512
+    assert collector.headers[0]["authorization"] == "Basic c2VjcmV0"
+    assert collector.resource["service.name"] == "handbook"
+    assert collector.resource["deployment.environment.name"] == "test"
+    assert collector.counts == {"sent": 1}
+    assert "Basic c2VjcmV0" in Settings().secrets
+
+
+def test_without_a_name_the_service_is_octavo(collector: Collector):
+    begin_traces(collector)
+    span = tracing.start("a request")
+    assert span is not None
+    span.end()
+    collector.flush()
+    assert collector.resource["service.name"] == "octavo"
+
+
+def test_parts_are_below_what_they_are_parts_of_and_say_what_failed(collector: Collector):
+    begin_traces(collector)
+    whole = tracing.start("job", "consumer")
+    assert whole is not None
+    with tracing.running(whole), tracing.part("outer"):
+        with pytest.raises(NotFound), tracing.part("inner", "client"):
+            raise NotFound("a secret")
+        with pytest.raises(ZeroDivisionError), tracing.part("other"):
+            raise ZeroDivisionError("a secret")
+    assert tracing.current() is None
+    collector.flush()
+    job, outer, inner, other = map(collector.named, ("job", "outer", "inner", "other"))
+    assert (outer.parent_span_id, inner.parent_span_id) == (job.span_id, outer.span_id)
+    assert {span.trace_id for span in collector.spans} == {job.trace_id}
+    assert values_of(inner.attributes)["error.type"] == "404"
+    assert values_of(other.attributes)["error.type"] == "ZeroDivisionError"
+    assert "a secret" not in str(collector.spans)
+
+
+def test_what_statements_take_is_noted(collector: Collector, database_url):
+    begin_traces(collector)
+    database = open_database(database_url)
+    try:
+        span = tracing.start("a request", "server")
+        assert span is not None
+        with tracing.running(span):
+            with database.write() as tx:
+                tx.run("UPDATE jobs SET attempts = 0")
+            with database.read() as tx:
+                assert tx.value("SELECT count(*) FROM jobs") == 0
+                assert tx.all("SELECT id FROM jobs") == []
+            with database.read_kept() as tx:
+                assert tx.one("SELECT id FROM jobs") is None
+    finally:
+        database.close()
+    (sent,) = collector.flush()
+    noted = values_of(sent.attributes)
+    assert noted["octavo.database.statements"] == 4
+    assert 0 < noted["octavo.database.seconds"] < 10
+
+
+@pytest.mark.parametrize("answer", [None, 400])
+def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Collector, monkeypatch, answer):
+    """Neither what is done waits for it, nor the end of the process."""
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
+    monkeypatch.setattr("octavo.kit.trace_export._LAST_SECONDS", 0.1)
+    collector.answer = answer
+    begin_traces(collector)
+    began = time.monotonic()
+    for _ in range(200):
+        span = tracing.start("a request", "server")
+        assert span is not None
+        span.end()
+    tracing.end()
+    assert time.monotonic() - began < 5
+    collector.wait_for(lambda: collector.counts.get("dropped", 0) > 0)
+    assert collector.counts.get("sent", 0) == 0
+    if answer is None:
+        # Twenty wait, and ten more where some were on their way soon enough.
+        assert collector.counts in ({"dropped": 170}, {"dropped": 180})
+    else:
+        collector.wait_for(lambda: sum(collector.counts.values()) == 200)
+
+
+def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkeypatch, caplog):
+    collector.answer = 400
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "5")
+    begin_traces(collector)
+    for count in range(1, 4):
+        span = tracing.start("a request", "server")
+        assert span is not None
+        span.end()
+        collector.wait_for(lambda count=count: collector.counts.get("failed", 0) == count)
+    collector.answer = 200
+    span = tracing.start("a request", "server")
+    assert span is not None
+    span.end()
+    collector.flush()
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["traces are not taken by their collector and get lost", "traces are taken again"]
+
+
+def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):
+    assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    assert diagnosis._traces() == [("traces", False, "their collector does not answer: Connection refused")]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    assert [works for _, works, _ in diagnosis._traces()] == [False]
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+    assert diagnosis._traces() == []

@@ -1,0 +1,222 @@
+"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere, and what it
+is never told."""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import contextmanager
+from io import StringIO
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from collector import Collector, values_of
+from octavo.admin.import_export import bring
+from octavo.app import begin_traces
+from octavo.kit import logs
+from octavo.kit.metrics import Metrics
+from octavo.kit.worker import Worker
+from serving import serving_new
+from visiting import ADDRESS, Visitor
+
+STRANGE_TRACE = "0af7651916cd43dd8448eb211c80319c"
+STRANGE = {
+    "traceparent": f"00-{STRANGE_TRACE}-b7ad6b7169203331-01",
+    "tracestate": "vendor=value",
+    "baggage": "secret=zq-baggage",
+}
+
+
+@pytest.fixture
+def traced(collector: Collector):
+    begin_traces(collector)
+    return collector
+
+
+@contextmanager
+def access_log():
+    """What is written of requests, as JSON."""
+    written = StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logs._JsonLines(logs.Redactor()))
+    logger = logging.getLogger("octavo.access")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield written
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def work(world):
+    Worker(world.context.db, world.context).run_pending()
+
+
+def test_a_request_to_the_api_is_a_span_without_anything_secret(world, traced):
+    space = world.home.path("/spaces/{spaceId}")
+    headers = {"x-request-id": "zq-request", "user-agent": "zq-agent", "cookie": "a=zq-cookie"}
+    with access_log() as lines:
+        answer = world.call("reader", "GET", f"{space}?token=zq-query", headers=headers)
+    assert answer.status_code == 200
+    world.call("nobody", "GET", space)
+    world.call("reader", "GET", "/there-is-nothing")
+    for name in ("healthz", "readyz"):
+        world.call("nobody", "GET", f"http://octavo.test/{name}")
+    spans = traced.flush()
+    assert [span.name for span in spans] == ["GET /v1/spaces/{spaceId}"] * 2
+    noted, refused = (values_of(span.attributes) for span in spans)
+    assert noted.pop("octavo.waited.seconds", 0) >= 0
+    assert noted.pop("octavo.database.statements", 0) >= 0 and noted.pop("octavo.database.seconds", 0) >= 0
+    assert noted == {
+        "http.request.method": "GET", "http.route": "/v1/spaces/{spaceId}", "url.scheme": "http",
+        "http.response.status_code": 200, "octavo.operation": "getSpaceById", "octavo.request.id": "zq-request",
+        "octavo.organization.id": world.home["organizationId"], "octavo.space.id": world.home["spaceId"],
+    }  # fmt: skip
+    assert refused["http.response.status_code"] == 401
+    assert [span.status.code for span in spans] == [0, 0], "the fault of who asks is none of ours"
+    (line,) = map(json.loads, lines.getvalue().splitlines())
+    assert (line["trace_id"], line["request_id"]) == (spans[0].trace_id.hex(), "zq-request")
+    told = str(traced.requests)
+    assert not [word for word in ("zq-query", "zq-agent", "zq-cookie", "oct_test") if word in told]
+
+
+@pytest.mark.sqlite_first
+def test_a_failure_of_ours_is_named_by_its_status_alone(world, traced, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("zq-secret")
+
+    monkeypatch.setattr("octavo.spaces.routes.present_space", fail)
+    assert world.call("reader", "GET", world.home.path("/spaces/{spaceId}")).status_code == 500
+    (span,) = traced.flush()
+    assert span.status.code == 2 and values_of(span.attributes)["error.type"] == "500"
+    assert "zq-secret" not in str(traced.requests)
+
+
+@pytest.mark.sqlite_first
+def test_strangers_decide_nothing_about_traces(world, collector, monkeypatch):
+    space = world.home.path("/spaces/{spaceId}")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
+    begin_traces(collector)
+    world.call("reader", "GET", space, headers=STRANGE)
+    assert collector.flush() == [], "nor that one is kept"
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_on")
+    begin_traces(collector)
+    world.call("reader", "GET", space, headers={**STRANGE, "traceparent": STRANGE["traceparent"][:-2] + "00"})
+    world.call("reader", "GET", space, headers={**STRANGE, "traceparent": "zq" * 40})
+    found, broken = collector.flush()
+    assert found.trace_id.hex() != STRANGE_TRACE and not found.parent_span_id
+    assert [link.trace_id.hex() for link in found.links] == [STRANGE_TRACE], "but it can be found by theirs"
+    assert not broken.links
+    assert "zqzq" not in str(collector.requests) and "zq-" not in str(collector.requests)
+
+
+@pytest.mark.sqlite_first
+def test_proxies_that_begin_traces_are_continued(world, traced):
+    world.context.settings = replace(world.context.settings, trace_proxies=f"{ADDRESS}/32")
+    Visitor(world.context).get("/", **STRANGE)
+    (span,) = traced.flush()
+    assert span.trace_id.hex() == STRANGE_TRACE and span.parent_span_id.hex() == "b7ad6b7169203331"
+
+
+@pytest.mark.sqlite_first
+def test_a_visit_is_a_span_with_its_path_unless_that_lets_somebody_in(world, tmp_path, traced):
+    (tmp_path / "README.md").write_text("# Home\n\nHello.\n")
+    organization = world.home["organizationId"]
+    site_url = bring(
+        world.context, str(tmp_path), organization_id=organization, title="Handbook", publish=True
+    ).site_url
+    base = site_url.removeprefix(world.context.settings.sites_url)
+    visitor = Visitor(world.context)
+    with access_log() as lines:
+        for _ in range(2):  # drawn, then kept
+            assert visitor.get(base, {"q": "zq-query"}).status_code == 200
+            assert visitor.get(base).status_code == 200
+    assert lines.getvalue().count(f'"path": "{base.rstrip("/")}') == 4
+    basename = base.split("/")[2]
+    with world.context.db.read() as tx:
+        site = tx.value("SELECT id FROM sites WHERE basename = :basename", basename=basename)
+    path = f"/orgs/{organization}/sites/{site}"
+    shared = world.call("admin", "PATCH", path, json={"visibility": "share-link"})
+    assert shared.status_code == 200, shared.text
+    link = world.post("admin", f"{path}/share-links", {"name": "For few"})
+    key = link["urls"]["published"].rstrip("/").rpartition("/")[2]
+    with access_log() as lines:
+        for below in ("", "", "nothing"):
+            visitor.get(f"{base}{key}/{below}")
+        visitor.get(base)
+    assert lines.getvalue().count("/{path*}") == 4 and key not in lines.getvalue()
+    visits = [span for span in traced.flush() if not span.name.partition(" ")[2].startswith("/v1/")]
+    assert len(visits) == 8
+    assert {values_of(span.attributes).get("url.path", "").rstrip("/") for span in visits[:4]} == {
+        base.rstrip("/")
+    }
+    assert {span.name for span in visits[:4]} == {"GET readPage"}
+    assert key not in str(traced.requests) and "zq-query" not in str(traced.requests)
+
+
+def test_what_follows_from_a_request_links_to_it_and_webhooks_are_told(world, traced):
+    """From a request to an event, its consumer, a job, a delivery and the request that makes it: by what stands in the
+    rows, as each of them may be another process's."""
+    address = traced.url.removeprefix("http://")
+    world.context.settings = replace(world.context.settings, allow_private_fetch=address)
+    hook = {"url": f"{traced.url}/hook", "events": ["space_content_updated"]}
+    world.post("admin", world.home.path("/orgs/{organizationId}/webhooks"), hook)
+    work(world)
+    traced.flush()
+    traced.requests.clear()
+    begin_traces(traced)
+    edit = {"changes": [{"operation": "update_page", "page": world.home["pageId"], "description": "Other"}]}
+    world.call(
+        "admin", "POST", world.home.path("/spaces/{spaceId}/content"), json=edit, headers={"baggage": "zq=1"}
+    )
+    traced.flush()
+    request = traced.named("POST /v1/spaces/{spaceId}/content")
+    begin_traces(traced)  # as in another process
+    work(world)
+    traced.flush()
+    jobs = [span for span in traced.spans if span.name == "job deliverEvents"]
+    deliveries = [span for span in traced.spans if span.name == "deliver space_content_updated"]
+    (delivery,) = [span for span in deliveries if "octavo.webhook.id" in values_of(span.attributes)]
+    (job,) = [span for span in jobs if span.span_id == delivery.parent_span_id]
+    assert job.trace_id != request.trace_id and not job.parent_span_id
+    for span in (job, delivery):
+        assert [(link.trace_id, link.span_id) for link in span.links] == [(request.trace_id, request.span_id)]
+    (sent,) = [span for span in traced.spans if span.parent_span_id == delivery.span_id]
+    noted = values_of(sent.attributes)
+    assert sent.name == "POST" and noted["server.address"] == "127.0.0.1"
+    assert noted["http.response.status_code"] == 200 and "/hook" not in str(sent)
+    ((path, headers),) = traced.others
+    assert path == "/hook"
+    assert headers["traceparent"].startswith(f"00-{sent.trace_id.hex()}-{sent.span_id.hex()}-0")
+    assert "baggage" not in headers and "tracestate" not in headers
+
+
+def test_without_traces_nobody_is_told_of_any_and_rows_have_none(world):
+    world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "One"})
+    with world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM events WHERE trace IS NOT NULL") == 0
+        assert tx.value("SELECT count(*) FROM jobs WHERE trace IS NOT NULL") == 0
+
+
+def test_what_became_of_spans_is_among_the_metrics():
+    metrics = Metrics()
+    metrics.count_spans("dropped", 3)
+    assert 'octavo_spans_total{outcome="dropped"} 3.0' in metrics.text().decode()
+
+
+@pytest.mark.slow
+def test_processes_send_their_traces_and_wait_for_no_collector_at_their_end(tmp_path, collector: Collector):
+    told = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    with serving_new(tmp_path / "data", "--workers", "2", **told) as octavo:
+        assert httpx.get(f"{octavo.url}/openapi.json").status_code == 200
+        collector.wait_for(lambda: any(span.name == "GET /openapi.json" for span in collector.spans))
+        collector.wait_for(lambda: any(span.name.startswith("job ") for span in collector.spans))
+        assert collector.resource["service.name"] == "octavo"
+        collector.answer = None
+        for _ in range(20):
+            httpx.get(f"{octavo.url}/openapi.json")
+        assert octavo.stop() == 0, "within ten seconds"
