@@ -114,10 +114,9 @@ class _PostgresTransaction(Transaction):
     def __init__(self, connection: _Connection, caches: dict[Any, Any]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._ask = timed(connection.execute)
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
-        return self._ask(_statement(sql), parameters)
+        return timed(self._connection.execute)(_statement(sql), parameters)
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
