@@ -32,10 +32,6 @@ from .exporting import (
     Export,
     export,
 )
-from .former import (
-    Gone,
-    find_former,
-)
 from .index import (
     Found,
     OperationIndex,
@@ -87,7 +83,6 @@ __all__ = [
     "FilledForm",
     "Form",
     "Found",
-    "Gone",
     "Listed",
     "MANY",
     "MAX_SENT",
@@ -103,7 +98,6 @@ __all__ = [
     "draw_models",
     "draw_used_by",
     "export",
-    "find_former",
     "find_operation",
     "find_reference",
     "index_models",

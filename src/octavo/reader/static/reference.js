@@ -49,9 +49,7 @@
   let choice = JSON.parse(kept("sample") || "null");
   const values = JSON.parse(kept("values") || "{}");
   const calls = new WeakMap();
-  const bodies = new WeakMap();
-  const withBody = (call, text) => text === undefined ? call : { ...call, body: { ...call.body, text } };
-  const callOf = (box) => calls.get(box) || withBody(JSON.parse(box.dataset.call), bodies.get(box));
+  const callOf = (box) => calls.get(box) || JSON.parse(box.dataset.call);
   const withValues = (call) => ({ ...call, params: Object.fromEntries(Object.entries(call.params || {}).map(([name, value]) => [name, values[name] || value])) });
   const ownOf = (box) => JSON.parse(box.dataset.own || "[]");
   const hole = (box) => (name, value) => {
@@ -139,25 +137,6 @@
     button.closest("details")?.removeAttribute("open");
     choose(button.dataset.language, button.dataset.library);
   });
-  // Examples that have names: of a body, and of an answer
-  const chooser = (names, act) => {
-    const select = make("select", { "aria-label": words.example }, ...names.map((name, number) => make("option", { value: number }, name)));
-    select.addEventListener("change", () => act(Number(select.value)));
-    return make("div", { class: "sample-example" }, make("span", { "aria-hidden": "true" }, words.example), select);
-  };
-  for (const box of all(".openapi-sample[data-examples]")) {
-    const given = JSON.parse(box.dataset.examples);
-    box.append(chooser(given.map(([name]) => name), (number) => {
-      bodies.set(box, given[number][1]);
-      show(box);
-    }));
-  }
-  for (const box of all(".openapi-examples")) {
-    const shown = [...box.children];
-    const choose = (number) => shown.forEach((each, at) => { each.hidden = at !== number; });
-    choose(0);
-    box.prepend(chooser(JSON.parse(box.dataset.names), choose));
-  }
   const boxes = all(".openapi-sample");
   const isOther = (box) => choice && (choice[0] !== "cURL" || ownOf(box).length) || Object.keys(callOf(box).params || {}).some((name) => values[name]);
   boxes.forEach((box) => {
@@ -437,7 +416,7 @@
     const code = status
       ? all("[role=tab]", column).map((tab) => tab.textContent.trim() === status && doc.getElementById(tab.getAttribute("aria-controls"))).find(Boolean)
       : one(".openapi-sample", column);
-    const lines = code ? all(".line", one(".openapi-examples > figure:not([hidden])", code) || code) : [];
+    const lines = code ? all(".line", code) : [];
     const begin = status ? 0 : lines.findIndex((line) => /^[{[]$/.test(line.textContent.trim()));
     return begin < 0 ? [] : pathsOf(lines.slice(begin)).map((each, number) => [lines[begin + number], each, path]);
   };
@@ -480,7 +459,7 @@
     const row = event.target;
     if (!row.matches?.("details.openapi-answer[open]")) return;
     const status = one(".status", row)?.textContent.trim();
-    all(".column + .column [role=tab]", row.closest(".openapi-columns")).find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
+    all(".openapi-columns > .column + .column [role=tab]").find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
   // What changed from version to version has a script of its own
