@@ -466,7 +466,8 @@ def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
             with database.write() as tx:
                 tx.run("INSERT INTO secrets (name, value) VALUES ('effect', '')")
                 finish(tx)
-        except jobs.LeaseLost:
+        except Exception:
+            # It has lost its lease, or PostgreSQL ended a statement for which no time was left.
             lost.append(True)
             raise
 

@@ -45,7 +45,7 @@ def test_a_site_is_made_published_and_closed(app):
     assert app.client.get(address).status_code == 200
     page.get_by_role("button", name="Unpublish…").click()
     page.get_by_role("dialog").get_by_role("button", name="Unpublish", exact=True).click()
-    page.get_by_role("button", name="Publish…").wait_for()
+    page.get_by_role("button", name="Publish…", exact=True).wait_for()
     assert app.client.get(address).status_code == 404
     page.context.close()
 
