@@ -119,12 +119,22 @@ def test_references_in_values_mean_nothing() -> None:
     assert compile_description(text.encode()).errors == []
 
 
-def test_duplicate_operations_are_told_with_both_places() -> None:
-    operation = "{operationId: same, responses: {'200': {description: ok}}}"
-    text = HEAD + f"paths:\n  /a:\n    get: {operation}\n  /b:\n    get: {operation}\n"
-    error = compile_description(text.encode()).errors[0]
-    assert (error.code, error.pointer, error.line) == ("DUPLICATE_OPERATION", "#/paths/~1b/get", 7)
-    assert "#/paths/~1a/get" in error.message
+def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
+    hook = "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: {'200': {description: ok}}}}"
+    head = HEAD.replace("3.1.0", "3.0.3") + "paths: {}\nx-webhooks:\n  sold:"
+    compiled = compile_description(
+        _archive({"openapi.yaml": f"{head} {hook}".encode(), "pet.yaml": b"type: string"})
+    )
+    assert compiled.errors == []
+    description = Description(json.loads(compiled.document))
+    (webhook,) = description.webhooks.values()
+    media = webhook.data["requestBody"]["content"]["application/json"]
+    assert webhook.path == "sold" and description.follow(media["schema"]) == {"type": "string"}
+    wrong = compile_description(f"{head}\n    post: {{}}\n".encode()).errors
+    assert [(each.pointer, each.line) for each in wrong] == [("#/x-webhooks/sold/post", 6)]
+    for version, key in (("3.1.0", "webhooks"), ("3.0.3", "x-webhooks")):
+        gone = {"openapi": version, key: {"sold": {"post": {}}}, "paths": {}}
+        assert [*Description(gone).webhooks] == ["post sold"]
 
 
 def test_slips_that_say_what_they_mean_are_no_errors() -> None:

@@ -26,9 +26,10 @@ from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
-from octavo.openapi.description import Description
+from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
+from octavo.openapi.trying import make_form
 from octavo.openapi.words import Words
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
@@ -102,6 +103,9 @@ class Site:
     def write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)
         bring(self._world.context, str(self._folder), space_id=self.space)
+
+    def read(self, name: str) -> str:
+        return (self._folder / name).read_text()
 
     def get(self, path: str) -> httpx.Response:
         async def ask() -> httpx.Response:
@@ -388,6 +392,71 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
     assert text.index("404") < text.index("Not Found") < text.index("Not there") < text.index("At all.")
     assert '"a": [\n    1,\n    2\n  ],\n  "b": "\u00e9"' in text
     assert "-d" not in text and "Content-Type" not in text
+
+
+def test_operations_of_a_page_are_folded_from_the_second_on(site) -> None:
+    block = '{% openapi-operation spec="pets" path="/pets" method="post" %}\n{% endopenapi-operation %}\n'
+    shop = site(pages={"two.md": f"# Two\n\n{block}\nThen.\n\n{block}"})
+    shop.write("SUMMARY.md", "* [Home](README.md)\n* [Two](two.md)\n")
+    page = shop.get("two").text
+    first, _, second = page[page.index('class="prose"') :].partition('<details class="openapi-block"')
+    assert 'class="openapi-head"' in first and 'class="openapi-head"' in second
+    line = second.partition("</summary>")[0]
+    assert 'class="method post">POST</b>' in line and "Add a pet" in line and "/pets" in line
+    # Of the request only what has to be sent is unfolded, and no answer is.
+    assert "optional fields" in first and not re.search(r'class="openapi-answer" open', page)
+    assert re.search(r'<li[^>]*><a href="#[^"]*">Add a pet</a>', page)
+    assert "optional fields" not in shop.get("two.md").text
+
+
+@pytest.mark.parametrize(
+    ("summary", "webhook", "title"),
+    [
+        ("Make a `pet`", False, "Make a pet"),
+        ("Make **a** [pet](https://example.com/pets)", False, "Make a pet"),
+        (f"Make a pet. {'And so on. ' * 20}", False, "Make a pet"),
+        (f"{'Word ' * 30}", False, f"{'Word ' * 15}Word …"),
+        (f"Sent when. {'And so on. ' * 20}", True, "petSold"),
+        ("`" * 5000, False, None),
+        ("", True, "More"),
+    ],
+)
+def test_a_title_is_made_of_the_words_of_a_summary(summary: str, webhook: bool, title: str | None) -> None:
+    data = {"summary": summary, "description": "More."}
+    operation = Operation("petSold" if webhook else "/pets", "post", {}, data, webhook)
+    assert title is None or operation.title == title
+    assert len(operation.title) <= 82
+    is_whole = len(summary) < 80
+    assert operation.about == "More." if is_whole else operation.about.startswith(operation.summary)
+
+
+def test_examples_that_have_names_are_chosen() -> None:
+    named = {
+        "one": {"summary": "Found a bug", "value": {"title": "a"}},
+        "two": {"value": {"title": "b"}},
+        "elsewhere": {"externalValue": "https://example.com"},
+    }
+    media = {"content": {"application/json": {"examples": named}}}
+    data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
+    description = Description({"paths": {"/a": {"post": data}}})
+    operation = description.operations["post /a"]
+    page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
+    assert [(name, json.loads(text)) for name, text in bodies] == [
+        ("Found a bug", {"title": "a"}),
+        ("two", {"title": "b"}),
+    ]
+    assert json.loads(unescape(re.findall(r'data-names="([^"]*)"', page)[0])) == ["Found a bug", "two"]
+    assert page.partition('class="openapi-examples"')[2].count("<figure") == 2
+    assert make_form(description, operation).bodies[0].examples == [(name, text) for name, text in bodies]
+    # Where all is below each other, and where there is nothing to choose, there is one.
+    assert (
+        "openapi-examples"
+        not in render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+    )
+    del named["two"]
+    alone = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    assert "data-examples" not in alone and "openapi-examples" not in alone
 
 
 def test_each_field_has_an_address() -> None:
@@ -798,6 +867,66 @@ def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     # Not indexed yet: an ordinary page is there, and said it all when it was indexed.
     assert titles() == [shown if shown == ["Blocks"] else [] for shown in before]
+
+
+def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
+    shop = site("by-operation")
+    answers = {"200": {"description": "It"}}
+
+    def publish(version: str, *operations: tuple[str, str, str]) -> None:
+        paths = {
+            path: {"get": {"summary": title, "operationId": id, "tags": ["pets"], "responses": answers}}
+            for path, title, id in operations
+        }
+        whole = {"openapi": "3.1.0", "info": {"title": "T", "version": version}, "paths": paths}
+        processed(world, "pets", {"text": json.dumps(whole)})
+
+    publish("1", ("/a", "Read <a>", "a"), ("/b", "Read b", "b"), ("/c", "Read c", "c"))
+    assert shop.get("pets/read-c").status_code == 200
+    publish("2", ("/b", "Read bees", "b"), ("/c2", "Read sea", "c"))
+    gone = shop.get("pets/read-a")
+    assert gone.status_code == 410 and "Gone since 2, " in gone.text
+    assert "<s>Read &lt;a&gt;</s>" in gone.text and "<s>/a</s>" in gone.text and "<a>" not in gone.text
+    assert re.search(r'href="[^"]*/changes">Changes', gone.text)
+    # What has the same id now is in its place.
+    assert re.search(r'Use instead: <a href="[^"]*/pets/read-sea">', shop.get("pets/read-c").text)
+    # Where the operation is still there, its old address leads to it.
+    assert shop.get("pets/read-b").headers["location"].endswith("/pets/read-bees")
+    assert shop.get("pets/read-b.md").headers["location"].endswith("/pets/read-bees.md")
+    markdown = shop.get("pets/read-c.md")
+    assert markdown.status_code == 410 and "GET /c is gone since 2, " in markdown.text
+    publish("3", ("/d", "Read d", "d"))
+    assert (
+        "Gone since 2, " in shop.get("pets/read-a").text
+        and "Gone since 3, " in shop.get("pets/read-bees").text
+    )
+    assert [shop.get(path).status_code for path in ("pets/read-z", "read-a", "x/pets/read-a")] == [404] * 3
+    # Whoever is not shown the reference is told nothing, and nobody of what was replaced before it was shown.
+    navigation = shop.read("SUMMARY.md")
+    for shown in ("* [Home](README.md)\n", navigation):
+        shop.write("SUMMARY.md", shown)
+        assert shop.get("pets/read-a").status_code == 404 == shop.get("pets/read-a.md").status_code
+    publish("4", ("/e", "Read e", "e"))
+    assert shop.get("pets/read-d").status_code == 410 and shop.get("pets/read-a").status_code == 404
+
+
+def test_operations_without_ids_tags_or_answers_and_with_the_same_id(world: World, site) -> None:
+    shop = site()
+    paths = {"/a": {"get": {}, "post": {"operationId": "same"}}, "/b": {"get": {"operationId": "same"}}}
+    processed(
+        world,
+        "pets",
+        {"text": json.dumps({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths})},
+    )
+    page = shop.get("other").text
+    assert re.findall(r'<(?:h2|details class="openapi-block") id="([^"]*)"', page) == [
+        "get-a",
+        "same",
+        "same-1",
+    ]
+    listed = [href.partition("#")[2] for _, _, _, href in shop.get("~operations.json").json()]
+    assert listed == ["get-a", "same", "same-1"]
+    assert "GET" in shop.get("other.md").text and shop.get("~search.json?q=same").json()["operations"]
 
 
 def test_the_download_link(site) -> None:

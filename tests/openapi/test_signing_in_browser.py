@@ -161,6 +161,7 @@ def page(browser, site, api, provider):
 
 
 def opened(page, number=0, called="GET /pets/{petId}"):
+    page.evaluate("document.querySelectorAll('.openapi-block').forEach((each) => { each.open = true; })")
     page.get_by_role("button", name="Try it").nth(number).click()
     form = page.get_by_role("form", name=called)
     form.get_by_role("button", name="Send").wait_for()

@@ -7,6 +7,7 @@ from html import unescape
 
 import pytest
 
+from octavo.kit.cache import MEMORY
 from octavo.kit.operation import PUBLIC, TABLE
 from world import URL, World
 
@@ -39,6 +40,11 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
     assert world.call("nobody", "GET", f"{URL}/favicon.ico").status_code == 200
     script = re.search(r'src="(/~assets/octavo.js[^"]*)"', first.text)
     assert script is not None and world.call("nobody", "GET", URL + script[1]).status_code == 200
+
+
+def test_its_pages_are_kept_within_the_memory_for_caches(sqlite_world: World) -> None:
+    page = sqlite_world.call("nobody", "GET", f"{URL}/docs/spaces").content
+    assert MEMORY.use()["pages of our reference"].bytes >= len(page)
 
 
 def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:

@@ -728,7 +728,7 @@ def test_members_preview_a_change_request(site, visibility):
     path, token = preview(changeRequest=one)
     cookie = f"octavo-preview={token}"
     assert path == f"{site.base}plans/"
-    for shown in ("plans/more", "plans/more.md", "llms.txt", "llms-full.txt"):
+    for shown in ("plans/drafted-start", "plans/drafted-start.md", "llms.txt", "llms-full.txt"):
         assert "Drafted start" in site.get(shown, cookie=f"other=1; {cookie}").text, shown
     assert all("Drafted" not in answer.text for answer in before)
     assert [site.get(path).text for _ in range(2) for path in kept] == [answer.text for answer in before]

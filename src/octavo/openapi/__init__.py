@@ -32,6 +32,10 @@ from .exporting import (
     Export,
     export,
 )
+from .former import (
+    Gone,
+    find_former,
+)
 from .index import (
     Found,
     OperationIndex,
@@ -83,6 +87,7 @@ __all__ = [
     "FilledForm",
     "Form",
     "Found",
+    "Gone",
     "Listed",
     "MANY",
     "MAX_SENT",
@@ -98,6 +103,7 @@ __all__ = [
     "draw_models",
     "draw_used_by",
     "export",
+    "find_former",
     "find_operation",
     "find_reference",
     "index_models",

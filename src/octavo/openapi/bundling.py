@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from .complaints import MOST, Complaint, SpecError, Way, pointer
 from .reading import Files
+from .validating import EARLY_WEBHOOKS
 
 FILES = "x-octavo-files"
 _HOPS = 50
@@ -21,7 +22,7 @@ _HOPS = 50
 _NAMED = frozenset(
     ["properties", "patternProperties", "definitions", "$defs", "schemas", "responses", "parameters", "examples",
      "requestBodies", "headers", "securitySchemes", "securityDefinitions", "links", "callbacks", "pathItems",
-     "paths", "webhooks", "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
+     "paths", "webhooks", EARLY_WEBHOOKS, "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
 )  # fmt: skip
 """What has names of people's own choice as keys."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
@@ -78,7 +79,7 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
                 made[key] = copy(inner, (*way, key), False)
             elif key == "$ref" and isinstance(inner, str):
                 made[key] = change(inner, (*way, key)) or inner
-            elif key in _VALUES or (key.startswith("x-") and key != FILES):
+            elif key in _VALUES or (key.startswith("x-") and key not in (FILES, EARLY_WEBHOOKS)):
                 made[key] = inner
             elif key == "mapping" and isinstance(inner, dict):
                 made[key] = {

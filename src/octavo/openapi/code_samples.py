@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .examples import media_example, parameter_example
+from .examples import media_example, named_examples, parameter_example
 
 
 class Env(Struct, frozen=True):
@@ -146,6 +146,15 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}\n…"
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
+
+
+def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
+    """The bodies among which a reader of a sample chooses, as texts by what they are called."""
+    content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
+    kind = next((kind for kind in content if "json" in kind), "")
+    named = named_examples(description, object_of(content.get(kind)))
+    texts = [(name, body_text(kind, value)) for name, value in named]
+    return [(name, text) for name, text in texts if 0 < len(text) <= _LONGEST]
 
 
 def _is_file(description: Description, value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .bundling import resolve, walk_references
 from .complaints import Way
+from .validating import EARLY_WEBHOOKS
 
 _MOVED = {
     "#/definitions/": "#/components/schemas/",
@@ -44,7 +45,8 @@ class _Converter:
         old = self._old
         made: Data = {"openapi": "3.0.4"}
         made |= {key: old[key] for key in ("info", "tags", "externalDocs", "security") if key in old}
-        made |= {key: value for key, value in old.items() if key.startswith("x-")}
+        # Webhooks of Swagger would be of another form.
+        made |= {key: value for key, value in old.items() if key.startswith("x-") and key != EARLY_WEBHOOKS}
         made["servers"] = self._servers(old.get("schemes"))
         made["paths"] = {
             path: self._item(item) if not path.startswith("x-") else item

@@ -10,8 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..core.document import slug
+from ..core.free_names import free_name
 from .bundling import resolve, steps
-from .validating import METHODS
+from .validating import EARLY_WEBHOOKS, METHODS
 
 Data = dict[str, Any]
 
@@ -47,17 +49,48 @@ class Operation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Many descriptions have no summaries, but begin to describe with a sentence that serves as one."""
-        return self.summary or _first_sentence(text_of(self.data.get("description"))) or self.name
+        """The words of the summary, where they are few; else its first sentence, or the name of the event. Many
+        descriptions have no summaries, but begin to describe with a sentence that serves as one."""
+        own = self.path if self.webhook else self.name
+        words = _plain(self.summary)
+        if len(words) <= _TITLE:
+            return words or _first_sentence(text_of(self.data.get("description"))) or own
+        if self.webhook:
+            # Events of one kind nearly always begin with the same words.
+            return own
+        first = words[: _TITLE + 1].partition(". ")[0]
+        return first if len(first) < _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+
+    @property
+    def about(self) -> str:
+        """What is said of it in Markdown, with the summary where that is more than the title."""
+        about, summary = text_of(self.data.get("description")), self.summary
+        is_said = len(_plain(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
+        return about if is_said else f"{summary}\n\n{about}".strip()
 
     @property
     def name(self) -> str:
         return f"{self.method.upper()} {self.path}"
 
     @property
+    def called(self) -> str:
+        """How lists name it beside its title."""
+        return f"EVENT {self.path}" if self.webhook else self.name
+
+    @property
     def key(self) -> str:
         """Names it within its description."""
         return f"{self.method} {self.path}"
+
+
+_TITLE = 80
+"""Characters of a title."""
+_MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
+
+
+def _plain(summary: str) -> str:
+    """The words of a summary in Markdown."""
+    return _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
 
 
 _TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")
@@ -89,22 +122,42 @@ class Description:
         self.schemas = object_of(components.get("schemas"))
         self.security_schemes = object_of(components.get("securitySchemes"))
         self.operations = {each.key: each for each in self._operations("paths")}
-        self.webhooks = {each.key: each for each in self._operations("webhooks")}
-        self.by_id = {
-            id: each for each in self.operations.values() if (id := text_of(each.data.get("operationId")))
-        }
+        events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
+        self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
+        self.by_id: dict[str, Operation] = {}
+        """Of several operations with one id the first."""
+        for each in self.operations.values():
+            self.by_id.setdefault(text_of(each.data.get("operationId")), each)
+        self.by_id.pop("", None)
 
     @property
     def title(self) -> str:
         return " ".join(text_of(self.info.get("title")).split()) or "API"
 
-    def _operations(self, where: str) -> Iterator[Operation]:
+    @cached_property
+    def _anchors(self) -> dict[tuple[bool, str], str]:
+        found: dict[tuple[bool, str], str] = {}
+        taken: set[str] = set()
+        for each in (*self.operations.values(), *self.webhooks.values()):
+            named = slug(text_of(each.data.get("operationId")) or each.key)
+            if named:
+                named = free_name(named, taken.__contains__)
+                taken.add(named)
+            found[each.webhook, each.key] = named
+        return found
+
+    def anchor(self, operation: Operation) -> str:
+        """Names an operation or webhook on a page with others: by its id, unless that is another's, too; else by method
+        and path. May be empty."""
+        return self._anchors.get((operation.webhook, operation.key), "")
+
+    def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[Operation]:
         for path, item in object_of(self.data.get(where)).items():
             item = self.follow(item)
             for method in METHODS:
                 data = item.get(method)
                 if isinstance(data, dict) and not (data.get("x-internal") or data.get("x-gitbook-ignore")):
-                    yield Operation(path, method, item, data, where == "webhooks")
+                    yield Operation(path, method, item, data, is_webhook)
 
     # --- references ---------------------------------------------------------------------------------------
 

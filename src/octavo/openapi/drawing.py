@@ -36,6 +36,7 @@ from ..core.free_names import free_name
 from .code_samples import (
     Call,
     CodeSample,
+    body_examples,
     body_text,
     example_call,
     offered,
@@ -45,7 +46,7 @@ from .code_samples import (
 )
 from .conventions import Conventions, is_error
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .examples import media_example
+from .examples import media_example, named_examples
 from .trying import can_try, list_origins
 from .validating import METHODS
 from .words import ENGLISH, Words
@@ -54,9 +55,12 @@ _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
 """Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+_PROPERTIES_OF_PAGE = 1_000
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
+_EXAMPLES_OF_PAGE = 50_000
+"""As above, for all operations of one page together."""
 MANY = 12
 """Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
 
@@ -243,7 +247,9 @@ def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
     that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
-    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it."""
+    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
+    ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
+    too, where of a request only what has to be sent is unfolded."""
 
     def __init__(
         self,
@@ -251,6 +257,8 @@ class Drawer:
         *,
         folded: bool,
         many: bool = False,
+        together: int = 1,
+        brief: bool = False,
         linked: Iterable[str] = (),
         schemas_at: str = "",
         spec: str = "",
@@ -259,8 +267,10 @@ class Drawer:
         self._folded = folded
         self._spec = spec
         self._depth = 4 if many else _DEPTH
-        self._most = _FEW_PROPERTIES if many else _PROPERTIES
-        self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
+        among = max(together, 1) if folded else 1
+        self._most = _FEW_PROPERTIES if many else min(_PROPERTIES, _PROPERTIES_OF_PAGE // among)
+        self._longest = _SHORT_EXAMPLE if many else min(_EXAMPLE, _EXAMPLES_OF_PAGE // among)
+        self._brief = brief and folded
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
@@ -496,7 +506,10 @@ class Drawer:
                 items.append([_paragraph(self._word("and_more", name=str(len(properties) - len(items))))])
                 break
             items.append(self.value(key, inner, within, required=key in required))
-        blocks += self._fields(items)
+        if self._brief and not above and self._left_out == "readOnly":
+            blocks += self._briefly(items, [key in required for key in properties])
+        else:
+            blocks += self._fields(items)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra:
             blocks += self._fields(
@@ -617,24 +630,27 @@ class Drawer:
 
     # --- operations -----------------------------------------------------------------------------------------
 
-    def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
-        """An operation or webhook with all that a caller has to know. ``title``: what is above it already."""
+    def operation(
+        self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
+    ) -> list[Block]:
+        """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
+        the page shows another one above, so this one is a line that unfolds."""
         self._begin()
         self._received = operation.webhook
-        data = operation.data
-        name = text_of(data.get("operationId")) or operation.key
+        anchor = self._description.anchor(operation)
         # On a page with others the names of fields begin with that of their operation.
-        self._at = [] if operation.title == title else [slug(name)]
+        self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
-        if operation.title != title:
-            data_of = {"id": slug(name)} if slug(name) else {}
+        further = further and self._folded and operation.title != title
+        if operation.title != title and not further:
+            data_of = {"id": anchor} if anchor else {}
             blocks.append(Block(f"heading-{level}", data_of, [_text(operation.title)]))
         where = (
             operation.path if operation.webhook else self._description.server_url(operation) + operation.path
         )
         blocks.append(self._head(operation, where))
         blocks += self._authentication(operation)
-        left = self._notes(operation) + _markdown(data.get("description"))
+        left = self._notes(operation) + _markdown(operation.about)
         left += self._parameters(operation)
         left += self._body(operation)
         left += self._responses(operation)
@@ -642,8 +658,15 @@ class Drawer:
         right = self._samples(operation)
         if self._folded and right:
             columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
-            return [*blocks, Block("openapi-columns", {}, [*columns])]
-        return [*blocks, *left, *right]
+            blocks.append(Block("openapi-columns", {}, [*columns]))
+        else:
+            blocks += [*left, *right]
+        if not further:
+            return blocks
+        method = "event" if operation.webhook else operation.method
+        line = _expandable([_text(operation.title)], blocks, kind="openapi-block")
+        line.data = {"method": method, "url": where, **({"id": anchor} if anchor else {})}
+        return [line]
 
     def _head(self, operation: Operation, where: str) -> Block:
         if not self._folded:
@@ -663,6 +686,17 @@ class Drawer:
             return _items(fields)
         listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
         return [Block("openapi-fields", {}, [*listed])] if listed else []
+
+    def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
+        """As ``_fields``, with the optional ones folded up. A single one is shown, as a line for it is as long."""
+        optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
+        if not self._brief or len(optional) < 2:
+            return self._fields(fields)
+        # What stands behind the last property says that there are more.
+        optional += fields[len(required) :]
+        shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
+        title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
+        return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
 
     def _notes(self, operation: Operation) -> list[Block]:
         data = operation.data
@@ -735,7 +769,8 @@ class Drawer:
             if given:
                 with self._inside(place):
                     fields = [self._parameter(each) for each in given]
-                blocks += [self._lead(place), *self._fields(fields)]
+                required = [each.get("required") is True for each in given]
+                blocks += [self._lead(place), *self._briefly(fields, required)]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -827,7 +862,7 @@ class Drawer:
             self._left_out = ""
             inside += [*found, *self._links_of(response)]
             if self._folded:
-                is_open = bool(inside) and (all_open or number == 0)
+                is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
                 answer.data["status"] = code
                 of = self._held(content, found)
@@ -922,10 +957,17 @@ class Drawer:
         own = own_samples(operation.data)
         if given is False:
             return []
-        return self._request(example_call(self._description, operation), own)
+        examples: list[tuple[str, str]] = []
+        left = self._longest
+        for name, text in () if own or self._many else body_examples(self._description, operation):
+            left -= len(text)
+            examples += [(name, text)] if left > 0 else []
+        return self._request(example_call(self._description, operation), own, examples)
 
-    def _request(self, call: Call, own: Sequence[CodeSample] = ()) -> list[Block]:
-        """``own``: samples that the description brings, which go first."""
+    def _request(
+        self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
+    ) -> list[Block]:
+        """``own``: samples that the description brings, which go first. ``examples``: bodies to choose from."""
         found = offered(call)
         first = own[0] if own else None
         syntax, source = (
@@ -937,20 +979,34 @@ class Drawer:
             "call": msgspec.json.encode(call).decode(),
             "own": [[each.label, each.syntax, each.source] for each in own],
             "libraries": [[each.language, each.library] for each in found],
+            "examples": [[*each] for each in examples] if len(examples) > 1 else [],
         }
         return [Block("openapi-sample", data, [listing(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
+        """What a media type looks like: where people read, all of the examples that have names."""
+        named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
+        listings: list[Block] = []
+        left = 2 * self._longest
+        for name, value in named:
+            listings.append(self._listed(kind, value, name))
+            left -= len(plain_text(listings[-1]))
+            if left <= 0:
+                break
+        if len(listings) > 1:
+            return [
+                Block(
+                    "openapi-examples", {"names": [name for name, _ in named[: len(listings)]]}, [*listings]
+                )
+            ]
         value = media_example(self._description, object_of(media), "response")
-        if value is None:
-            return []
+        return [self._listed(kind, value, title)] if value is not None else []
+
+    def _listed(self, kind: str, value: Any, title: str) -> Block:
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
-        return [
-            listing(
-                text if len(text) <= self._longest else f"{text[: self._longest]}\n…", syntax, title or None
-            )
-        ]
+        shown = text if len(text) <= self._longest else f"{text[: self._longest]}\n…"
+        return listing(shown, syntax, title or None)
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 

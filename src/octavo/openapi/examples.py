@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Literal
 
 from .description import Data, Description, list_of, object_of, text_of
@@ -14,6 +15,8 @@ _LONGEST = 200
 """Characters of a string that is made longer because a description asks for it."""
 _SAID = ("example", "examples", "default", "const")
 """What of a schema shows a value of it."""
+_NAMED = 20
+"""Examples of one media type among which a reader chooses."""
 _VALUES = 300
 """Values of one example; what is beyond is left out."""
 _NAMES = {
@@ -44,6 +47,18 @@ def media_example(description: Description, media: Data, direction: Direction, n
     if "schema" not in media:
         return None
     return _Maker(description, direction).make(media["schema"], 0, name)
+
+
+def named_examples(description: Description, media: Data) -> list[tuple[str, Any]]:
+    """The examples among which a reader chooses, by what they are called; none where there are not several."""
+    if "example" in media:
+        return []
+    named = [
+        (" ".join(text_of(found.get("summary")).split())[:80] or name, found["value"])
+        for name, given in islice(object_of(media.get("examples")).items(), _NAMED)
+        if "value" in (found := description.follow(given))
+    ]
+    return named if len(named) > 1 else []
 
 
 def parameter_example(description: Description, parameter: Data, *, named: bool = True) -> Any:

@@ -204,7 +204,7 @@ def draw_used_by(
         if operations:
             shown = islice(operations.values(), _USERS)
             blocks.append(subheading(said))
-            blocks += lead_to((place_of(each), each.title, _called(each)) for each in shown)
+            blocks += lead_to((place_of(each), each.title, each.called) for each in shown)
     if uses.schemas:
         blocks.append(subheading(words.in_models))
         blocks += lead_to((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
@@ -223,10 +223,6 @@ def draw_model(description: Description, name: str, shown: list[Block], used: li
         for share, blocks in ((58, shown), (42, right))
     ]
     return [Block("columns", {}, [*columns])]
-
-
-def _called(operation: Operation) -> str:
-    return operation.path if operation.webhook else operation.name
 
 
 def index_models(

@@ -25,7 +25,7 @@ from ..content import (
     resolve_with,
     source_of,
 )
-from ..core.document import Block, Document, slug
+from ..core.document import Block, Document
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
@@ -55,8 +55,8 @@ _ROWS_OPEN = 180
 """Operations that the page of a tag lists without unfolding them."""
 _PAGES = 4_000
 """Pages of one specification beyond which its schemas share one page all the same."""
-_RELEASES = 20
-_COMPARED_BYTES = 32 * 1024 * 1024
+RELEASES = 20
+COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
@@ -135,6 +135,8 @@ class _Pages:
         self._description = description
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
+        self.keys: dict[str, str] = {}
+        """What each page was added as, by its id."""
 
     def add(
         self,
@@ -164,6 +166,7 @@ class _Pages:
             **{"layout": _WIDE, **fields},
         )
         self.pages.append(page)
+        self.keys[page.id] = key
         return page.id
 
     def add_ours(self, word: str, **fields: Any) -> str:
@@ -237,7 +240,7 @@ class _Pages:
             if tag.name not in apart:
                 # What is on the page, for whoever lists it without the description.
                 props["operations"] = [
-                    [each.key, each.title, slug(text_of(each.data.get("operationId")) or each.key)]
+                    [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
                 ]
             made[tag.name] = self.add(
@@ -263,12 +266,10 @@ class _Pages:
                 )
 
 
-def _revision(tx: Transaction, asked: Asked) -> Computed:
-    version = _version(tx, asked)
-    description = load(tx, version)
-    props = asked.source.props
-    by_operation = props.get("grouping") == "by-operation"
-    pages = _Pages(asked, description, catalogue()[locale_of(tx, asked.space_id)])
+def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
+    """The pages that are about the API and its operations and webhooks."""
+    by_operation = asked.source.props.get("grouping") == "by-operation"
+    pages = _Pages(asked, description, words)
     if description.info.get("description") or description.security_schemes:
         about = {"doc": "info", "page": "info"}
         pages.add("info", description.title, slug="overview", link_title=pages.words.overview, props=about)
@@ -279,6 +280,15 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     pages.add_above(above, "by-operation" if by_operation else "")
     if description.webhooks:
         pages.add_webhooks()
+    return pages
+
+
+def _revision(tx: Transaction, asked: Asked) -> Computed:
+    version = _version(tx, asked)
+    description = load(tx, version)
+    props = asked.source.props
+    by_operation = props.get("grouping") == "by-operation"
+    pages = lay_out(asked, description, catalogue()[locale_of(tx, asked.space_id)])
     if props.get("models") and description.schemas:
         pages.add_models("by-operation" if by_operation else "")
     items = []
@@ -322,7 +332,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             grouping = str(props.get("operations") or "")
 
             def shown_at(operation: Operation) -> Data:
-                return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+                return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
             def model_at(name: str) -> Data:
                 return {"kind": "page", "page": there.id(f"model {name}")}
@@ -333,8 +343,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:
-            listed = ((there.id(f"webhook {key}"), each.title, each.path) for key, each in webhooks.items())
-            return _of(*lead_on(listed))
+            listed = ((there.id(f"webhook {key}"), each.title, each.called) for key, each in webhooks.items())
+            return _of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
             raise BadRequest("source.props.webhook: the API specification has no such webhook.")
@@ -350,7 +360,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         grouping = str(props.get("operations") or "")
 
         def place_of(operation: Operation) -> Data:
-            return {"kind": "page", "page": _page_of(description, operation, there, grouping)}
+            return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
         drawer = Drawer(description, folded=False)
         if doc == "authentication":
@@ -373,17 +383,21 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     above = prose(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
-        listed = ((there.id(each.key), each.title, each.name) for each in operations)
-        first = lead_on(islice(listed, _ROWS_OPEN))
-        more = lead_on(listed)
-        if more:
-            words = catalogue()[locale_of(tx, asked.space_id)]
-            more = [fold(words.and_more.replace("{name}", str(len(operations) - _ROWS_OPEN)), more)]
-        return _of(*above, *first, *more)
+        listed = ((there.id(each.key), each.title, each.called) for each in operations)
+        return _of(*above, *_rows(tx, asked, listed, len(operations)))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
-def _page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
+def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]], count: int) -> list[Block]:
+    """Links to the pages of operations; where there are very many, the others unfold."""
+    first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
+    if not more:
+        return first
+    words = catalogue()[locale_of(tx, asked.space_id)]
+    return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
+
+
+def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
     """The id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
@@ -429,10 +443,9 @@ def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping:
     operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
-    for _ in range(_RELEASES):
-        before = store.find_version_before(tx, version)
+    for before in store.list_versions_before(tx, newest, RELEASES):
         read += version.size
-        if before is None or read > _COMPARED_BYTES:
+        if read > COMPARED_BYTES:
             return
         new, old = load(tx, version), load(tx, before)
         changes = compare_versions(tx, version, before)
@@ -447,7 +460,7 @@ def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping:
             )
             titles[name] = found.title if found is not None else ""
             if key in shown.operations:
-                page = _page_of(shown, shown.operations[key], there, grouping)
+                page = page_of(shown, shown.operations[key], there, grouping)
                 pages[name] = {"kind": "page", "page": page}
         said = [text_of(each.info.get("version"))[:100] for each in (new, old)]
         yield Release(said[0], version.created_at, changes, said[1], titles, pages)
@@ -496,7 +509,7 @@ def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Descripti
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
-    version = _find_version(tx, asker, source.dependencies["spec"].ref)
+    version = find_version_of(tx, asker, source.dependencies["spec"].ref)
     return (load(tx, version), version.document) if version is not None else None
 
 
@@ -555,6 +568,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
         if block.type == "openapi-schemas":
             shown[key].update(_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
+    begun = False
     many = operations + sum(map(len, shown.values())) > MANY
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
@@ -568,6 +582,8 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     description,
                     folded=drawing.folded,
                     many=many,
+                    together=operations,
+                    brief=drawing.written,
                     # One that is called like the page has no heading of its own there.
                     linked=shown[key] - {drawing.title},
                     spec=_called(ref),
@@ -575,7 +591,8 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 drawers[key] = description, drawer
         found = drawers[key]
         if found is not None:
-            made.append(_draw_block(*found, block, drawing.title))
+            made.append(_draw_block(*found, block, drawing.title, further=begun))
+            begun = begun or (made[-1] is not None and block.type != "openapi-schemas")
         else:
             made.append(_draw_complaint(tx, drawing.asker, ref))
     return made
@@ -639,10 +656,10 @@ def _find_source(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | 
     if isinstance(ref, dict) and ref.get("kind") == "file":
         content = ref.get("content")
         return local.find_source(tx, asker.space_id, content) if isinstance(content, str) else None
-    return _find_version(tx, asker, ref)
+    return find_version_of(tx, asker, ref)
 
 
-def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
+def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
@@ -654,7 +671,10 @@ def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow |
     return store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
 
 
-def _draw_block(description: Description, drawer: Drawer, block: Block, title: str) -> list[Block] | None:
+def _draw_block(
+    description: Description, drawer: Drawer, block: Block, title: str, *, further: bool
+) -> list[Block] | None:
+    """``further``: an operation is above it already."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":
@@ -663,7 +683,7 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:
         operation = description.operations.get(f"{method} {data.get('path', '')}")
-    return drawer.operation(operation, title) if operation is not None else None
+    return drawer.operation(operation, title, further=further) if operation is not None else None
 
 
 resolve_with("openapi", _resolve)

@@ -196,7 +196,7 @@ def compare_versions(
     """What a version of an API specification changes since another one, breaking changes first."""
     with call.db.read() as tx:
         version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
-        since = store.find_version_before(tx, version)
+        since = next(iter(store.list_versions_before(tx, version, 1)), None)
         if query.since is not None:
             since = publishing.get_version(tx, specs.organization_id, spec_slug, query.since)
         return wire.present_changes(version, since, pages.compare_versions(tx, version, since))

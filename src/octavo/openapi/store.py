@@ -155,14 +155,16 @@ def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow |
     return VersionRow(*row) if row else None
 
 
-def find_version_before(tx: Transaction, version: VersionRow) -> VersionRow | None:
-    row = tx.one(
+def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> list[VersionRow]:
+    """The newest first."""
+    rows = tx.all(
         f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
-            ORDER BY number DESC LIMIT 1""",
+            ORDER BY number DESC LIMIT :limit""",
         spec=version.spec_id,
         number=version.number,
+        limit=limit,
     )
-    return VersionRow(*row) if row else None
+    return [VersionRow(*row) for row in rows]
 
 
 def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:

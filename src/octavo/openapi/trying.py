@@ -18,7 +18,7 @@ from msgspec import Struct
 from ..errors import BadRequest, TooLarge
 from .code_samples import body_text, secret_names, streams
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .examples import media_example, parameter_example
+from .examples import media_example, named_examples, parameter_example
 
 MAX_SENT = 1024 * 1024
 """Bytes of a body that is sent for a visitor."""
@@ -439,15 +439,11 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
     if _type(schema) == "file" or re.match(r"application/octet-stream|(?:image|audio|video)/|\*/\*", kind):
         return Body(kind, file=True)
     value = media_example(description, media, "request")
-    named = [
-        (text_of(found.get("summary")) or name, body_text(kind, found["value"])[:_EXAMPLE])
-        for name, given in islice(object_of(media.get("examples")).items(), _VARIABLES)
-        if "value" in (found := description.follow(given))
-    ]
+    named = [(name, body_text(kind, each)[:_EXAMPLE]) for name, each in named_examples(description, media)]
     return Body(
         kind,
         body_text(kind, value)[:_EXAMPLE] if value is not None else "",
-        named if len(named) > 1 else [],
+        named,
         schema=checks.take(media.get("schema")) if "json" in kind else None,
     )
 

@@ -9,13 +9,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from .complaints import MOST, Complaint, SpecError, Way, pointer
+from .complaints import MOST, Complaint, SpecError, pointer
 from .reading import SourceFile
 
 Version = Literal["2.0", "3.0", "3.1", "3.2"]
 
 MAX_OPERATIONS = 5_000
 _SCHEMAS = Path(__file__).parent / "schemas"
+EARLY_WEBHOOKS = "x-webhooks"
+"""What OpenAPI 3.0 has instead of ``webhooks``, by a habit of those who write it."""
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
@@ -46,11 +48,36 @@ def validate(file: SourceFile, version: Version) -> None:
     info = document.get("info")
     if isinstance(info, dict) and isinstance(info.get("version"), (int, float)):
         document = {**document, "info": {**info, "version": str(info["version"])}}
-    errors = itertools.islice(_validator(version).iter_errors(document), MOST)
+    validator = _validator(version)
+    errors = itertools.islice(validator.iter_errors(document), MOST)
     complaints = [_complaint(file, error) for error in errors]
-    complaints += itertools.islice(_own_rules(file), MOST)
+    if version != "2.0":
+        complaints += _of_early_webhooks(file, validator)
+    complaints += _own_rules(file)
     if complaints:
-        raise SpecError(complaints)
+        raise SpecError(complaints[:MOST])
+
+
+def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
+    """What is wrong with ``x-webhooks``, of which the official schemas say nothing: they are path items."""
+    webhooks = file.value.get(EARLY_WEBHOOKS)
+    if not isinstance(webhooks, dict):
+        return []
+    alone = {
+        "openapi": file.value.get("openapi"),
+        "info": {"title": "", "version": ""},
+        "paths": {f"/{name}": item for name, item in webhooks.items()},
+    }
+    complaints = []
+    for error in itertools.islice(validator.iter_errors(alone), MOST):
+        error = _nearest(error)
+        # At a webhook, which is a path here.
+        at = [str(step).removeprefix("/") for step in error.instance_path[1:2]]
+        way = (EARLY_WEBHOOKS, *at, *error.instance_path[2:])
+        complaints.append(
+            Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+        )
+    return complaints
 
 
 def _validator(version: Version) -> Any:
@@ -100,25 +127,13 @@ def _shortened(message: str) -> str:
 
 
 def _own_rules(file: SourceFile) -> Iterator[Complaint]:
-    seen: dict[str, str] = {}
-    count = 0
-    for way, operation in _operations(file.value):
-        count += 1
-        name = operation.get("operationId")
-        if isinstance(name, str):
-            if name in seen:
-                message = f"The operationId {name[:200]!r} is that of {seen[name]} as well."
-                yield Complaint(
-                    message, "DUPLICATE_OPERATION", pointer(way), file.line((*way, "operationId"))
-                )
-            seen.setdefault(name, pointer(way))
-    if count > MAX_OPERATIONS:
+    if sum(1 for _ in _operations(file.value)) > MAX_OPERATIONS:
         yield Complaint(f"The description has more than {MAX_OPERATIONS} operations.", "TOO_LARGE")
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[Way, dict[str, Any]]]:
+def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     paths = document.get("paths")
-    for path, item in paths.items() if isinstance(paths, dict) else ():
+    for item in paths.values() if isinstance(paths, dict) else ():
         for method in METHODS:
             if isinstance(item, dict) and isinstance(item.get(method), dict):
-                yield ("paths", path, method), item[method]
+                yield item[method]

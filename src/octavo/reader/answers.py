@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from urllib.parse import parse_qs, unquote
+from datetime import UTC, date, datetime
+from urllib.parse import parse_qs, quote, unquote
 
 import msgspec
 
@@ -14,6 +15,8 @@ from ..errors import BadRequest, NotFound
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.files import FileGrant, file_headers
+from ..kit.locales import date_words
+from ..openapi import Gone, find_former
 from ..search import MAX_SEARCH
 from ..visits import (
     Admission,
@@ -35,7 +38,7 @@ from .tracking import (
     SEEN_PATH,
     note_missing,
 )
-from .views import MessageView, SearchHit, SiteView
+from .views import Crumb, GoneView, MessageView, SearchHit, SiteView
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -114,14 +117,18 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return redirect(target)
+    as_markdown = space.rest.endswith(".md")
+    state, tree = space.view.state, space.view.tree
+    former = find_former(view.tx, state, tree, space.rest.removesuffix(".md"))
+    if isinstance(former, Page):
+        suffix = ".md" if as_markdown else ""
+        return redirect(with_query(view, f"{space.base}{quote(tree.url_path(former))}{suffix}"))
     note_missing(view.events, view.request, space)
-    if prefers_markdown(view.request.header(b"accept")):
-        text = (
-            f"# Page not found\n\nNo page of this documentation is at this address. "
-            f"All of them are listed in {space.visit.published}llms.txt\n"
-        )
-        return with_headers(same(text, MARKDOWN, status=404), VARIES)
+    if as_markdown or prefers_markdown(view.request.header(b"accept")):
+        return with_headers(_not_found_in_markdown(space, former), VARIES)
     frame = Frame(view, space)
+    if former is not None:
+        return with_headers(_gone(frame, former), VARIES)
     site = frame.site()
     words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
     empty = not space.rest and space.view.tree.home is None
@@ -132,6 +139,45 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
         suggestions=_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
     )
     return with_headers(html_answer(site, draw_not_found(site, message), status=404), VARIES)
+
+
+def _not_found_in_markdown(space: SpaceVisit, gone: Gone | None) -> Answer:
+    listed = f"All pages are listed in {space.visit.published}llms.txt\n"
+    if gone is None:
+        text = f"# Page not found\n\nNo page of this documentation is at this address. {listed}"
+        return same(text, MARKDOWN, status=404)
+    since = ", ".join(filter(None, (gone.since, _day_of(gone).isoformat())))
+    instead = f" Use {gone.instead.title} instead." if gone.instead is not None else ""
+    text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} is gone since {since}.{instead} {listed}"
+    return same(text, MARKDOWN, status=410)
+
+
+def _day_of(gone: Gone) -> date:
+    return datetime.fromtimestamp(gone.at / 1000, UTC).date()
+
+
+def _gone(frame: Frame, gone: Gone) -> Answer:
+    """A page about an operation that an API has no more."""
+    site = frame.site()
+    since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
+    text = site.labels.gone.replace("{name}", since)
+
+    def lead_to(page: Page | None) -> Crumb | None:
+        return Crumb(title=page.title, href=frame.builder.href(page)) if page is not None else None
+
+    message = MessageView(
+        title=gone.title,
+        text=text,
+        nav=frame.builder.nav(None),
+        gone=GoneView(
+            method=gone.method,
+            path=gone.path,
+            text=text,
+            instead=lead_to(gone.instead),
+            changes=lead_to(gone.changes),
+        ),
+    )
+    return html_answer(site, draw_not_found(site, message), status=410)
 
 
 def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:

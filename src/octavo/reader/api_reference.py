@@ -1,6 +1,6 @@
 """The reference of Octavo's own API, drawn from its description as every other API's is, in the frame of a site.
 
-Its pages need no site and no database: they are made of the table of operations, once each.
+Its pages need no site and no database: they are made of the table of operations, and kept within the memory for caches.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..core.document.html import Context, render
 from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
+from ..kit.cache import ByteCache, share
 from ..kit.highlighting import Highlighter
 from ..openapi import (
     Description,
@@ -57,6 +58,7 @@ _TITLES = {
 }
 """Of areas that are not called by what they are about."""
 _HTML = "text/html; charset=utf-8"
+_SHARE = share("pages of our reference", 4)
 _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
@@ -87,7 +89,7 @@ class _Pages:
         self._describe = describe
         self._links = (Link(title="OpenAPI", href=machine_readable),)
         self._home = home
-        self._made: dict[str, Answer] = {}
+        self._made: ByteCache[Answer] = ByteCache(_SHARE)
         self._lock = threading.Lock()
         self._highlighter = Highlighter()
 
@@ -127,9 +129,11 @@ class _Pages:
             if name not in self._names or (operation and operation not in inside):
                 raise NotFound("There is nothing at this address.")
             key = f"{name}/{operation}"
-            if key not in self._made:
-                self._made[key] = self._make(name, operation)
-            return self._made[key]
+            made = self._made.get(key)
+            if made is None:
+                made = self._make(name, operation)
+                self._made.put(key, made, len(made.body) + 1_000)
+            return made
 
     def read_form(self, request: Request) -> Answer:
         """The form by which an operation is tried. The browser sends its requests itself. Raises NotFound."""
@@ -229,6 +233,7 @@ class _Pages:
             crumbs=above,
             layout=Layout(width="wide", pagination=False, updated=False, outline=not bare),
             operations=drawn.operations,
+            together=drawn.together,
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
             access=f"{PATH}/~access.json" if access else None,

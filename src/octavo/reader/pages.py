@@ -497,6 +497,7 @@ class PageBuilder:
             blocks=text.blocks,
             diagrams=text.html.diagrams,
             operations=text.html.operations or access is not None,
+            together=text.html.together,
             changes=text.html.changes,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,

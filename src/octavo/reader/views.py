@@ -74,6 +74,8 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     pdf: str = "Print or save as PDF"
     not_found: str = "Page not found"
     not_found_text: str = "The page you were looking for is not here. It may have moved."
+    gone: str = "Gone since {name}."
+    gone_instead: str = "Use instead:"
     no_pages: str = "No pages yet"
     no_pages_text: str = "There are no pages here yet."
     perhaps: str = "Perhaps you are looking for"
@@ -392,6 +394,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     feed: str | None = None
     feedback: Feedback | None = None
     operations: bool = False
+    together: bool = False
     filter: str | None = None
     models: str | None = None
     access: str | None = None
@@ -527,6 +530,16 @@ class AnsweredView(Struct, frozen=True, kw_only=True):
     followups: tuple[str, ...] = ()
 
 
+class GoneView(Struct, frozen=True, kw_only=True):
+    """An operation that an API has no more, with what is said of that. ``instead``: the one that is in its place."""
+
+    method: str
+    path: str
+    text: str
+    instead: Crumb | None = None
+    changes: Crumb | None = None
+
+
 class MessageView(Struct, frozen=True, kw_only=True):
     """A page that only says something: not found, no access, an error. ``suggestions`` are pages that may be meant,
     ``reference`` is an error's id."""
@@ -535,4 +548,5 @@ class MessageView(Struct, frozen=True, kw_only=True):
     text: str
     nav: tuple[NavItem, ...] = ()
     suggestions: tuple[SearchHit, ...] = ()
+    gone: GoneView | None = None
     reference: str | None = None

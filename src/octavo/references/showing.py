@@ -181,7 +181,9 @@ class Documents:
     def _draw(self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False) -> None:
         """Puts what blocks are drawn as in their place."""
         asker = asker_at(self._tx, self._view.state.space_id, None)
-        drawing = Drawing(asker, folded, self._find_file(page_owner(page)), page.title)
+        drawing = Drawing(
+            asker, folded, self._find_file(page_owner(page)), page.title, written=page.computed is None
+        )
         self.drawn |= draw_blocks(
             self._tx, drawing, document, lambda block: elsewhere and _is_of_specification(block)
         )

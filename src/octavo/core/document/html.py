@@ -156,6 +156,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_stability: str = "Stability: {name}. It may change."
     api_same: str = "The same as {name} above."
     api_fields: str = "{name} fields"
+    api_optional_fields: str = "{name} optional fields"
     api_and_more: str = "{name} more"
     api_left_out: str = "What is in it is not shown here."
     api_always: str = "always"
@@ -235,14 +236,15 @@ class Heading(Struct, frozen=True):
 
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
-    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``changes`` that
-    it says what changed of some."""
+    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``together``
+    that some are lines that unfold, ``changes`` that it says what changed of some."""
 
     body: Markup
     outline: tuple[Heading, ...]
     updates: bool = False
     diagrams: bool = False
     operations: bool = False
+    together: bool = False
     changes: bool = False
 
 
@@ -263,6 +265,7 @@ def render(document: Document, context: Context | None = None) -> Html:
         renderer.updates,
         renderer.diagrams,
         renderer.operations,
+        renderer.together,
         renderer.changes,
     )
 
@@ -362,7 +365,7 @@ _METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
 """The class of a status by its first digit."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
-_CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE) (/\S*)")
+_CALL = re.compile(r"((?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE)(?= /\S*$)|EVENT) (.+)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
@@ -433,6 +436,7 @@ class _Renderer:
         self.updates = False
         self.diagrams = False
         self.operations = False
+        self.together = False
         self.changes = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
@@ -1080,6 +1084,28 @@ class _Renderer:
         by = _wrap("span", [how.upper()], class_="openapi-by") if how else []
         return _wrap("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
+    def openapi_block(self, block: Block) -> Pieces:
+        """An operation that others are above: a line with its method, its address and its title, which unfolds."""
+        self.operations = self.together = True
+        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
+        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        words, id = self._words(block.fragments[0]), text_of(block.data, "id")
+        if not self._aside and words and id:
+            self.outline.append(Heading(id, words, 2))
+        method = text_of(block.data, "method") or ""
+        known = one_of(method.lower(), _METHODS, None)
+        summary = _wrap(
+            "summary",
+            [
+                Markup('<span class="i i-chevron" aria-hidden="true"></span>'),
+                *_wrap("b", [method.upper()], class_=_classes("method", known)),
+                *_wrap("code", self._path(text_of(block.data, "url") or "")),
+                *_wrap("h2", only_paragraph(title)),
+            ],
+        )
+        inside = self._set_aside(_wrap("div", body, class_="openapi-block-body"))
+        return _wrap("details", [*summary, *inside], class_="openapi-block", id=id)
+
     def openapi_facts(self, block: Block) -> Pieces:
         """What is known of an operation besides its address: how to authenticate, how stable it is."""
         return _wrap("div", block.nodes, class_="openapi-facts")
@@ -1193,7 +1219,13 @@ class _Renderer:
         return _wrap(
             "div", [*bar, *block.nodes], class_="openapi-sample", data_call=text_of(data, "call"),
             data_own=json.dumps(data.get("own")) if own else None, data_libraries=others,
+            data_examples=json.dumps(data.get("examples")) if data.get("examples") else None,
         )  # fmt: skip
+
+    def openapi_examples(self, block: Block) -> Pieces:
+        """Several examples of one thing, below each other; a script shows the one that is chosen."""
+        names = json.dumps(self._texts(block.data.get("names")))
+        return _wrap("div", block.nodes, class_="openapi-examples", data_names=names)
 
     def openapi_part(self, block: Block) -> Pieces:
         """What a part of an operation is called, such as its query."""
@@ -1664,9 +1696,11 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-webhook": _Renderer.openapi,
     "openapi-try": _Renderer.openapi_try,
     "openapi-head": _Renderer.openapi_head,
+    "openapi-block": _Renderer.openapi_block,
     "openapi-facts": _Renderer.openapi_facts,
     "openapi-columns": _Renderer.openapi_columns,
     "openapi-sample": _Renderer.openapi_sample,
+    "openapi-examples": _Renderer.openapi_examples,
     "openapi-part": _Renderer.openapi_part,
     "openapi-limits": _Renderer.openapi_limits,
     "openapi-fold": _Renderer.openapi_fold,

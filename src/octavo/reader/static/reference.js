@@ -49,7 +49,9 @@
   let choice = JSON.parse(kept("sample") || "null");
   const values = JSON.parse(kept("values") || "{}");
   const calls = new WeakMap();
-  const callOf = (box) => calls.get(box) || JSON.parse(box.dataset.call);
+  const bodies = new WeakMap();
+  const withBody = (call, text) => text === undefined ? call : { ...call, body: { ...call.body, text } };
+  const callOf = (box) => calls.get(box) || withBody(JSON.parse(box.dataset.call), bodies.get(box));
   const withValues = (call) => ({ ...call, params: Object.fromEntries(Object.entries(call.params || {}).map(([name, value]) => [name, values[name] || value])) });
   const ownOf = (box) => JSON.parse(box.dataset.own || "[]");
   const hole = (box) => (name, value) => {
@@ -137,6 +139,25 @@
     button.closest("details")?.removeAttribute("open");
     choose(button.dataset.language, button.dataset.library);
   });
+  // Examples that have names: of a body, and of an answer
+  const chooser = (names, act) => {
+    const select = make("select", { "aria-label": words.example }, ...names.map((name, number) => make("option", { value: number }, name)));
+    select.addEventListener("change", () => act(Number(select.value)));
+    return make("div", { class: "sample-example" }, make("span", { "aria-hidden": "true" }, words.example), select);
+  };
+  for (const box of all(".openapi-sample[data-examples]")) {
+    const given = JSON.parse(box.dataset.examples);
+    box.append(chooser(given.map(([name]) => name), (number) => {
+      bodies.set(box, given[number][1]);
+      show(box);
+    }));
+  }
+  for (const box of all(".openapi-examples")) {
+    const shown = [...box.children];
+    const choose = (number) => shown.forEach((each, at) => { each.hidden = at !== number; });
+    choose(0);
+    box.prepend(chooser(JSON.parse(box.dataset.names), choose));
+  }
   const boxes = all(".openapi-sample");
   const isOther = (box) => choice && (choice[0] !== "cURL" || ownOf(box).length) || Object.keys(callOf(box).params || {}).some((name) => values[name]);
   boxes.forEach((box) => {
@@ -281,76 +302,9 @@
     const tools = make("span", { class: "api-tools" }, unfold);
     part.append(tools);
     if (count < 8) continue;
-    const input = make("input", { type: "search", "aria-label": words.find_field, placeholder: words.find_field, autocomplete: "off", spellcheck: "false" });
-    const told = make("small", { role: "status" });
     const magnifier = make("button", { type: "button", class: "plain api-tool", "aria-label": words.find_field, title: words.find_field }, sign("search"));
-    const finder = make("span", { class: "api-finder", hidden: true }, sign("search"), input, told);
-    let found = [], at = -1, before = null;
-    const clear = () => {
-      CSS.highlights?.delete("api-found");
-      CSS.highlights?.delete("api-here");
-      all(".found-here").forEach((each) => each.classList.remove("found-here"));
-    };
-    const step = (next) => {
-      if (!found.length) return;
-      at = (next + found.length) % found.length;
-      const element = found[at].startContainer.parentElement;
-      for (let up = element; up; up = up.parentElement) {
-        if (up.matches("details")) up.open = true;
-        if (up.matches("[role=tabpanel][hidden]")) doc.getElementById(up.getAttribute("aria-labelledby"))?.click();
-      }
-      all(".found-here").forEach((each) => each.classList.remove("found-here"));
-      element.closest("li")?.classList.add("found-here");
-      element.scrollIntoView({ block: "center" });
-      told.textContent = at + 1 + " / " + found.length;
-    };
-    const search = () => {
-      clear();
-      const query = input.value.trim().toLowerCase();
-      found = [];
-      at = -1;
-      told.textContent = "";
-      if (!query) return;
-      for (const element of inside(".openapi-name code:first-child, .openapi-fields li > p, .openapi-fields li > .openapi-name")) {
-        const walker = doc.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-        if (element.matches(".openapi-name")) continue;
-        while (walker.nextNode()) {
-          const text = walker.currentNode.data.toLowerCase();
-          for (let from = text.indexOf(query); from >= 0; from = text.indexOf(query, from + query.length)) {
-            const range = new Range();
-            range.setStart(walker.currentNode, from);
-            range.setEnd(walker.currentNode, from + query.length);
-            found.push(range);
-          }
-        }
-      }
-      if (CSS.highlights && found.length) CSS.highlights.set("api-found", new Highlight(...found));
-      told.textContent = found.length ? "1 / " + found.length : "0";
-      step(0);
-      input.focus({ preventScroll: true });
-    };
-    magnifier.addEventListener("click", () => {
-      before = folds().map((each) => [each, each.open]);
-      magnifier.hidden = true;
-      finder.hidden = false;
-      input.focus();
-    });
-    input.addEventListener("input", search);
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") {
-        event.preventDefault();
-        step(at + (event.shiftKey ? -1 : 1));
-      } else if (event.key === "Escape") {
-        event.preventDefault();
-        clear();
-        input.value = told.textContent = "";
-        before?.forEach(([each, isOpen]) => { each.open = isOpen; });
-        finder.hidden = true;
-        magnifier.hidden = false;
-        magnifier.focus();
-      }
-    });
-    tools.prepend(finder, magnifier);
+    magnifier.addEventListener("click", () => load(own.fields).then(() => globalThis.octavoFind(magnifier, inside)).catch(() => { /* the browser finds words as well */ }));
+    tools.prepend(magnifier);
   }
 
   // The filter above the navigation: one list for all pages, fetched when somebody begins to write
@@ -416,7 +370,7 @@
     const code = status
       ? all("[role=tab]", column).map((tab) => tab.textContent.trim() === status && doc.getElementById(tab.getAttribute("aria-controls"))).find(Boolean)
       : one(".openapi-sample", column);
-    const lines = code ? all(".line", code) : [];
+    const lines = code ? all(".line", one(".openapi-examples > figure:not([hidden])", code) || code) : [];
     const begin = status ? 0 : lines.findIndex((line) => /^[{[]$/.test(line.textContent.trim()));
     return begin < 0 ? [] : pathsOf(lines.slice(begin)).map((each, number) => [lines[begin + number], each, path]);
   };
@@ -459,7 +413,7 @@
     const row = event.target;
     if (!row.matches?.("details.openapi-answer[open]")) return;
     const status = one(".status", row)?.textContent.trim();
-    all(".openapi-columns > .column + .column [role=tab]").find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
+    all(".column + .column [role=tab]", row.closest(".openapi-columns")).find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
   // What changed from version to version has a script of its own
