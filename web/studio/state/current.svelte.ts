@@ -6,6 +6,7 @@ class Current {
   unnamed: string | undefined;
 
   show(space: string, page: string | undefined): void {
+    if (page && page !== this.unnamed) this.unnamed = undefined;
     this.space = space;
     this.page = page;
   }
