@@ -300,6 +300,12 @@ def test_an_empty_organization_offers_three_beginnings(app):
     expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/rooms-and-rules$"))
     expect(page.get_by_role("button", name="Ask for review")).to_be_visible()
     assert app.titles(space) == []
+    # What is in a draft alone is found there again.
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    page.get_by_role("link", name="Back to my work").click()
+    page.get_by_role("link", name="Rooms and rules").first.click()
+    expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/"))
+    expect(page.get_by_role("textbox", name="Page content")).to_be_visible()
     page.context.close()
 
 
