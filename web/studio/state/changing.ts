@@ -45,7 +45,7 @@ export async function startPage(space: string, subject: string, title?: string):
     }],
   });
   const page = made.changes[0]?.page as { id: string; path: string } | undefined;
-  if (!title) current.unnamed = page?.id;
+  if (page) current.begin = { page: page.id, at: title ? "text" : "title" };
   refresh(`space/${space}/`);
   refresh("org/");
   await router.go(address.page(space, page?.path ?? "", base));

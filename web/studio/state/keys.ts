@@ -73,8 +73,8 @@ addEventListener("keydown", (event) => {
   const single = !/^(mod|alt)\+|^(escape|f\d+)$/.test(keys);
   if (single && (isText(event.target) || !singleKeys.on)) return;
   if (single && (event.ctrlKey || event.metaKey)) return;
-  // The name of a new page may be typed before its field is there.
-  if (single && current.unnamed) return;
+  // Somebody may write before the text is there.
+  if (single && current.begin) return;
   // Under a dialog nothing else is reached.
   if (single && document.querySelector("dialog[open]") && !(event.target as Element).closest?.("dialog")) {
     return;
