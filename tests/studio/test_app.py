@@ -114,6 +114,8 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     space = app.fill_space("Tree", PAGES)
     page = app.open(f"/s/{space}")
     row(page, "Start").wait_for()
+    # Who may write here is known.
+    page.get_by_role("button", name="New page").wait_for()
     tree(page).focus()
     page.keyboard.press("F2")
     page.get_by_role("textbox", name="Title of the page").fill("Begin")
