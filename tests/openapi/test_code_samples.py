@@ -138,9 +138,15 @@ def test_secrets_are_names_of_variables() -> None:
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {"type": "http", "scheme": "basic"},
         "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "cookie": {"type": "apiKey", "in": "cookie", "name": "session"},
         "own": {"type": "http", "scheme": "bearer", "x-gitbook-token-placeholder": "YOURS"},
     }
-    operation = {"responses": {"200": {"description": "It", "content": {"text/event-stream": {}}}}}
+    operation = {
+        "parameters": [
+            {"name": "lang", "in": "cookie", "required": True, "schema": {"type": "string", "example": "de"}}
+        ],
+        "responses": {"200": {"description": "It", "content": {"text/event-stream": {}}}},
+    }
     said = {}
     for name in schemes:
         data = {
@@ -156,4 +162,5 @@ def test_secrets_are_names_of_variables() -> None:
         said[name] = write_sample(templates()[0], call)
     assert "Bearer $PET_TOKEN" in said["bearer"] and "$PET_USER:$PET_PASSWORD" in said["basic"]
     assert "X-Key: $PET_KEY" in said["key"] and "Bearer YOURS" in said["own"]
+    assert "Cookie: lang=de; session=$PET_KEY" in said["cookie"] and "Cookie: lang=de'" in said["basic"]
     assert all("curl -N " in each for each in said.values())

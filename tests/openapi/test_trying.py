@@ -27,7 +27,7 @@ from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
 from octavo.kit import shares
 from octavo.openapi import Description, FilledForm, make_form, prepare
-from octavo.openapi.trying import can_try, list_origins
+from octavo.openapi.trying import can_try, list_origins, token_origins
 from octavo.reader import reader_edge
 from octavo.reader.drawing import asset
 from octavo.reader.locales import catalogue
@@ -498,17 +498,36 @@ def test_authentication_and_fields() -> None:
         "basic": {"type": "http", "scheme": "basic"},
         "key": {"type": "apiKey", "in": "query", "name": "key", "x-gitbook-prefix": "K"},
         "oauth": {"type": "oauth2", "flows": {}},
+        "openid": {"type": "openIdConnect", "openIdConnectUrl": "https://id.test/openid"},
+        "digest": {"type": "http", "scheme": "digest"},
+        "certificate": {"type": "mutualTLS"},
     }
     more = {
         "components": {"securitySchemes": schemes},
-        "security": [{"basic": []}, {"key": [], "oauth": []}, {}],
+        "security": [
+            {"basic": []},
+            {"key": [], "oauth": []},
+            {},
+            {"openid": []},
+            {"digest": []},
+            {"certificate": []},
+        ],
     }
     form = make_form(*tried(**more))
     assert [[(s.scheme, s.place, s.name, s.prefix) for s in way] for way in form.security] == [
         [("basic", "header", "Authorization", "Basic")],
         [("key", "query", "key", "K"), ("oauth", "header", "Authorization", "Bearer")],
         [],
+        [("openid", "header", "Authorization", "Bearer")],
+        [("digest", "header", "Authorization", "Digest")],
+        [("certificate", "header", "", "")],
     ]
+    # What no page can do is said, and leads to no host that it may speak to.
+    assert [[s.beyond for s in way] for way in form.security[-3:]] == [[""], ["computed"], ["certificate"]]
+    assert [(f.flow, f.authorization) for f in form.security[3][0].flows] == [
+        ("OpenID Connect", "https://id.test/openid")
+    ]
+    assert token_origins(form) == []
     assert [(f.name, f.type, f.place, f.required) for f in form.fields] == [
         ("petId", "text", "path", True),
         ("fields", "list", "query", False),

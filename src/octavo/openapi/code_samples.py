@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -90,7 +91,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 def example_call(description: Description, operation: Operation) -> Call:
     """A request that an operation takes, with examples for whatever it needs."""
     params, query = dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
-    headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[str]()
+    headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
     for parameter in description.parameters(operation):
         name, place = text_of(parameter["name"]), parameter.get("in")
         value = _simple(parameter_example(description, parameter))
@@ -102,10 +103,17 @@ def example_call(description: Description, operation: Operation) -> Call:
             elif place == "header" and _HEADER.fullmatch(name):
                 headers.append((name, (" ".join(value.split()),)))
             elif place == "cookie":
-                cookies.append(f"{name}={value}")
-    _add_security(description, operation, query, headers)
+                cookies.append((f"{name}={value}",))
+    _add_security(description, operation, query, headers, cookies)
     if cookies:
-        headers.append(("Cookie", ("; ".join(cookies),)))
+        pieces = [piece for cookie in cookies for piece in ("; ", *cookie)][1:]
+        # Text that is beside text is one piece of it.
+        joined = [
+            part
+            for is_text, parts in groupby(pieces, key=lambda piece: isinstance(piece, str))
+            for part in (["".join(map(str, parts))] if is_text else parts)
+        ]
+        headers.append(("Cookie", tuple(joined)))
     body = _example_body(description, operation)
     if body is not None and body.kind not in ("form", "multipart"):
         headers.append(("Content-Type", (body.media_type,)))
@@ -226,6 +234,7 @@ def _add_security(
     operation: Operation,
     query: list[tuple[str, tuple[Part, ...]]],
     headers: list[tuple[str, tuple[Part, ...]]],
+    cookies: list[tuple[Part, ...]],
 ) -> None:
     way = next((each for each in description.security(operation) if each), {})
     for name in way:
@@ -249,6 +258,8 @@ def _add_security(
                 query.append((key, value))
             elif scheme.get("in") == "header" and _HEADER.fullmatch(key):
                 headers.append((key, value))
+            elif scheme.get("in") == "cookie":
+                cookies.append((f"{key}=", *value))
 
 
 def own_samples(data: Data) -> list[CodeSample]:

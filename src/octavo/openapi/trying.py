@@ -106,7 +106,9 @@ class Flow(Struct, omit_defaults=True):
 
 class Scheme(Struct, omit_defaults=True):
     """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password. ``env``: what samples
-    call it. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with its addresses."""
+    call it. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with its addresses.
+    ``beyond``: why the page cannot do it all: a certificate, which the browser has, or a value that is ``computed`` anew
+    for each request."""
 
     scheme: str
     place: Place
@@ -117,6 +119,7 @@ class Scheme(Struct, omit_defaults=True):
     env: list[str] = []
     scopes: list[str] = []
     flows: list[Flow] = []
+    beyond: Literal["", "certificate", "computed"] = ""
 
 
 class Form(Struct, omit_defaults=True):
@@ -448,6 +451,12 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
     )
 
 
+_COMPUTED = re.compile(
+    r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
+)
+"""Schemes of HTTP of which each request has a value of its own."""
+
+
 def _scheme(
     description: Description, name: str, scopes: list[Any] | None = None, together: int = 1
 ) -> Scheme | None:
@@ -473,7 +482,14 @@ def _scheme(
             for flow, value in islice(object_of(data.get("flows")).items(), _VARIABLES)
             if (each := object_of(value))
         ]
-        return Scheme(name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows)
+        if kind == "openIdConnect" and (address := _web(data.get("openIdConnectUrl"))):
+            flows = [Flow("OpenID Connect", address)]
+        return Scheme(
+            name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows,
+            beyond="computed" if kind == "http" and _COMPUTED.fullmatch(scheme) else "",
+        )  # fmt: skip
+    if kind == "mutualTLS":
+        return Scheme(name, "header", "", beyond="certificate")
     place = data.get("in")
     if kind == "apiKey" and place in ("header", "query", "cookie") and text_of(data.get("name")):
         prefix = text_of(data.get("x-gitbook-prefix"))
@@ -528,7 +544,7 @@ def prepare(description: Description, operation: Operation, wanted: FilledForm) 
     parameters = list(_fields(description, operation))
     known = {
         place: {f.name.lower() for f in parameters if f.place == place}
-        | {s.name.lower() for s in schemes if s.place == place}
+        | {s.name.lower() for s in schemes if s.place == place and s.name}
         for place in ("header", "cookie")
     }
     headers: dict[str, str] = {}

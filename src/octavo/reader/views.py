@@ -164,6 +164,14 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     try_form_no_tokens: str = (
         "The provider cannot be reached, or gives tokens to no page. Get one there and enter it by hand."
     )
+    try_form_certificate: str = (
+        "{name} is a certificate of yours (mutual TLS). Your browser sends it where it has one for this server. "
+        "What is sent through this site has none."
+    )
+    try_form_computed: str = (
+        "{scheme} needs a value that is worked out anew for each request, which this page does not do. Enter what a "
+        "program of yours made, or call the operation from there."
+    )
     try_form_no_window: str = "Your browser opens no window for this page. Allow it and try again."
     expand_all: str = "Expand all"
     fold_all: str = "Fold all"

@@ -209,7 +209,7 @@
   };
   // What one scheme wants of a reader, for one server: the fields, and all that is shown.
   const ask = (scheme, origin, signedIn) => {
-    const names = scheme.basic ? [words.user, words.password] : [scheme.scheme];
+    const names = scheme.beyond === "certificate" ? [] : scheme.basic ? [words.user, words.password] : [scheme.scheme];
     const boxes = names.map((name, number) => {
       const box = make("input", {
         type: scheme.basic && number === 0 ? "text" : "password", autocomplete: "off", spellcheck: "false",
@@ -224,7 +224,8 @@
     });
     const where = scheme.scopes?.length ? scheme.scopes.join(" ") : scheme.basic ? "" : scheme.name + (scheme.place === "header" ? "" : ", " + scheme.place);
     const links = (scheme.flows || []).flatMap((flow) => [flow.authorization, flow.token].filter(Boolean).map((href) => [flow.flow, href]));
-    const shown = [...boxes.map((box, number) => {
+    const beyond = scheme.beyond && make("p", { class: "try-beyond" }, fill(words[scheme.beyond], { name: scheme.scheme, scheme: scheme.prefix }));
+    const shown = [...(beyond ? [beyond] : []), ...boxes.map((box, number) => {
       if (box.type !== "password") return labelled(names[number], where, box);
       const eye = make("button", { type: "button", class: "plain try-eye", "aria-pressed": "false" }, words.show);
       eye.addEventListener("click", () => {

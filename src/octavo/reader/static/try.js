@@ -681,14 +681,17 @@
     let server = state.form.servers[wanted.server].url;
     for (const [name, value] of Object.entries(wanted.variables)) server = server.replaceAll("{" + name + "}", value);
     const query = wanted.query.map(([name, value]) => [name, [value]]), headers = wanted.headers.map(([name, value]) => [name, [value]]);
+    const cookies = wanted.cookies.map((pair) => [pair.join("=")]);
     for (const [scheme] of state.schemes) {
+      if (!scheme.name) continue;
       const prefix = scheme.prefix ? [scheme.prefix + " "] : [];
       const [first, second] = scheme.env;
       const parts = [...prefix, scheme.placeholder || (scheme.basic ? { user: first, password: second } : { env: first })];
       if (scheme.place === "query") query.push([scheme.name, parts]);
       if (scheme.place === "header") headers.push([scheme.name, parts]);
+      if (scheme.place === "cookie") cookies.push([scheme.name + "=", ...parts]);
     }
-    if (wanted.cookies.length) headers.push(["Cookie", [wanted.cookies.map((pair) => pair.join("=")).join("; ")]]);
+    if (cookies.length) headers.push(["Cookie", cookies.flatMap((parts, number) => number ? ["; ", ...parts] : parts)]);
     let body = null;
     if (state.body?.fields) {
       const multipart = state.body.media_type.startsWith("multipart/");
