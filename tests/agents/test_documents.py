@@ -3,9 +3,12 @@ to people as what they are."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import ExitStack
+from functools import partial
 from types import SimpleNamespace
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -242,3 +245,60 @@ def test_a_name_cannot_break_out(connecting, web):
     page = connecting.authorize()
     assert page.status_code == 200 and "<script>alert" not in page.text and "&lt;script&gt;" in page.text
     assert "n" * 101 not in page.text
+
+
+def test_the_official_client_registers_nowhere(world, connecting, web):
+    # Takes a second to import.
+    import httpx2
+    from mcp import Client
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.auth import OAuthClientMetadata
+
+    class Storage:
+        tokens = client = None
+
+        async def get_tokens(self):
+            return self.tokens
+
+        async def set_tokens(self, tokens):
+            self.tokens = tokens
+
+        async def get_client_info(self):
+            return self.client
+
+        async def set_client_info(self, client):
+            self.client = client
+
+    web.put()
+    address, asked = f"{URL}/mcp/{connecting.org}", {}
+
+    async def send_there(url):
+        asked.update({name: values[0] for name, values in parse_qs(urlsplit(url).query).items()})
+
+    async def come_back():
+        assert (asked["client_id"], asked["redirect_uri"]) == (PEN, BACK)
+        page = await asyncio.to_thread(connecting.raw, "GET", f"/oauth/authorize?{urlencode(asked)}")
+        assert page.status_code == 200
+        changed = {"codeChallenge": asked["code_challenge"], "state": asked["state"]}
+        answer = await asyncio.to_thread(partial(connecting.agree, **changed))
+        told = parse_qs(urlsplit(answer.json()["url"]).query)
+        return AuthorizationCodeResult(code=told["code"][0], state=told["state"][0], iss=told["iss"][0])
+
+    async def run():
+        metadata = OAuthClientMetadata(client_name="Pen", redirect_uris=[BACK])
+        auth = OAuthClientProvider(
+            address, metadata, Storage(), send_there, come_back, client_metadata_url=PEN
+        )
+        transport = httpx2.ASGITransport(app=world._app)
+        async with (
+            httpx2.AsyncClient(transport=transport, auth=auth) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            return await client.call_tool("list_spaces", {})
+
+    found = asyncio.run(run())
+    assert not found.is_error and world.home["spaceId"] in found.content[0].text
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT name FROM agents") == [("Pen",)]
+        assert tx.value("SELECT count(*) FROM agent_clients WHERE id = :id", id=PEN) == 1
