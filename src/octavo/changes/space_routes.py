@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from ..access import Can, OrgAccess, space_access
 from ..content import Source
 from ..kit.operation import Area, Call
@@ -50,7 +48,15 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
     locked = make is not None and given.edit_mode == "locked"
     with call.db.write() as tx:
         # A locked space cannot be filled, so it is locked last.
-        made = create_space(tx, org, replace(given, edit_mode="live") if locked else given)
+        made = create_space(
+            tx,
+            org,
+            given.title,
+            parent=given.parent,
+            emoji=given.emoji,
+            language=given.language,
+            edit_mode="live" if locked else given.edit_mode,
+        )
     if make is not None:
         fill(call.context, org.actor, made.id, make, lock=locked)
     with call.db.read() as tx:
