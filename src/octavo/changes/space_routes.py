@@ -42,7 +42,7 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
     make: Make | None = None
     with call.db.read() as tx:
         if given.template is not None:
-            make = filling_with_template(tx, org.actor, given.template)
+            make = filling_with_template(tx, org.actor, given.template.id, given.template.params.content_refs)
         elif given.computed_source is not None:
             make = filling_with_source(tx, org, given.computed_source)
     locked = make is not None and given.edit_mode == "locked"
