@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from octavo.access import Can, space_access
 from octavo.comments import posting
 from octavo.comments.entering import Discussion
-from octavo.comments.wire import UpdateComment
 
 from .talking import refused, words
 
@@ -151,8 +150,10 @@ def test_counts_are_exact_when_many_act_at_once(talk):
         if number % 4 == 3:
             posting.delete(context, discussion, comments[2]) if who != "commenter" else None
         else:
-            body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
-            posting.update(context, discussion, comments[number % 2], None, body)
+            resolved = number % 2 == 0
+            posting.update(
+                context, discussion, comments[number % 2], None, resolved=resolved, added_reactions=["👍"]
+            )
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(act, range(24)))

@@ -53,6 +53,7 @@ def test_links_stay_in_the_frame(site: Site) -> None:
     assert "Disallow: /\n" in site.get("~embed/robots.txt").text
 
 
+@pytest.mark.sqlite_first
 def test_only_embedded_pages_are_framed(site: Site) -> None:
     assert "frame-ancestors 'self' *" in site.get("~embed/guide").headers["content-security-policy"]
     for path in ("", "guide", "nowhere", "~search?q=x"):

@@ -84,6 +84,7 @@ def site(world: World, tmp_path: Path) -> Site:
     return Site(world, tmp_path / "source")
 
 
+@pytest.mark.sqlite_first
 def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
     page = site.get("news")
     link = f'<link rel="alternate" type="application/rss+xml" title="News" href="{urlsplit(site.url).path}news/rss.xml">'

@@ -209,6 +209,7 @@ def _words(text):
     return {word for word in FOR_PROGRAMS | FOR_PEOPLE if word in text.lower()}
 
 
+@pytest.mark.sqlite_first
 def test_what_is_for_people_or_for_programs(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)

@@ -59,6 +59,7 @@ def test_one_address_for_each_page(site):
         assert answer.headers["location"] in (base, f"{base}guide")
 
 
+@pytest.mark.sqlite_first
 def test_hidden_pages_are_reachable_but_not_told(site):
     visitor, base, _ = site
     assert "Hidden" not in visitor.get(base).text
