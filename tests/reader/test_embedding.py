@@ -43,6 +43,7 @@ def site(world: World, tmp_path: Path) -> Site:
     return Site(world, tmp_path)
 
 
+@pytest.mark.sqlite_first
 def test_links_stay_in_the_frame(site: Site) -> None:
     page = site.get("~embed/")
     assert page.status_code == 200

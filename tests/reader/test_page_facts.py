@@ -93,6 +93,7 @@ def test_facts_of_a_page_are_only_data(world: World) -> None:
     assert len(facts(site.get().text)["BreadcrumbList"]["itemListElement"]) == 1
 
 
+@pytest.mark.sqlite_first
 def test_sites_that_are_not_listed_say_nothing(world: World) -> None:
     site = Site(world, {"en": [("Home", "home")]})
     assert facts(site.get().text)

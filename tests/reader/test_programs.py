@@ -72,6 +72,7 @@ def test_who_asks_for_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
+@pytest.mark.sqlite_first
 def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
     visitor, base, _ = site
     for _ in range(2):

@@ -159,6 +159,7 @@ def test_cards_covers_and_links_in_the_contents(world, tmp_path):
     assert "https://example.org/away" in urls
 
 
+@pytest.mark.sqlite_first
 def test_a_reference_says_where_it_stands(world, linked):
     home = linked.write("Home", "Read this.\n\nThen [start](guides/start.md), and [again](guides/start.md).")
     found = linked.links(home)
@@ -224,6 +225,7 @@ def test_paths_follow_slugs_at_every_level(world, linked):
     assert linked.only(home)[0] == "broken"
 
 
+@pytest.mark.sqlite_first
 def test_links_to_files_outlive_a_move(world, linked):
     home = linked.write("Home", "[x](guides/start.md)")
     linked.edit(update(linked.page("Start"), into=None, slug="begin"))
@@ -298,6 +300,7 @@ def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
     assert alike[0] == alike[1]
 
 
+@pytest.mark.sqlite_first
 def test_a_deleted_space_is_no_target(world, linked):
     other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Short"})["id"]
     home = linked.write("Home", f"[x](https://octavo.test/s/{other})")

@@ -105,6 +105,7 @@ def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) 
     assert links_of(document(linked, home)) == [as_page]
 
 
+@pytest.mark.sqlite_first
 def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"

@@ -167,6 +167,7 @@ def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetCl
     assert site.read(first, f"/spaces/{site.spaces['Guide']}").status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_the_token_reads_what_is_published_and_nothing_else(site: Site) -> None:
     world, token = site.world, site.found()["apiToken"]
     profile = site.read(token, f"{site.path}/published").json()
