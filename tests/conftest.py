@@ -163,8 +163,6 @@ def pytest_collection_finish(session) -> None:
     # Thousands of tests and all modules stay to the end: the collector need not walk through them again and again.
     gc.collect()
     gc.freeze()
-    # What tests keep is little beside what they make and drop; looking for circles ten times as often costs a twentieth.
-    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_unconfigure(config) -> None:
