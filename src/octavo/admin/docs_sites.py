@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -83,13 +83,15 @@ def bring_source(
     kind: str | None = None,
     whole: bool = False,
     several: bool = True,
+    opening: Callable[[], AbstractContextManager[Source]] | None = None,
 ) -> Brought | BroughtSite:
     """Imports a source: where it has a ``docs.yaml`` as the site that this describes, where it has several versions or
     languages and ``several`` as a site with these as its variants, else as one new space.
 
     The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
     ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``: each space
-    becomes what its directory is, and nothing else.
+    becomes what its directory is, and nothing else. ``opening``: how the source is read, of one that is no file; ``where``
+    is what it is known by then.
 
     Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, for a ``title`` where ``docs.yaml`` has its
     own, and where another site has this title, unless ``new_site``; NotFound for an organization, collection or site
@@ -97,7 +99,7 @@ def bring_source(
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
-    with opened(context, where, kind, several) as source:
+    with opening() if opening is not None else opened(context, where, kind, several) as source:
         if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")

@@ -42,8 +42,8 @@ from ..spaces import name_language
 from ..uploads import get_uploads
 from . import store, wire
 from .converting import Folder, gather_uploads
-from .hosted import Remote, escaped, open_space
 from .importing import StagedFiles, stage_files
+from .platforms import platform_at
 from .previewing import plan_source
 from .sources import Source, SourceError
 from .store import ImportChanges, RunRow
@@ -180,11 +180,10 @@ def _gather(
         return crawled.source, crawled.urls
     if isinstance(wanted, wire.KeptApiSource):
         with context.db.read() as tx:
-            token = store.find_secret(tx, context.sealer, run.id)
+            user, token = store.find_secret(tx, context.sealer, run.id)
         fetcher = Fetcher(context.settings.allow_private_fetch)
-        remote = Remote(wanted.url, token, fetcher, progress.wait, progress.tick)
-        space = remote.get(f"/spaces/{escaped(wanted.space)}")
-        return open_space(remote, space, folder, stack), None
+        platform = platform_at(wanted.service, wanted.url, user, token, fetcher, progress.wait, progress.tick)
+        return platform.open(wanted.space, folder, stack), None
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
     kind = None if wanted.kind is msgspec.UNSET else wanted.kind

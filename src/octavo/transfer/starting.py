@@ -14,7 +14,8 @@ from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
-from .hosted import MAX_SPACES, Remote, find_spaces
+from .asking import MAX_SPACES
+from .platforms import platform_at
 from .sources import SourceError
 from .store import RunRow
 from .wire import ApiSource, CheckImportSource, FileSource, ImportSourceCheck, KeptApiSource, StartImport
@@ -40,10 +41,13 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(settings: Settings, given: CheckImportSource) -> ImportSourceCheck:
     """Asks an API what can be brought from it, each thing once and for half a minute. Raises BadRequest for an address
     that may not be asked."""
-    remote = Remote(given.url, given.token, _check_url(settings, given.url, "url"), wait=None)
+    fetcher = _check_url(settings, given.url, "url")
+    platform = platform_at(
+        given.service, given.url, None if given.user is UNSET else given.user, given.token, fetcher, wait=None
+    )
     try:
         with deadlines.limited(_CHECK_SECONDS):
-            found, is_all = find_spaces(remote)
+            found, is_all = platform.find_spaces()
     except (SourceError, deadlines.OutOfTime) as error:
         return ImportSourceCheck([], str(error) or "it did not answer in time")
     if is_all:
@@ -67,14 +71,15 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
         change_id=change_id,
         page_id=page_id,
         user_id=org.user_id,
-        source=KeptApiSource(given.source.url, given.source.space)
+        source=KeptApiSource(given.source.url, given.source.space, given.source.service)
         if isinstance(given.source, ApiSource)
         else given.source,
         preview=given.preview,
         origin=origin,
     )
     if isinstance(given.source, ApiSource):
-        store.put_secret(tx, sealer, run.id, given.source.token)
+        user = None if given.source.user is UNSET else given.source.user
+        store.put_secret(tx, sealer, run.id, user, given.source.token)
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
 

@@ -181,16 +181,18 @@ def list_runs(
 _SECRET = sealed_column("import_runs", "secret", "id")
 
 
-def put_secret(tx: Transaction, sealer: Sealer, run_id: str, token: str) -> None:
-    """Keeps the token that a run reads with until it is over."""
-    sealed = _SECRET.seal(sealer, token, run_id)
+def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
+    """Keeps the token that a run reads with, and whose it is, until it is over. Neither holds a space."""
+    sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 
 
-def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> str:
-    """The token of a run; empty for one that is over. Raises Unavailable without the key that sealed it."""
+def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
+    """Whose the token of a run is, and the token; an empty one for a run that is over. Raises Unavailable without the key
+    that sealed it."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
-    return _SECRET.open(sealer, row[0], run_id) if row and row[0] else ""
+    user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
+    return user or None, token
 
 
 def begin_run(tx: Transaction, run_id: str) -> RunRow | None:

@@ -10,7 +10,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
-from .hosted import FoundSpace
+from .asking import FoundSpace
+from .platforms import Service
 from .previewing import ImportPlan
 from .store import ImportChanges, RunRow
 
@@ -35,20 +36,30 @@ class FileSource(Struct, tag="file"):
     kind: SourceKind | UnsetType = UNSET
 
 
+_Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+_User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\x3b-\x7e]+\Z")]
+
+
 class ApiSource(Struct, tag="api"):
-    """A space of the hosted original or of another Octavo. ``url``: of the API, with or without ``/v1``. ``token`` is
-    kept, sealed, for as long as the run goes on, and never shown."""
+    """A space over the API of another platform. ``service``: which; `octavo` is the hosted original, too. ``url``: of the
+    API, with or without ``/v1`` for `octavo`. ``space``: its id, for Confluence its key, for ReadMe a version. ``user``:
+    whose the token is, for Confluence Cloud. ``token`` and ``user`` are kept, sealed, for as long as the run goes on, and
+    never shown."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    space: Annotated[str, Meta(min_length=1, max_length=100)]
-    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+    space: Annotated[str, Meta(min_length=1, max_length=255)]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
 
 
 class CheckImportSource(Struct):
-    """``url`` and ``token`` as the source of a run has them. The token is not kept."""
+    """``service``, ``url``, ``user`` and ``token`` as the source of a run has them. Nothing of it is kept."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
 
 
 class ImportSourceCheck(Struct):
@@ -59,10 +70,11 @@ class ImportSourceCheck(Struct):
 
 
 class KeptApiSource(Struct, tag="api"):
-    """The same without its token."""
+    """The same without its token and whose that is."""
 
     url: str
     space: str
+    service: Service = "octavo"
 
 
 Source = WebsiteSource | FileSource | ApiSource
