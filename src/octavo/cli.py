@@ -330,8 +330,8 @@ def _told_site(brought: BroughtSite) -> dict[str, Any]:
 def _move_in(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.docs_sites import BroughtSite
-    from .admin.moving_in import move_in, move_spaces_in
+    from .admin.import_export import Brought
+    from .admin.moving_in import MovedIn, move_in, move_spaces_in
     from .admin.naming import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
@@ -361,9 +361,9 @@ def _move_in(options: argparse.Namespace) -> int:
                 publish=options.publish,
                 progress=progress,
             )
-            if isinstance(brought, BroughtSite):
-                site = _told_site(brought)
-                print(json.dumps(site, ensure_ascii=False, indent=None if options.json else 2))
+            if not isinstance(brought, MovedIn):
+                said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
+                print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
                 return DONE
             moved = brought
         else:

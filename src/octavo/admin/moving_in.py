@@ -78,7 +78,7 @@ from ..transfer import (
     with_ids,
 )
 from .docs_sites import BroughtSite, bring_source
-from .import_export import bring_into, identity_of, make_space
+from .import_export import Brought, bring_into, identity_of, make_space
 
 _TITLE_MAX = 50
 Progress = Callable[[int, int], None]
@@ -163,7 +163,7 @@ def move_spaces_in(
     publish: bool = False,
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
-) -> MovedIn | BroughtSite:
+) -> MovedIn | Brought | BroughtSite:
     """Brings spaces of another platform, each into one that is made for it the first time: those that are ``wanted``, by
     key or version, or all that the token reaches. A project of ReadMe whose versions are all wanted becomes a site with
     these as its variants, where it has several. Raises BadRequest where nothing can be brought at all."""

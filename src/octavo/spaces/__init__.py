@@ -39,7 +39,7 @@ from .store import (
     set_edit_mode,
     update_space,
 )
-from .trashing import BEING_REMOVED
+from .trashing import BEING_REMOVED, take_back_space
 from .unused import is_released, release, remove_unused, retain
 from .wire import (
     LANGUAGES,
@@ -60,5 +60,5 @@ __all__ = [
     "on_begin", "on_copy", "on_language", "on_leaving", "on_purge", "on_transfer", "on_unnamed_texts", "share_with",
     "prepare_copy", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",
     "recount_change", "release", "remove_unused", "require_collection", "retain", "set_edit_mode",
-    "tables", "update_space",
+    "tables", "take_back_space", "update_space",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from msgspec import Struct
 from ..core.addresses import path_of
 from ..core.yaml_text import write_yaml
 from ..kit.fetch import Fetcher
-from .asking import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
+from .asking import MAX_SPACES, Absent, Api, Ending, FoundSpace
 from .converting import Folder, read_files
 from .hosted import escaped, list_of, object_of, text_of
 from .sources import Source, SourceError
@@ -67,10 +67,12 @@ class ReadMe:
         said = f"Bearer {token}"
         if self.is_first:
             said = "Basic " + base64.b64encode(f"{token}:".encode()).decode()
-        self._ask = lambda headers: Api(
-            base, {"Authorization": said, "Accept": "application/json", **headers}, fetcher, wait, tick
-        )
-        self.api = self._ask({})
+        self._said = {"Authorization": said, "Accept": "application/json"}
+        self._base, self._fetcher, self._wait, self._tick = base, fetcher, wait, tick
+        self.api = self._with({})
+
+    def _with(self, headers: dict[str, str]) -> Api:
+        return Api(self._base, {**self._said, **headers}, self._fetcher, self._wait, self._tick)
 
     def project(self) -> Project:
         """Raises SourceError."""
@@ -114,19 +116,20 @@ class ReadMe:
         self._read(project, space, raw, "", folder)
         return read_files(raw, folder, kind="readme")
 
-    def open_all(self, project: Project, folder: Folder) -> Source:
-        """All versions: one as files of ours, or where there are several with each of them as a part. Raises
-        SourceError."""
+    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+        """All versions: one as files of ours, or where there are several with each of them as a part. ``first``: the one
+        that readers begin with; without it that which the project says. Raises SourceError."""
         raw = Source(project.name)
         versions = self.versions()
         for version in versions:
             below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
             self._read(project, version, raw, below, folder)
-        return read_files(raw, folder, kind="readme", several=True)
+        made = read_files(raw, folder, kind="readme", several=True)
+        return _begin_with(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
     def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
         of = _First if self.is_first else _Second
-        api = self._ask({"x-readme-version": version}) if self.is_first else self.api
+        api = self._with({"x-readme-version": version}) if self.is_first else self.api
         _Version(of(api, version), project, raw, below, folder).read()
 
 
@@ -318,19 +321,28 @@ class _Version:
             try:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
-            except Refused as error:
-                # It is another server, which knows no token.
-                self._unfetched(url, error)
             except SourceError as error:
-                self._unfetched(url, error)
+                # Also where it is refused: it is another server, which knows no token.
+                self.images[url] = url
+                self.raw.problem(url, "not_fetched", f"left where it is: {error}")
         return self.images[url] + rest
-
-    def _unfetched(self, url: str, error: SourceError) -> None:
-        self.images[url] = url
-        self.raw.problem(url, "not_fetched", f"left where it is: {error}")
 
     def _add(self, path: str, text: str) -> None:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
+
+
+def _begin_with(made: Source, title: str) -> Source:
+    """The variant of this title as the one that readers begin with."""
+    entry = next((one for one in made.structure if one.title == title), None)
+    if entry is None or entry.default:
+        return made
+    for one in made.structure:
+        one.default = one is entry
+        one.path = None if one is entry else one.title
+    first = made.parts[entry.key]
+    first.parts, first.structure = made.parts, made.structure
+    made.parts = {}
+    return first
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

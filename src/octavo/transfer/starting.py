@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, space_access
-from ..errors import BadRequest, NotFound
+from ..access import ORGANIZATION, Can, OrgAccess, at_least, space_access
+from ..errors import BadRequest, Forbidden, NotFound
 from ..kit import deadlines
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
@@ -63,6 +63,8 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
     change_id, page_id = runs.check_target(tx, org.actor, space_id, given.target)
     if isinstance(given.source, FileSource):
         get_uploads(tx, org.organization_id, org.user_id, "import_file", given.source.files)
+    if given.variants:
+        _require_variants(tx, org, given)
     origin = _origin(tx, space_id, given) if given.update is not UNSET else None
     run = store.insert_run(
         tx,
@@ -76,12 +78,31 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
         else given.source,
         preview=given.preview,
         origin=origin,
+        with_variants=given.variants,
     )
     if isinstance(given.source, ApiSource):
         user = None if given.source.user is UNSET else given.source.user
         store.put_secret(tx, sealer, run.id, user, given.source.token)
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
+
+
+def _require_variants(tx: Transaction, org: OrgAccess, given: StartImport) -> None:
+    """Raises BadRequest for a source that comes as one space, Forbidden for who may not make spaces and a site of them."""
+    source = given.source
+    if not isinstance(source, FileSource) and getattr(source, "service", "") != "readme":
+        raise BadRequest(
+            "variants: files and projects of ReadMe have versions and languages; this source has none."
+        )
+    if given.target.page is not UNSET:
+        raise BadRequest("target.page: variants are whole spaces, so none of them goes below a page.")
+    if given.preview:
+        return
+    if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
+        raise Forbidden(
+            "variants: become spaces and a site, for those who may create content in the organization."
+        )
+    space_access(tx, org.actor, Can.ADMIN, given.target.space)
 
 
 def _origin(tx: Transaction, space_id: str, given: StartImport) -> str:

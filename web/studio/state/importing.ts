@@ -89,7 +89,7 @@ export const startImport = (
   organization: string,
   source: Schemas["StartImport"]["source"],
   target: Schemas["ImportTarget"],
-  more: Pick<Schemas["StartImport"], "preview" | "update"> = {},
+  more: Pick<Schemas["StartImport"], "preview" | "update" | "variants"> = {},
 ) =>
   ask(api.POST("/org/{organizationId}/imports", {
     params: { path: { organizationId: organization } },

@@ -9,14 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import unquote
 
+import msgspec
+
 from ...access import Can, SiteAccess, find_space_access
-from ...content import main_state
+from ...content import list_pages, main_state
 from ...core.addresses import escape_address
 from ...errors import BadRequest, Conflict, NotFound
+from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.operation import Recipient
 from ...orgs import get_organization
@@ -25,7 +29,17 @@ from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
 from . import editing, store
-from .wire import SOURCE_PATTERN, Destination, Imported, ToPage, ToSiteSpace, ToUrl, WrongRow, destination_of
+from .wire import (
+    SOURCE_PATTERN,
+    CreateRedirect,
+    Destination,
+    Imported,
+    ToPage,
+    ToSiteSpace,
+    ToUrl,
+    WrongRow,
+    destination_of,
+)
 
 MAX_ROWS = 500
 _INTENTS = ("", "live", "publish", "blank")
@@ -136,3 +150,24 @@ def _destination(
     if page is None:
         raise missing
     return ToPage(shown.id, page.id)
+
+
+MAX_LED = 2_000
+"""Old addresses of a space that are led at a time."""
+
+
+def lead_old_addresses(
+    tx: Transaction, context: Context, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
+) -> None:
+    """Has the addresses that pages of a space had elsewhere lead to where they are in the site. ``addresses``: by what was
+    below the host, the file that the page is made of. What is led from there already stays."""
+    shown = next(
+        row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
+    )
+    pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path}
+    for address, path in list(addresses.items())[:MAX_LED]:
+        if address and path in pages:
+            destination = {"kind": "site-page", "siteSpaceId": shown, "pageId": pages[path]}
+            with suppress(msgspec.ValidationError, Conflict):
+                body = msgspec.convert({"source": f"/{address}", "destination": destination}, CreateRedirect)
+                editing.create_redirect(tx, context, site, body.source, body.destination)

@@ -1068,11 +1068,45 @@ def _nextra(files: Heads, project: str) -> Layout:
 # --- Mintlify -----------------------------------------------------------------------------------------
 
 
+MAX_REFERENCES = 500
+"""Files that one configuration may name."""
+
+
+def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
+    """A configuration with the files that it names by ``$ref`` in their places."""
+    read = 0
+
+    def filled(value: Any, folder: str, within: tuple[str, ...], level: int) -> Any:
+        nonlocal read
+        if level > MAX_LEVEL * 3:
+            return None
+        if isinstance(value, list):
+            return [filled(one, folder, within, level + 1) for one in value]
+        if not isinstance(value, dict):
+            return value
+        named = value.get("$ref")
+        if not isinstance(named, str):
+            return {key: filled(one, folder, within, level + 1) for key, one in value.items()}
+        other = posixpath.normpath(posixpath.join("" if named.startswith("/") else folder, named.lstrip("/")))
+        if other in within or read >= MAX_REFERENCES:
+            problems.append(Problem(path, 0, "circular_include", f"{named[:200]} is not filled in"))
+            return None
+        read += 1
+        if other not in files.known:
+            problems.append(Problem(path, 0, "missing_file", f"{named[:200]} does not exist"))
+            return None
+        found = filled(_read_json(files, other, problems), folder_of(other), (*within, other), level + 1)
+        rest = {key: filled(one, folder, within, level + 1) for key, one in value.items() if key != "$ref"}
+        return {**found, **rest} if isinstance(found, dict) else found
+
+    return filled(_read_json(files, path, problems), folder_of(path), (path,), 0)
+
+
 def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     """``chosen``: which of the languages, and which of the versions of that; the first of those that it does not say."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
-    config = _mapping(_read_json(files, project + name, problems))
+    config = _mapping(_with_references(files, project + name, problems))
     paths = pages_below(files, project, lambda path: path.startswith("snippets/"))
     addresses = {path: address_of(path[len(project) :]) for path in paths}
     by_address = {posixpath.splitext(path[len(project) :])[0]: path for path in paths}
@@ -1167,7 +1201,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
 
 def _mintlify(files: Heads, project: str) -> Layout:
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
-    navigation = _mapping(_read_json(files, project + name, [])).get("navigation")
+    navigation = _mapping(_with_references(files, project + name, [])).get("navigation")
     ways: list[tuple[tuple[int, ...], list[dict[str, Any]], bool]] = []
 
     def walk(at: dict[str, Any], way: tuple[int, ...], said: list[dict[str, Any]], default: bool) -> None:
