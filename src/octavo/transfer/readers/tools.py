@@ -1245,12 +1245,11 @@ def _mintlify(files: Heads, project: str) -> Layout:
                 path=None if default else slugify("-".join(names)), lay_out=partial(of, way),
             )
         )  # fmt: skip
-    languages = {_text(one.get("language")) for _, said, _ in ways for one in said if one.get("language")}
-    versions = {_text(one.get("version")) for _, said, _ in ways for one in said if one.get("version")}
-    if len(languages) > 1:
-        layout.left.append(left_out(project + name, "translations", sorted(languages)))
-    if len(versions) > 1:
-        layout.left.append(left_out(project + name, "versions", sorted(versions)))
+    first = next(said for _, said, default in ways if default)
+    for key, what in (("language", "translations"), ("version", "versions")):
+        names = {_text(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
+        if others := sorted(names - {_text(one.get(key)) for one in first if one.get(key)}):
+            layout.left.append(left_out(project + name, what, others))
     return layout
 
 
