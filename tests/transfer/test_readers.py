@@ -676,3 +676,19 @@ def test_listings_of_mdx_are_fenced_however_far_they_are_indented():
     said = text(brought({"docs.json": '{"navigation": {"pages": ["a"]}}', "a.mdx": page}), "README.md")
     assert "Example:\n```python\ndef f():\n    pass\n```" in said and "\n```sh\nls\n```" in said
     assert "    ```js\n    x\n    ```" in said
+
+
+def test_languages_of_hugo_in_a_file_of_their_own():
+    made = brought(
+        {
+            "hugo.toml": 'title = "H"\n',
+            "config/_default/languages.toml": '[en]\ncontentDir = "content/en"\nweight = 1\n[de]\ncontentDir = "content/de"\n',
+            "config/_default/params.yaml": "version: 3\n",
+            "content/en/_index.md": "# Start\n\n[a](/guides/a/)\n",
+            "content/en/guides/a.md": "# A\n\n[home](/)\n",
+            "content/de/_index.md": "# Anfang\n",
+        }
+    )
+    assert tree(made) == {"Start": {}, "Guides": {"A": {}}} or tree(made) == {"Start": {"Guides": {"A": {}}}}
+    assert "(guides/a.md)" in text(made, "README.md")
+    assert [code for _, _, code in problems(made)] == ["translations_left_out"]

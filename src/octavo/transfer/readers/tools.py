@@ -1247,8 +1247,8 @@ def _mintlify(files: Heads, project: str) -> Layout:
         )  # fmt: skip
     first = next(said for _, said, default in ways if default)
     for key, what in (("language", "translations"), ("version", "versions")):
-        names = {_text(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
-        if others := sorted(names - {_text(one.get(key)) for one in first if one.get(key)}):
+        called = {_text(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
+        if others := sorted(called - {_text(one.get(key)) for one in first if one.get(key)}):
             layout.left.append(left_out(project + name, what, others))
     return layout
 
@@ -1281,35 +1281,42 @@ def _find_hugo(files: Heads) -> str | None:
     return None
 
 
+def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
+    """A file of the configuration, in any of its formats."""
+    if path.endswith("toml"):
+        import tomllib
+
+        try:
+            return tomllib.loads(files.text(path) or "")
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            problems.append(Problem(path, 0, "invalid_configuration", f"{error}; the usual values count"))
+            return {}
+    read = _read_json if path.endswith("json") else _read_yaml
+    return _mapping(read(files, path, problems))
+
+
 def _hugo(files: Heads, project: str) -> Layout:
-    problems: list[Problem] = []
     config: dict[str, Any] = {}
+    problems: list[Problem] = []
     for name in _HUGO:
         if project + name in files.known:
-            text = files.text(project + name) or ""
-            if name.endswith("toml"):
-                import tomllib
-
-                try:
-                    config = tomllib.loads(text)
-                except tomllib.TOMLDecodeError as error:
-                    problems.append(
-                        Problem(
-                            project + name, 0, "invalid_configuration", f"{error}; the usual values count"
-                        )
-                    )
-            else:
-                config = (
-                    _mapping(_read_json(files, project + name, problems))
-                    if name.endswith("json")
-                    else _read_yaml(files, project + name, problems)
-                )
+            config = _hugo_file(files, project + name, problems)
             break
+    for key in ("languages", "params"):
+        # These may have files of their own.
+        for ending in ("toml", "yaml", "yml", "json"):
+            path = f"{project}config/_default/{key}.{ending}"
+            if path in files.known:
+                config[key] = {**_mapping(config.get(key)), **_hugo_file(files, path, problems)}
     config = {key.lower(): value for key, value in config.items()}
     root = content = f"{project}{_text(config.get('contentdir')) or 'content'}/"
     languages = list(_mapping(config.get("languages")))
     default = _text(config.get("defaultcontentlanguage")) or "en"
-    if any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
+    own = _mapping(_mapping(config.get("languages")).get(default))
+    folder = _text(own.get("contentdir") or own.get("contentDir")).strip("/")
+    if folder and any(path.startswith(f"{project}{folder}/") for path in files.paths):
+        root = f"{project}{folder}/"
+    elif any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
         root = f"{root}{default}/"
     others = tuple(f".{one}." for one in languages if one != default)
     paths = pages_below(
