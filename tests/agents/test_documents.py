@@ -68,7 +68,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
     page = connecting.authorize()
     assert page.status_code == 200, page.text
     # People read whose it is, and where the answer goes.
-    for told in ("“Pen”", "<strong>pen.example</strong>", PEN, BACK, "Every program on your machine"):
+    for told in ("“Pen”", "<strong>pen.example</strong>", PEN, BACK, "Any program on your own machine"):
         assert told in page.text
     given = connecting.token()
     assert Agent(world, given["access_token"]).do("list_spaces")["items"]
@@ -77,7 +77,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
     assert connecting.authorize().status_code == 200 and web.asked == [PEN]
     # A program that registered is not said to be anybody's.
     registered = Connecting(world).authorize()
-    assert registered.status_code == 200 and "It is the program of" not in registered.text
+    assert registered.status_code == 200 and "is the program of" not in registered.text
 
 
 @pytest.mark.parametrize(

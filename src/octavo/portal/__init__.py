@@ -72,7 +72,7 @@ def draw_consent(
         REFUSAL=refusal,
     )
     whose = _whose(source) if source else ""
-    beside = " Every program on your machine could have asked so." if own_machine else ""
+    beside = " Any program on your own machine could ask like this." if own_machine else ""
     for name, text in (("scopes", scopes), ("source", whose), ("own machine", beside)):
         page = page.replace(f"<!-- {name} -->".encode(), text.encode())
     return page
@@ -80,7 +80,10 @@ def draw_consent(
 
 def _whose(source: str) -> str:
     host = html.escape(source.partition("://")[2].partition("/")[0])
-    return f"<p>It is the program of <strong>{host}</strong>, which says so at <code>{html.escape(source)}</code>.</p>"
+    return (
+        f"<p>It says that it is the program of <strong>{host}</strong>. Its name, and where an answer may go, are said at "
+        f"<code>{html.escape(source)}</code>.</p>"
+    )
 
 
 def _fill(name: str, **texts: str) -> bytes:

@@ -245,8 +245,9 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 def _is_read(request: Request) -> bool:
     """Whether somebody reads the answer: it is not only fetched for the case that they will."""
-    named = [] if _PURPOSES.isdisjoint(request.headers) else [request.headers.get(name) for name in _PURPOSES]
-    return not request.is_head and not any(b"prefetch" in said.lower() for said in named if said)
+    if request.is_head or _PURPOSES.isdisjoint(request.headers):
+        return not request.is_head
+    return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
 
 
 def _typist(request: Request) -> str:
