@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from changes.working import insert, update
-from octavo.changes.differences import present_differences, states_of_change
+from octavo.changes.differences import states_of_change
+from octavo.changes.differences_presenting import present_differences
 from octavo.changes.store import get_change
 
 

@@ -59,6 +59,7 @@ def test_bad_marks(space):
     assert elsewhere.status_code == 400 and "revision" in elsewhere.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_what_changed_since_a_revision(space):
     change = space.create()
     space.write(change, "A", "# A\n\nNew.\n")

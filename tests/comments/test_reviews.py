@@ -1,5 +1,7 @@
 """What a review says is a comment of its change request."""
 
+import pytest
+
 from .talking import Talk, refused, words
 
 
@@ -45,6 +47,7 @@ def test_the_comment_of_a_review(space, main):
     assert "comment" not in one
 
 
+@pytest.mark.sqlite_first
 def test_reviews_that_say_nothing_good(space):
     change = space.create()
     before = space.world.digest()

@@ -119,6 +119,7 @@ def test_it_survives_edits_around_it_and_says_when_it_does_not(talk: Suggesting)
     refused(talk.try_settle(last, "accepted"), 409, "edited since")
 
 
+@pytest.mark.sqlite_first
 def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     page, node = talk.page, talk.block(0)
     ok = {"markdown": "Other."}

@@ -183,6 +183,7 @@ def test_a_foreign_space_is_not_there(world, tmp_path):
     assert "description" not in book.below_reference(who="admin")[1]["pages"][0]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "source",
     [
@@ -222,6 +223,7 @@ def test_files_written_are_those_of_the_source(world, book, tmp_path):
     )
 
 
+@pytest.mark.sqlite_first
 def test_visitors_read_them(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(world.home["spaceId"]), publish=True)
     base, get = visit(book)
@@ -236,6 +238,7 @@ def test_visitors_read_them(world, tmp_path):
     assert "reference/after-1/seen" in get("llms.txt").text
 
 
+@pytest.mark.sqlite_first
 def test_visitors_see_a_page_of_the_space_itself_as_it_is_now(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(), publish=True)
     own = computers.source(book.space)

@@ -64,6 +64,7 @@ def site(world):
     return Site(world)
 
 
+@pytest.mark.sqlite_first
 def test_a_site_begins_with_its_default_section_and_variant(site):
     first = site.make("site-spaces", {"spaceId": site.space("Guide")})
     assert (first["default"], first["path"]) == (True, "guide")

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from msgspec import Struct, field
+
 from ...access import Can, SiteAccess, find_space_access
 from ...content import main_state
 from ...core.addresses import escape_address
@@ -25,11 +27,29 @@ from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
 from . import editing, store
-from .wire import SOURCE_PATTERN, Destination, Imported, ToPage, ToSiteSpace, ToUrl, WrongRow, destination_of
+from .kinds import SOURCE_PATTERN, Destination, ToPage, ToSiteSpace, ToUrl
 
 MAX_ROWS = 500
 _INTENTS = ("", "live", "publish", "blank")
 _SOURCE = re.compile(SOURCE_PATTERN)
+
+
+class WrongRow(Struct):
+    """A row of a table that could not be done; ``row`` is its line."""
+
+    row: int
+    source: str
+    message: str
+
+
+class Imported(Struct):
+    """How many redirects a table made, changed, removed and found as they are; and what was wrong."""
+
+    created: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    errors: list[WrongRow] = field(default_factory=list)
 
 
 class _Row(NamedTuple):
@@ -108,7 +128,7 @@ def _set(
     if found is None:
         editing.create_redirect(tx, to.context, site, row.source, destination)
         done.created += 1
-    elif destination_of(found) != destination:
+    elif store.destination_of(found) != destination:
         editing.update_redirect(tx, to.context, site, found.id, row.source, destination)
         done.updated += 1
     else:
