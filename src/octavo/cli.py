@@ -515,6 +515,8 @@ def _backup(options: argparse.Namespace) -> int:
 
     if options.follow:
         return _follow(options)
+    if alone := [name for name in ("every", "base_hours", "moments") if getattr(options, name) is not None]:
+        raise Failure(f"--{alone[0].replace('_', '-')} goes with --follow")
     if not is_place(options.file):
         if options.keep is not None:
             raise Failure("--keep is for a folder or a bucket of backups")

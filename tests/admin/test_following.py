@@ -268,6 +268,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
         ("verify", place, "--fresh", "10m"),
         ("restore", place, "--until", "2026-01-01T00:00", "--data", str(tmp_path / "third")),
         ("backup", str(tmp_path / "a.backup"), "--keep", "3", "--data", str(data)),
+        ("backup", place, "--moments", "3", "--data", str(data)),
     ]
     for arguments in refused:
         said = octavo_here(*arguments)
