@@ -114,11 +114,18 @@ def test_every_package_has_its_floor() -> None:
     assert there <= set(FLOOR), f"say in FLOORS where they are: {sorted(there - set(FLOOR))}"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_imports_run_one_way(package: str) -> None:
+def test_every_package_has_its_tests() -> None:
+    """In a folder of its name; migrations are SQL, tried in that of kit."""
+    folder = Path(__file__).parent
+    without = {name for name in PACKAGES if not any((folder / name).rglob("test_*.py"))}
+    assert without == {"migrations"}
+
+
+def test_imports_run_one_way() -> None:
     wrong = []
     for path in FILES:
-        if _name(path) != package or package not in FLOOR:
+        package = _name(path)
+        if package not in PACKAGES or package not in FLOOR:
             continue
         for line, module in _imports(path):
             other = module[0]
@@ -479,19 +486,11 @@ def test_no_list_of_operations_stands_beside_them() -> None:
 
 
 KNOWING_THE_WIRE = {
-    "ask/site_answers.py", "changes/differences.py", "changes/entering.py", "changes/filling.py",
-    "changes/resolving.py", "comments/bodies.py", "comments/posting.py", "comments/reviews.py",
-    "comments/suggesting.py", "comments/targets.py", "conversations/tasks.py", "directory/discovery.py",
-    "directory/provisioning.py", "events/presence.py", "events/telling.py", "gitsync/connecting.py",
-    "gitsync/previewing.py", "insights/drawing.py", "insights/querying.py", "integrations/installing.py",
-    "integrations/publishing.py", "invitations/invite_links.py", "invitations/inviting.py",
-    "invitations/reading.py", "openapi/publishing.py", "orgs/creating.py", "orgs/settings.py",
-    "pages/embedding.py", "pages/links.py", "pages/reading.py", "pages/visiting.py",
-    "renderers/locating.py", "sites/addresses.py", "sites/ads.py", "sites/audiences/visitor_auth.py",
-    "sites/customization/looks.py", "sites/editing.py", "sites/profile.py", "sites/redirects/editing.py",
-    "sites/redirects/importing.py", "sites/scripts.py", "sites/searching.py", "spaces/creating.py",
-    "spaces/updating.py", "transfer/runs.py", "transfer/starting.py", "translations/glossary.py",
-    "translations/managing.py", "uploads/receiving.py", "webhooks/changing.py",
+    # What answers are made of, under another name than presenting: reading content and what refers to it over the API
+    # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
+    "pages/reading.py", "pages/visiting.py", "pages/links.py", "events/telling.py",
+    # To be mended: they take bodies as these come.
+    "gitsync/connecting.py", "gitsync/previewing.py", "transfer/runs.py", "transfer/starting.py",
 }  # fmt: skip
 """Who takes or gives what is on the wire, beside those who are to. No others; those that are mended go."""
 

@@ -157,6 +157,7 @@ def test_what_is_derived_from_a_token_ends_with_it(sqlite_world: World, clock: A
     assert not works()
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "kind", ["renderer's token of a preview", "token of a preview", "cookie of a preview"]
 )
@@ -195,6 +196,7 @@ def test_a_token_of_an_installation_dies_with_the_right_of_who_made_it(world: Wo
     assert not works()
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "loss", [leave, disabled, account_disabled, taken_back], ids=lambda one: one.__name__
 )

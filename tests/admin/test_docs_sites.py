@@ -99,6 +99,7 @@ def shape(world: Any, site: str) -> Any:
         return nodes(None), variants(None)
 
 
+@pytest.mark.sqlite_first
 def test_a_repository_is_a_site_in_one_go(world: Any, tmp_path: Path) -> None:
     made = brought(world, write(tmp_path / "repo", FILES), publish=True)
     assert made.problems == []
@@ -122,6 +123,7 @@ def test_a_repository_is_a_site_in_one_go(world: Any, tmp_path: Path) -> None:
     assert made.site_url == site["urls"]["published"]
 
 
+@pytest.mark.sqlite_first
 def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
     folder = write(tmp_path / "repo", FILES)
     first = brought(world, folder)
@@ -157,6 +159,7 @@ def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
     assert title == "Product 2"
 
 
+@pytest.mark.sqlite_first
 def test_from_elsewhere_it_is_said_which_site_is_meant(world: Any, tmp_path: Path) -> None:
     first = brought(world, write(tmp_path / "repo", FILES))
     other = write(tmp_path / "clone", FILES)
@@ -175,6 +178,7 @@ def test_from_elsewhere_it_is_said_which_site_is_meant(world: Any, tmp_path: Pat
     assert brought(world, other, world.away).site not in (first.site, second.site)
 
 
+@pytest.mark.sqlite_first
 def test_paths_that_cannot_be_are_problems_and_made_free(world: Any, tmp_path: Path) -> None:
     docs = """site:
   title: Clashes
@@ -198,6 +202,7 @@ def test_paths_that_cannot_be_are_problems_and_made_free(world: Any, tmp_path: P
     assert made.spaces["c"].outcome.space == made.spaces["d"].outcome.space
 
 
+@pytest.mark.sqlite_first
 def test_what_is_no_site_makes_nothing(world: Any, tmp_path: Path) -> None:
     listed = world.home.path("/orgs/{organizationId}/spaces")
     before = world.get("admin", listed)["count"]
@@ -318,6 +323,7 @@ def test_a_site_that_is_exported_and_imported_is_the_same(world: Any, tmp_path: 
         assert set(load_structure(tx, site).site_spaces) == kept
 
 
+@pytest.mark.sqlite_first
 def test_a_repository_is_exported_as_it_was(world: Any, tmp_path: Path) -> None:
     made = brought(world, write(tmp_path / "repo", FILES))
     exported = export_site_files(world.context, made.site, tmp_path / "out")

@@ -111,6 +111,7 @@ def _links(world: Any, space: str) -> list[Any]:
     ]
 
 
+@pytest.mark.sqlite_first
 def test_the_same_again_into_the_same_spaces_makes_no_revision(world, repository, tmp_path):
     first = brought(world, repository)
     mapping = tmp_path / "map.yaml"

@@ -141,6 +141,7 @@ def test_a_program_finds_its_way_to_a_token(world, connecting):
     assert Agent(world, given["access_token"]).do("list_spaces")["items"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "changed",
     [
@@ -580,6 +581,7 @@ def test_ids_of_others_and_of_nothing_are_not_found(world, connecting):
     assert world.digest() == before
 
 
+@pytest.mark.sqlite_first
 def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     agent = Agent(world, connecting.token()["access_token"])
     space = world.home["spaceId"]

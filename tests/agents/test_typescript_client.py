@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from serving import serving
 from tools import fetch_packages, node_command
@@ -35,6 +36,7 @@ def _use(server: str, *calls: tuple[str, dict[str, Any]], token: str = "") -> di
     return found
 
 
+@pytest.mark.slow
 def test_the_official_client_reads_a_site_and_writes_in_an_organization(
     sqlite_world: World, tmp_path: Path
 ) -> None:

@@ -135,6 +135,7 @@ def test_a_model_that_knows_no_answer_gives_none(world: World, server: ModelServ
     assert found["sources"] == [] and kept_questions(world) == [QUESTION]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("broken", [b"garbage", b'{"error": "x"}', b"data: [DONE]\n\n"])
 def test_when_the_model_fails_the_passages_are_quoted(
     world: World, server: ModelServer, broken: bytes
@@ -244,6 +245,7 @@ def test_recommended_questions_are_those_of_pages(world: World) -> None:
     assert [json.loads(event.removeprefix("data: "))["question"] for event in events] == asked
 
 
+@pytest.mark.sqlite_first
 def test_asking_among_many_spaces_looks_into_those_that_the_asker_sees(world: World, tmp_path: Path) -> None:
     spaces = []
     for n in range(20):
@@ -271,6 +273,7 @@ def test_bad_questions_name_the_field(sqlite_world: World, question: Any) -> Non
     assert answer.status_code == 400 and "query" in answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "question",
     [

@@ -94,6 +94,7 @@ def asking(world: World) -> Asking:
 QUESTION = "By which lever does a sprocket turn?"
 
 
+@pytest.mark.sqlite_first
 def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
     plain = json.dumps(asking.ask(asking.visitor(), QUESTION))
     assert "turn a sprocket by hand" in plain and "zq" not in plain
@@ -104,6 +105,7 @@ def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
     assert "zqhiddenpage" in member
 
 
+@pytest.mark.sqlite_first
 def test_questions_are_those_of_pages_that_are_seen(asking: Asking) -> None:
     found = asking.events("GET", "ask/questions", asking.visitor())
     assert any("Sprockets" in event["question"] for event in found)

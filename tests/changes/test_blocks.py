@@ -70,6 +70,7 @@ def test_one_word_costs_its_block_alone(page):
     assert said["set"] == [[page.document[0]]] and said["insert"] == said["move"] == []
 
 
+@pytest.mark.sqlite_first
 def test_the_answer_gives_new_keys_as_the_document_has_them(page):
     keys = page.keys
     listing = {
@@ -89,6 +90,7 @@ def test_the_answer_gives_new_keys_as_the_document_has_them(page):
     assert [node["key"] for node in document if node["key"] in keys] == keys
 
 
+@pytest.mark.sqlite_first
 def test_keys_that_the_page_has_not_stay_with_what_brings_them(page):
     keys = page.keys
     gone = page.document[0]
@@ -101,6 +103,7 @@ def test_keys_that_the_page_has_not_stay_with_what_brings_them(page):
     assert len(set(page.keys)) == len(page.keys) == 5
 
 
+@pytest.mark.sqlite_first
 def test_a_split_and_a_join_keep_the_key_of_what_is_left(page):
     keys = page.keys
     page.edit(
@@ -113,6 +116,7 @@ def test_a_split_and_a_join_keep_the_key_of_what_is_left(page):
     assert page.keys == keys and page.text == TEXT.replace("*way*", "way")
 
 
+@pytest.mark.sqlite_first
 def test_moves_keep_bytes_and_keys(page):
     keys = page.keys
     said = page.edit(move=[{"blocks": [keys[1]], "before": keys[0]}])
@@ -145,6 +149,7 @@ def test_nested_blocks_are_named_like_others(page):
     assert page.text == TEXT.replace("+ a\n+ b", "+ first\n+ a\n+ bee")
 
 
+@pytest.mark.sqlite_first
 def test_empty_paragraphs_write_nothing(page):
     said = page.edit(insert=[{"after": page.keys[0], "document": nodes(words(""), words("x"), words(""))}])
     assert page.text == TEXT.replace("way*.\n", "way*.\n\nx\n") and len(said["insert"][0]) == 1
@@ -156,6 +161,7 @@ def test_empty_paragraphs_write_nothing(page):
     assert page.text == TEXT.replace("way*.\n", "way*.\n\nx\n")
 
 
+@pytest.mark.sqlite_first
 def test_links_by_id_and_by_name_become_paths(page):
     space, keys = page.space, page.keys
 
@@ -174,6 +180,7 @@ def test_links_by_id_and_by_name_become_paths(page):
     assert page.keys == keys
 
 
+@pytest.mark.sqlite_first
 def test_several_changes_of_a_batch_to_one_page(page):
     space, keys = page.space, page.keys
     answer = space.edit(
@@ -196,6 +203,7 @@ def test_changed_fields_leave_the_keys_of_blocks(page):
     assert page.keys == keys
 
 
+@pytest.mark.sqlite_first
 def test_an_edit_of_an_older_revision_is_merged(page):
     space, keys, base = page.space, page.keys, page.revision
     page.edit(set=[{"block": keys[3], "document": nodes(words("Finish"))}], insert=[{"at": 0, "document": nodes(words("Top"))}])  # fmt: skip
@@ -218,6 +226,7 @@ def test_an_edit_of_an_older_revision_is_merged(page):
     assert space.conflicts(page.change) == []
 
 
+@pytest.mark.sqlite_first
 def test_keys_stay_through_a_merge(page):
     space, keys = page.space, page.keys
     page.edit(set=[{"block": keys[0], "document": nodes(words("Told differently."))}])
@@ -235,6 +244,7 @@ def test_main_of_a_live_space(space):
     assert "Live.\n\nSecond" in space.text("A")
 
 
+@pytest.mark.sqlite_first
 def test_what_is_wrong_is_named(page):
     keys, text = page.keys, page.text
     space = page.space
@@ -302,6 +312,7 @@ def test_an_edit_costs_what_it_changes(space, monkeypatch):
     assert 0 < found[40] == found[400]
 
 
+@pytest.mark.sqlite_first
 def test_differences_are_told_as_nodes_by_key_with_their_words(page):
     space = page.space
     space.merge(page.change)

@@ -13,6 +13,7 @@ def refused(answer, status, *words):
         assert word in answer.json()["error"]["message"], answer.text
 
 
+@pytest.mark.sqlite_first
 def test_both_forms_of_the_answer(space):
     change = space.create()
     path = space.url(change)
@@ -37,6 +38,7 @@ def test_both_forms_of_the_answer(space):
     assert space.tree() == ["A", ["B", "C"]]
 
 
+@pytest.mark.sqlite_first
 def test_nothing_of_a_batch_is_kept_when_one_change_is_wrong(space):
     change = space.create()
     before = space.world.digest()
@@ -78,6 +80,7 @@ def test_nothing_of_a_batch_is_kept_when_one_change_is_wrong(space):
     assert space.world.digest() == before
 
 
+@pytest.mark.sqlite_first
 def test_fields_stand_in_the_front_matter_and_come_back(space):
     change = space.create()
     fields = {
@@ -113,6 +116,7 @@ def test_fields_stand_in_the_front_matter_and_come_back(space):
     assert "description" not in page and page["slug"] == "by-hand"
 
 
+@pytest.mark.sqlite_first
 def test_what_is_not_edited_stays_byte_for_byte(space):
     change = space.create()
     odd = "# A\n\nOne   [b](b.md)  \nwith odd *marks*.\n\n\n+ list\n+ of plus\n\nLast\n"
@@ -126,6 +130,7 @@ def test_what_is_not_edited_stays_byte_for_byte(space):
     assert space.text("A", change) == odd.replace("Last", "Changed")
 
 
+@pytest.mark.sqlite_first
 def test_node_keys_stay_across_edits(space):
     change = space.create()
     keys = [node["key"] for node in space.page("A", change, "document")["document"]["nodes"]]
@@ -215,6 +220,7 @@ def test_revert_a_page_and_some_of_its_blocks(space):
     refused(space.try_edit(None, {"operation": "revert_page", "page": space.pages["A"]}), 400, "revision")
 
 
+@pytest.mark.sqlite_first
 def test_files_reusable_contents_and_variables(space):
     change = space.create()
     call, base = space.world.call, space.url(change)
@@ -277,6 +283,7 @@ def test_direct_edits_of_main(space):
     assert space.merge(change)["result"] == "merge"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("who", ["reader", "commenter"])
 def test_who_may_not_edit(space, who):
     change = space.create()

@@ -57,6 +57,7 @@ def test_numbers_counts_and_filters(space):
     ]
 
 
+@pytest.mark.sqlite_first
 def test_numbers_are_never_given_twice(space):
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
@@ -151,6 +152,7 @@ def test_reviews(space):
     ]
 
 
+@pytest.mark.sqlite_first
 def test_merge_rules_say_what_is_missing(space):
     world, call = space.world, space.world.call
     change = space.create("creator")
@@ -304,6 +306,7 @@ def test_rules_are_tried_without_being_saved(space):
     tried(here, 404, described={}, rules=[{"rule": "allow_bypass", "users": [foreign]}])
 
 
+@pytest.mark.sqlite_first
 def test_who_loses_the_right_while_a_merge_waits_does_not_merge(space, monkeypatch):
     """The right is asked where the merge is written: between that and the request lie up to ten seconds of trying."""
     world = space.world

@@ -54,6 +54,7 @@ def small_pages(world):
     world.context.settings = before
 
 
+@pytest.mark.sqlite_first
 def test_a_page_has_at_most_so_many_bytes(space, small_pages):
     space.write(None, "A", sized(space, 2000))
     change = {
@@ -86,6 +87,7 @@ def test_reusable_contents_are_bounded_alike(space, small_pages):
     space.edit_main(given(1900))
 
 
+@pytest.mark.sqlite_first
 def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
     start = "# A\n\nFirst.\n\nMiddle.\n\nLast.\n"
     space.write(None, "A", start)
@@ -97,6 +99,7 @@ def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
     assert "b" not in space.text("A").partition("Last")[2]
 
 
+@pytest.mark.sqlite_first
 def test_a_space_has_so_many_pages(space, monkeypatch):
     monkeypatch.setattr(limits, "MAX_PAGES", 5)
     space.edit_main(page("D"), page("E"))
@@ -108,6 +111,7 @@ def test_a_space_has_so_many_pages(space, monkeypatch):
     assert space.merge(change)["result"] == "merge"
 
 
+@pytest.mark.sqlite_first
 def test_pages_go_so_many_levels_deep(space, monkeypatch):
     monkeypatch.setattr(limits, "MAX_DEPTH", 4)
     made = space.edit_main(page("D", into=space.pages["C"]))
@@ -121,6 +125,7 @@ def test_pages_go_so_many_levels_deep(space, monkeypatch):
     refused(space.try_edit(None, move), 400, "levels")
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("kind", "change"),
     [
@@ -158,6 +163,7 @@ def test_equal_names_in_a_batch_cost_little(space):
     assert len(set(slugs)) == 300 and slugs[:2] == ["same", "same-1"]
 
 
+@pytest.mark.sqlite_first
 def test_a_batch_brings_so_many_files(space):
     inline = {"name": "a.txt", "base64": "YQ==", "contentType": "a/b"}
     batch = [{"operation": "insert_files", "files": [inline] * 20}] * (uploading.MAX_FILES // 20)
@@ -191,6 +197,7 @@ def test_deep_pages_with_long_names_can_be_exported(space, tmp_path):
     export_space(space.world.context, space.id, tmp_path)
 
 
+@pytest.mark.sqlite_first
 def test_a_file_beside_a_folder_of_its_name_is_exported(space, tmp_path):
     """The page ``a.md`` lies in the file ``a.md.md``, its children in the folder ``a.md``, as does the page ``a``."""
     made = space.edit_main(page("One", slug="one.md"), page("Two", slug="one"))

@@ -13,6 +13,7 @@ def refused(answer, status, *words):
         assert word in answer.json()["error"]["message"], answer.text
 
 
+@pytest.mark.sqlite_first
 def test_a_merge_is_one_revision_and_one_event(space):
     change = space.create(subject="Better")
     space.write(change, "A", "# A\n\nBetter.\n")
@@ -38,6 +39,7 @@ def test_a_merge_is_one_revision_and_one_event(space):
     assert pages == [item["id"] for item in listed["items"]] and len(pages) == listed["count"]
 
 
+@pytest.mark.sqlite_first
 def test_both_sides_change_different_things(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
@@ -54,6 +56,7 @@ def test_both_sides_change_different_things(space):
     assert sorted(page["slug"] for page in found if page["title"] == "Same") == ["same", "same-1"]
 
 
+@pytest.mark.sqlite_first
 def test_updating_brings_main_in(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
@@ -88,6 +91,7 @@ def in_conflict(space):
     return change, conflict["id"]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("body", "word"),
     [
@@ -113,6 +117,7 @@ def test_a_conflict_is_settled_and_merged(space, body, word):
     )
 
 
+@pytest.mark.sqlite_first
 def test_settling_badly(space):
     change, conflict = in_conflict(space)
     before = space.world.digest()
@@ -128,6 +133,7 @@ def test_settling_badly(space):
     assert space.text("A", change) == "# A\n\nAll new.\n"
 
 
+@pytest.mark.sqlite_first
 def test_fields_places_and_deletions_in_conflict(space):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
@@ -156,6 +162,7 @@ def test_fields_places_and_deletions_in_conflict(space):
     assert space.world.get("reader", f"{space.path}/content")["variables"] == {"v": "theirs"}
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "body",
     [
@@ -187,6 +194,7 @@ def test_a_settled_conflict_is_opened_again(space, body):
     refused(space.reopen(change, conflict), 409, "merged")
 
 
+@pytest.mark.sqlite_first
 def test_what_was_edited_since_it_was_settled_stays(space):
     change, conflict = in_conflict(space)
     for body in ({"choice": "ours"}, {"choice": "theirs"}):
@@ -228,6 +236,7 @@ def test_conflicts_are_opened_again_in_their_order(space):
     assert space.world.get("reader", f"{space.url(change)}")["variables"] == state["variables"]
 
 
+@pytest.mark.sqlite_first
 def test_an_edit_beats_a_deletion_until_it_is_decided(space):
     change = space.create()
     space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})
@@ -249,6 +258,7 @@ def test_moves_that_would_make_a_circle(space):
     assert space.tree() == [["B", "C", "A"]] or space.tree() == [["B", "A", "C"]]
 
 
+@pytest.mark.sqlite_first
 def test_a_merge_is_undone_by_a_change_request(space):
     change = space.create(subject="Words")
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
@@ -265,6 +275,7 @@ def test_a_merge_is_undone_by_a_change_request(space):
     assert space.tree() == ["A", ["B", "C"]]
 
 
+@pytest.mark.sqlite_first
 def test_undoing_what_was_changed_again_is_a_conflict(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
@@ -280,6 +291,7 @@ def test_undoing_what_was_changed_again_is_a_conflict(space):
     assert space.text("A") == PAGE.format(title="A")
 
 
+@pytest.mark.sqlite_first
 def test_rolling_back_goes_back_to_a_revision(space):
     """All that came after it is taken back, whoever wrote it; `revert` is for undoing one revision."""
     space.edit_main({"operation": "set_variables", "variables": {"v": 1}})
@@ -314,6 +326,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
     refused(space.world.call("reviewer", "POST", path), 403, "locked")
 
 
+@pytest.mark.sqlite_first
 def test_what_a_change_request_and_a_revision_changed(space):
     change = space.create()
     space.edit(change, insert("# New\n"), update(space.pages["C"], into=None, title="See"))
@@ -350,6 +363,7 @@ def test_what_a_change_request_and_a_revision_changed(space):
     assert [c["type"] for c in last] == ["variables_edited"]
 
 
+@pytest.mark.sqlite_first
 def test_changed_and_changed_back_is_no_change(space):
     change = space.create()
     space.write(change, "A", "# A\n\nOther.\n")
@@ -360,6 +374,7 @@ def test_changed_and_changed_back_is_no_change(space):
     assert space.text("A") == "# A\n\nMain.\n"
 
 
+@pytest.mark.sqlite_first
 def test_any_two_revisions_are_compared_and_an_earlier_one_is_restored_by_a_change_request(space):
     def head() -> str:
         return space.world.get("reader", space.path)["revision"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from octavo.content import store
 
 from .test_blocks import blocks, nodes, words
@@ -35,6 +37,7 @@ def begun(space: Space) -> str:
     return answer.json()["revision"]
 
 
+@pytest.mark.sqlite_first
 def test_saves_in_a_row_are_one_entry_of_the_history(space):
     before = begun(space)
     count = history(space)["count"]
@@ -56,6 +59,7 @@ def test_saves_in_a_row_are_one_entry_of_the_history(space):
     assert history(space)["items"][1]["id"] == three
 
 
+@pytest.mark.sqlite_first
 def test_pages_of_the_history_leave_nothing_out(space):
     for round in range(3):
         base = begun(space)
@@ -108,6 +112,7 @@ def test_somebody_else_a_pause_and_an_edit_without_a_base_begin_anew(space, monk
     assert [item["saves"] for item in history(space)["items"][:2]] == [1, 17]
 
 
+@pytest.mark.sqlite_first
 def test_saves_of_a_change_request_know_their_beginning(space):
     change = space.create()
     base = space.change(change)["revision"]

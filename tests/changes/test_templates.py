@@ -57,6 +57,7 @@ def test_built_in_templates_are_well_formed(template):
         assert "unknown" not in str(to_json(document))
 
 
+@pytest.mark.sqlite_first
 def test_a_template_comes_behind_what_is_there(space):
     assert apply(space, "product-docs").status_code == 201
     assert titles(space) == ["A", "B", "Introduction", "Get started", "Guides", "Help"]
@@ -72,6 +73,7 @@ def test_a_template_comes_behind_what_is_there(space):
     assert len(space.events("space_content_updated")) >= 2
 
 
+@pytest.mark.sqlite_first
 def test_into_a_change_request(space):
     change = space.create()
     before = titles(space)
@@ -81,6 +83,7 @@ def test_into_a_change_request(space):
     assert "In an emergency" in titles(space)
 
 
+@pytest.mark.sqlite_first
 def test_slots_are_filled_with_what_the_space_has(space):
     files = [{"name": "logo.svg", "base64": SVG, "contentType": "image/svg+xml"}]
     file = space.edit_main({"operation": "insert_files", "files": files})["insertedFiles"][0]["id"]
@@ -92,6 +95,7 @@ def test_slots_are_filled_with_what_the_space_has(space):
     ]  # fmt: skip
 
 
+@pytest.mark.sqlite_first
 def test_a_space_as_template(space):
     world = space.world
     template = source_space(world)

@@ -198,6 +198,7 @@ def _run(space: Space, seed: int, steps: int) -> None:
     assert len(machine.threads) > steps / 12
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("seed", [1])
 def test_threads_stay_with_their_words(space: Space, seed: int) -> None:
     _run(space, seed, 40)

@@ -1,5 +1,7 @@
 """Whom a comment may mention, and what it never tells."""
 
+import pytest
+
 from octavo.access import insert_user, upsert_member
 from octavo.kit.clock import now
 from octavo.kit.ids import new_id
@@ -32,6 +34,7 @@ def mentions(document):
     return found
 
 
+@pytest.mark.sqlite_first
 def test_people_by_their_names(talk):
     admin = talk.world.users["admin"]
     made = talk.post(f"Ask {to(admin)}!")
@@ -48,6 +51,7 @@ def test_people_by_their_names(talk):
     assert types == [("comment_created", [admin])] * 2
 
 
+@pytest.mark.sqlite_first
 def test_an_event_tells_only_whom_an_edit_adds(talk):
     users = talk.world.users
     made = talk.post(to(users["admin"]))
@@ -111,6 +115,7 @@ def test_who_was_mentioned_and_left_may_stay_mentioned(talk):
     refused(talk.try_post(to(leaver)), 404)
 
 
+@pytest.mark.sqlite_first
 def test_too_many(main):
     many = to(*(f"{n:020d}" for n in range(60)))
     refused(main.try_post(many), 404)

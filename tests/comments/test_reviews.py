@@ -1,5 +1,7 @@
 """What a review says is a comment of its change request."""
 
+import pytest
+
 from .talking import Talk, refused, words
 
 
@@ -8,6 +10,7 @@ def submit(space, change, comment, who="reviewer"):
     return space.world.call(who, "POST", path, json={"status": "changes-requested", "comment": comment})
 
 
+@pytest.mark.sqlite_first
 def test_the_comment_of_a_review(space, main):
     change, other = space.create(), space.create()
     talk = Talk(space, f"{space.path}/change-requests/{change}", change)
@@ -45,6 +48,7 @@ def test_the_comment_of_a_review(space, main):
     assert "comment" not in one
 
 
+@pytest.mark.sqlite_first
 def test_reviews_that_say_nothing_good(space):
     change = space.create()
     before = space.world.digest()

@@ -1,5 +1,7 @@
 """What comments are about: pages, nodes and cells, found again while the text changes, and gone when they are."""
 
+import pytest
+
 from changes.working import PAGE, insert, update
 
 from .talking import Talk, refused
@@ -16,6 +18,7 @@ def head(talk):
     return talk.world.get("reader", talk.place)["revision"]
 
 
+@pytest.mark.sqlite_first
 def test_a_node_is_found_while_text_changes(talk):
     page = talk.space.pages["A"]
     node = talk.nodes("A")[1]["key"]
@@ -69,6 +72,7 @@ def cell(record, definition):
     return {"tableCell": {"record": record, "definition": definition}}
 
 
+@pytest.mark.sqlite_first
 def test_cells_are_found_when_rows_and_columns_come_in(talk):
     edit(talk, "A", TABLE)
     page, table = talk.space.pages["A"], talk.nodes("A")[1]
@@ -93,6 +97,7 @@ def test_cells_are_found_when_rows_and_columns_come_in(talk):
     assert spot(empty) == ("r2", "c2", True)
 
 
+@pytest.mark.sqlite_first
 def test_targets_that_are_not_there(talk):
     edit(talk, "A", TABLE)
     page = talk.space.pages["A"]
@@ -115,6 +120,7 @@ def test_targets_that_are_not_there(talk):
     assert talk.world.digest() == before
 
 
+@pytest.mark.sqlite_first
 def test_pages_of_a_change_request_are_not_there_for_main(space, main):
     change = space.create()
     page = space.edit(change, insert("# New\n\nWords.\n"))["changes"][0]["page"]["id"]
@@ -130,6 +136,7 @@ def test_pages_of_a_change_request_are_not_there_for_main(space, main):
     assert main.list()["count"] == 1 and inside.list()["count"] == 1
 
 
+@pytest.mark.sqlite_first
 def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
     """Two change requests touch one paragraph; it is talked about through all that follows."""
     page = space.pages["A"]
@@ -209,6 +216,7 @@ def test_a_node_or_cell_without_its_page_is_kept_as_it_is_named(world, space):
     assert missing.status_code == 404 and "tableCell" in missing.text
 
 
+@pytest.mark.sqlite_first
 def test_bodies_as_plain_text_and_empty(space):
     talk = Talk(space, space.path)
 

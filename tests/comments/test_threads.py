@@ -3,10 +3,11 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from octavo.access import Can, space_access
 from octavo.comments import posting
 from octavo.comments.entering import Discussion
-from octavo.comments.wire import UpdateComment
 
 from .talking import refused, words
 
@@ -22,6 +23,7 @@ NODES = {
 }
 
 
+@pytest.mark.sqlite_first
 def test_markdown_and_nodes_both_ways(talk):
     text = "Is *this* so?\n\n1. One\n2. Two"
     made = talk.post(text)
@@ -46,6 +48,7 @@ def reader():
     return {"view": True, "edit": False, "reply": False, "delete": False}
 
 
+@pytest.mark.sqlite_first
 def test_who_may_do_what(talk):
     mine = talk.post(who="commenter")
     assert mine["permissions"] == {"view": True, "edit": True, "reply": True, "delete": True}
@@ -151,8 +154,10 @@ def test_counts_are_exact_when_many_act_at_once(talk):
         if number % 4 == 3:
             posting.delete(context, discussion, comments[2]) if who != "commenter" else None
         else:
-            body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
-            posting.update(context, discussion, comments[number % 2], None, body)
+            resolved = number % 2 == 0
+            posting.update(
+                context, discussion, comments[number % 2], None, resolved=resolved, added_reactions=["👍"]
+            )
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(act, range(24)))
@@ -204,6 +209,7 @@ def test_lists_are_filtered_ordered_and_cut(talk):
     assert sorted(members) == sorted((users[who], role) for who, role in wanted.items())
 
 
+@pytest.mark.sqlite_first
 def test_the_two_places_are_apart(space, main):
     from .talking import Talk
 
@@ -266,6 +272,7 @@ NO_EMOJI = [
 ]  # fmt: skip
 
 
+@pytest.mark.sqlite_first
 def test_reactions_that_are_none(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
@@ -276,6 +283,7 @@ def test_reactions_that_are_none(talk):
     assert talk.world.digest() == before
 
 
+@pytest.mark.sqlite_first
 def test_too_many_reactions(main):
     comment = main.post()["id"]
     many = [chr(0x1F600 + n) for n in range(70)]
@@ -291,6 +299,7 @@ def test_too_many_reactions(main):
     assert main.world.digest() == before
 
 
+@pytest.mark.sqlite_first
 def test_bodies_that_are_none(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
@@ -326,6 +335,7 @@ Inside.
 """
 
 
+@pytest.mark.sqlite_first
 def test_hostile_html_is_text(talk):
     made = talk.post(HOSTILE)
     text = json.dumps(made["body"]["document"])
@@ -337,6 +347,7 @@ def test_hostile_html_is_text(talk):
     assert words(again["body"]["document"]) == words(made["body"]["document"])
 
 
+@pytest.mark.sqlite_first
 def test_one_event_for_each_change(talk):
     comment = talk.post(page=talk.space.pages["A"])["id"]
     reply = talk.reply(comment)["id"]

@@ -50,6 +50,7 @@ def test_a_space_that_is_not_seen_is_not_there(world, compute):
     assert "unknown" in compute("document", foreign, who="admin").text
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("what", "source", "named"),
     [

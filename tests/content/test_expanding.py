@@ -104,6 +104,7 @@ def test_pages_stand_where_their_source_does(world, book):
         assert book.get(by_id)["pages"] == found and book.get(by_id, computed="false")["pages"] == source
 
 
+@pytest.mark.sqlite_first
 def test_the_parts_of_a_tree_have_them(world, book):
     whole = check_parts(lambda part, /, **query: book.get(f"{book.content}/{part}", **query))
     assert [page["title"] for page in whole] == ["Home", "Reference"]
@@ -183,6 +184,7 @@ def test_a_foreign_space_is_not_there(world, tmp_path):
     assert "description" not in book.below_reference(who="admin")[1]["pages"][0]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "source",
     [
@@ -222,6 +224,7 @@ def test_files_written_are_those_of_the_source(world, book, tmp_path):
     )
 
 
+@pytest.mark.sqlite_first
 def test_visitors_read_them(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(world.home["spaceId"]), publish=True)
     base, get = visit(book)
@@ -236,6 +239,7 @@ def test_visitors_read_them(world, tmp_path):
     assert "reference/after-1/seen" in get("llms.txt").text
 
 
+@pytest.mark.sqlite_first
 def test_visitors_see_a_page_of_the_space_itself_as_it_is_now(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(), publish=True)
     own = computers.source(book.space)

@@ -129,6 +129,7 @@ def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_pa
     assert wrong(world, space) == []
 
 
+@pytest.mark.sqlite_first
 def test_what_was_replaced_is_removed(world, tmp_path, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     once = count_rows(world)
@@ -142,6 +143,7 @@ def test_what_was_replaced_is_removed(world, tmp_path, in_batches):
     assert (found(world, space, "giraffe"), found(world, space, "zebra")) == (8, 0)
 
 
+@pytest.mark.sqlite_first
 def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
@@ -157,6 +159,7 @@ def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
     assert count_rows(world) == before
 
 
+@pytest.mark.sqlite_first
 def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     bring_in(world, write(tmp_path / "source", "giraffe", 8, 3), space)

@@ -30,6 +30,7 @@ def test_hostile_texts_are_kept_too(name):
     require_same_again(PAGES[name](300))
 
 
+@pytest.mark.sqlite_first
 def test_an_edit_of_the_head_parses_nothing(world, monkeypatch):
     space = Space(world)
     change = space.create()
@@ -45,6 +46,7 @@ def test_an_edit_of_the_head_parses_nothing(world, monkeypatch):
     assert parsed == []
 
 
+@pytest.mark.sqlite_first
 def test_an_edit_and_its_merge_parse_each_text_once(world, monkeypatch):
     space = Space(world)
     parsed = []

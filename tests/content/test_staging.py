@@ -227,6 +227,7 @@ def test_others_go_on_writing_meanwhile(world, space, monkeypatch):
         assert check_derived(tx, space.id, ()) == []
 
 
+@pytest.mark.sqlite_first
 def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
     with world.context.db.read() as tx:
         first = main_state(tx, space.id)
@@ -252,6 +253,7 @@ def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
     assert "First paragraph" in space.text("A")
 
 
+@pytest.mark.sqlite_first
 def test_what_died_never_counts(world, space, monkeypatch, clock):
     """Not with a later large revision, whose sequence lies beyond it."""
     leave(world, space, "killed")
@@ -291,6 +293,7 @@ def test_rows_of_nobody_keep_a_revision_from_being_made(world, space, monkeypatc
         assert list_items(tx, main_state(tx, space.id), "file") == []
 
 
+@pytest.mark.sqlite_first
 def test_who_was_overtaken_stops_at_the_next_batch(world, space, monkeypatch):
     with world.context.db.read() as tx:
         state = main_state(tx, space.id)
@@ -342,6 +345,7 @@ def test_texts_of_what_is_being_written_are_kept(world, space, monkeypatch, cloc
     assert not is_there()
 
 
+@pytest.mark.sqlite_first
 def test_change_requests_are_written_in_batches_too(world, space, monkeypatch):
     """Editing, bringing up to date, merging, rolling back and reverting say the same as in one transaction."""
     with in_batches(monkeypatch):

@@ -46,6 +46,7 @@ def mention(world: World, who: str) -> str:
 # --- what is told -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 def test_a_space_tells_of_everything_in_it(world: World) -> None:
     ids = world.home
     change = ids.path("/spaces/{spaceId}/change-requests")

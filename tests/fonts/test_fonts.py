@@ -61,6 +61,7 @@ def test_the_regular_weight_is_needed(world):
     assert weights(world.get("admin", path)) == [400]
 
 
+@pytest.mark.sqlite_first
 def test_a_key_is_the_callers_own_of_this_kind_and_uploaded(world):
     assert make(world, [(400, begin(world)["key"])]).status_code == 400
     assert make(world, [(400, uploaded(world, who="stranger", place=world.away))]).status_code == 404

@@ -62,6 +62,7 @@ def insert(synced: Synced, name: str, data: bytes) -> None:
     synced.edit({"operation": "insert_files", "files": [source]})
 
 
+@pytest.mark.sqlite_first
 def test_bytes_come_into_the_space_and_pointers_go_out(
     world: World, developer: Developer, server: LfsServer
 ) -> None:

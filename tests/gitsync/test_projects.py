@@ -343,6 +343,7 @@ def test_a_rewritten_history_is_decided_once_for_all(
     assert "Uno" in str(exported(world, project.spaces()["one/"]))
 
 
+@pytest.mark.sqlite_first
 def test_a_decision_is_about_what_was_there(world: World, collection: str, developer: Developer) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
     project = Project(world, collection, developer)
@@ -442,6 +443,7 @@ site:
     assert "Theirs again" in developer.files["docs.yaml"] and "begin/README.md" in developer.files
 
 
+@pytest.mark.sqlite_first
 def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:
     space = make_space(world, "Handbook")
     world.post("admin", f"{site}/site-spaces", {"spaceId": space})

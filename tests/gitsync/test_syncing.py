@@ -45,6 +45,7 @@ def same(synced: Synced) -> None:
     assert synced.exported() == synced.developer.read()
 
 
+@pytest.mark.sqlite_first
 def test_the_first_import_changes_no_byte_and_the_same_commit_twice_does_nothing(synced: Synced) -> None:
     same(synced)
     head = synced.developer.head
@@ -61,6 +62,7 @@ def test_the_first_import_changes_no_byte_and_the_same_commit_twice_does_nothing
     assert {file["git"]["path"] for file in revision["files"]} >= {".gitbook/assets/a.png"}
 
 
+@pytest.mark.sqlite_first
 def test_an_edit_on_either_side_comes_to_the_other(synced: Synced) -> None:
     developer = synced.developer
     one = synced.pages()["guide/one"]["id"]
@@ -82,6 +84,7 @@ def test_an_edit_on_either_side_comes_to_the_other(synced: Synced) -> None:
     assert synced.sync() == "synced" and developer.head == head, "what came from a sync is not synced back"
 
 
+@pytest.mark.sqlite_first
 def test_edits_of_both_sides_in_one_page_are_merged(synced: Synced) -> None:
     developer = synced.developer
     one = synced.pages()["guide/one"]["id"]
@@ -96,6 +99,7 @@ def test_edits_of_both_sides_in_one_page_are_merged(synced: Synced) -> None:
     same(synced)
 
 
+@pytest.mark.sqlite_first
 def test_what_both_changed_differently_becomes_a_change_request(synced: Synced) -> None:
     developer, world = synced.developer, synced.world
     one = synced.pages()["guide/one"]["id"]
@@ -120,6 +124,7 @@ def test_what_both_changed_differently_becomes_a_change_request(synced: Synced) 
     same(synced)
 
 
+@pytest.mark.sqlite_first
 def test_pages_that_move_and_go_and_come_do_so_on_the_other_side(synced: Synced) -> None:
     developer = synced.developer
     pages = synced.pages()
@@ -145,6 +150,7 @@ def test_pages_that_move_and_go_and_come_do_so_on_the_other_side(synced: Synced)
     same(synced)
 
 
+@pytest.mark.sqlite_first
 def test_the_first_export_writes_all_on_top_of_what_is_there(world: World, tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     with local_remotes(world):
@@ -213,6 +219,7 @@ def test_a_space_that_only_imports_never_writes_the_repository(world: World, dev
         same(synced)
 
 
+@pytest.mark.sqlite_first
 def test_a_space_that_only_exports_is_told_what_the_repository_changed(
     world: World, developer: Developer
 ) -> None:

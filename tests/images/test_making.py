@@ -181,6 +181,7 @@ def test_the_api_names_them(space: Space) -> None:
     assert found.headers["content-type"] == "image/webp" and len(found.content) == one["size"] < wide["size"]
 
 
+@pytest.mark.sqlite_first
 def test_those_of_a_change_request_are_made_too(space: Space) -> None:
     world = space.world
     change = world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "More"})["id"]

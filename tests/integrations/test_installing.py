@@ -363,6 +363,7 @@ def test_a_token_lasts_an_hour(world, clock):
     assert ask(world, whole, "GET", "/integrations/chat").status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_scripts_do_not_reach_one_another(world):
     publish(world, scopes=["space:content:write", "space:metadata:write"])
     made = install(world)
@@ -423,6 +424,7 @@ def test_a_space_that_goes_elsewhere_leaves_its_integrations(world):
     assert world.get("admin", listed)["count"] == 1
 
 
+@pytest.mark.sqlite_first
 def test_what_a_script_may_is_said_by_its_scopes(world):
     publish(world, scopes=["space:content:write"])
     made = install(world)

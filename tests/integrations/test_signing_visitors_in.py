@@ -54,6 +54,7 @@ def site(world):
     return Site(world)
 
 
+@pytest.mark.sqlite_first
 def test_the_owner_says_who_comes_first(site):
     assert site.choose(backend="integration") == {"backend": "integration"}
     assert site.sends_to("guide") is None
@@ -68,6 +69,7 @@ def test_the_owner_says_who_comes_first(site):
     assert site.sends_to("guide") == "https://idp.test/in?to=guide"
 
 
+@pytest.mark.sqlite_first
 def test_a_sign_out_is_told_to_who_signed_in(site):
     assert site.sends_to("~gitbook/auth/logout") == site.base
     site.put_integration_on()

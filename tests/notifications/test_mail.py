@@ -25,6 +25,7 @@ def sent(world, monkeypatch):
     world.context.settings = before
 
 
+@pytest.mark.sqlite_first
 def test_what_is_not_read_is_mailed_once(world: World, sent) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
@@ -112,6 +113,7 @@ def test_a_server_that_fails_does_not_use_up_what_may_be_sent(world: World, sent
     assert len(sent) == 1
 
 
+@pytest.mark.sqlite_first
 def test_a_mail_is_ended_by_its_link(world: World, sent) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)

@@ -82,6 +82,7 @@ def test_a_thread_is_one_entry_that_becomes_new(world: World) -> None:
     }
 
 
+@pytest.mark.sqlite_first
 def test_what_becomes_of_a_change_request_is_told_to_its_writers(world: World) -> None:
     here = world.home.path(CHANGE)
     world.post("home-colleague", f"{here}/requested-reviewers", {"users": [world.users["reviewer"]]})
@@ -138,6 +139,7 @@ def test_a_notification_is_read_and_done(world: World) -> None:
     assert pages == [one["id"] for one in found[:2]]
 
 
+@pytest.mark.sqlite_first
 def test_what_somebody_does_not_see_is_neither_told_nor_shown(world: World) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
@@ -264,6 +266,7 @@ def test_notifications_are_kept_for_a_while(world: World, state: str, days: int)
     assert counts(world, "reader")[status] == 1
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("event", "where"),
     [
@@ -321,6 +324,7 @@ def test_a_team_that_is_mentioned_is_told_in_batches(world: World, monkeypatch) 
     assert reasons == [("mentioned",)]
 
 
+@pytest.mark.sqlite_first
 def test_asking_for_a_review_tells_that_it_was_opened(world: World) -> None:
     watch(world, "reader")
     made = world.post("editor", f"/spaces/{world.home['spaceId']}/change-requests", {"subject": "Asked for"})

@@ -399,6 +399,7 @@ def test_accounts_are_changed_by_their_owners(world):
 # --- leaving, owning teams, scopes --------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("who", ["creator", "reader", "guest"])
 def test_a_member_leaves(world, who):
     path = member_path(world, who)
@@ -432,6 +433,7 @@ def test_an_owner_does_with_a_team_what_its_permissions_say(world):
     assert world.get("reader", org)["permissions"]["ownTeam"] is False
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     ("scopes", "space", "org", "team", "comment"),
     [

@@ -136,6 +136,7 @@ def test_without_javascript(open_page):
     assert page.get_by_role("link", name="Settings").count() >= 1
 
 
+@pytest.mark.slow
 def test_diagrams_are_drawn_in_both_themes(open_page):
     page = open_page("content/blocks")
     page.locator("#diagrams").scroll_into_view_if_needed()

@@ -43,6 +43,7 @@ def site(world: World, tmp_path: Path) -> Site:
     return Site(world, tmp_path)
 
 
+@pytest.mark.sqlite_first
 def test_links_stay_in_the_frame(site: Site) -> None:
     page = site.get("~embed/")
     assert page.status_code == 200
@@ -53,6 +54,7 @@ def test_links_stay_in_the_frame(site: Site) -> None:
     assert "Disallow: /\n" in site.get("~embed/robots.txt").text
 
 
+@pytest.mark.sqlite_first
 def test_only_embedded_pages_are_framed(site: Site) -> None:
     assert "frame-ancestors 'self' *" in site.get("~embed/guide").headers["content-security-policy"]
     for path in ("", "guide", "nowhere", "~search?q=x"):

@@ -84,6 +84,7 @@ def site(world: World, tmp_path: Path) -> Site:
     return Site(world, tmp_path / "source")
 
 
+@pytest.mark.sqlite_first
 def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
     page = site.get("news")
     link = f'<link rel="alternate" type="application/rss+xml" title="News" href="{urlsplit(site.url).path}news/rss.xml">'
@@ -118,6 +119,7 @@ def test_entries_are_whole_where_they_are_read(site: Site) -> None:
     assert "Without a day." in raw and "For members" not in raw
 
 
+@pytest.mark.sqlite_first
 def test_a_feed_is_where_its_page_is(site: Site) -> None:
     assert feedparser.parse(site.get("rss.xml").content).entries[0].summary == "<p>Begun.</p>"
     assert f'{urlsplit(site.url).path}rss.xml"' in site.get("").text

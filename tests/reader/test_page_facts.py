@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from visiting import Visitor
 from world import World
@@ -55,6 +56,7 @@ def facts(html: str) -> dict[str, dict[str, Any]]:
     return {item["@type"]: item for item in json.loads(found[0])["@graph"]}
 
 
+@pytest.mark.sqlite_first
 def test_languages_name_each_other_where_they_have_the_page(world: World) -> None:
     pages = {"en": [("Home", "home"), ("More", "more")], "de": [("Start", "home"), ("Nur hier", "nur-hier")]}
     site = Site(world, pages)
@@ -67,6 +69,7 @@ def test_languages_name_each_other_where_they_have_the_page(world: World) -> Non
     assert alternates(site.get("more").text) == alternates(site.get(f"{german}/nur-hier").text) == {}
 
 
+@pytest.mark.sqlite_first
 def test_versions_are_no_translations(world: World) -> None:
     site = Site(world, {"First": [("Home", "home")], "Second": [("Home", "home")]})
     html = site.get().text
@@ -90,6 +93,7 @@ def test_facts_of_a_page_are_only_data(world: World) -> None:
     assert len(facts(site.get().text)["BreadcrumbList"]["itemListElement"]) == 1
 
 
+@pytest.mark.sqlite_first
 def test_sites_that_are_not_listed_say_nothing(world: World) -> None:
     site = Site(world, {"en": [("Home", "home")]})
     assert facts(site.get().text)

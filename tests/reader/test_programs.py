@@ -72,6 +72,7 @@ def test_who_asks_for_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
+@pytest.mark.sqlite_first
 def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
     visitor, base, _ = site
     for _ in range(2):
@@ -209,6 +210,7 @@ def _words(text):
     return {word for word in FOR_PROGRAMS | FOR_PEOPLE if word in text.lower()}
 
 
+@pytest.mark.sqlite_first
 def test_what_is_for_people_or_for_programs(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)

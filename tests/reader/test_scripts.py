@@ -63,6 +63,7 @@ def directive(page, name):
     return next(values for first, *values in parts if first == name)
 
 
+@pytest.mark.sqlite_first
 def test_a_script_is_loaded_at_the_sites_own_host_alone(world):
     counted = Counted(world)
     page = counted.page()
@@ -102,6 +103,7 @@ def test_what_changes_the_scripts_changes_kept_pages(world):
     assert counted.addresses(counted.page()) is None
 
 
+@pytest.mark.sqlite_first
 def test_one_that_may_set_cookies_waits(world):
     counted = Counted(world, [*SCOPES, "site:script:cookies"])
     page = counted.page()
@@ -111,6 +113,7 @@ def test_one_that_may_set_cookies_waits(world):
     assert page.text.count('data-consent="no"') == page.text.count('data-consent=""') == 1
 
 
+@pytest.mark.sqlite_first
 def test_a_site_that_names_its_privacy_policy_asks_for_every_script(world):
     counted = Counted(world)
     assert "data-consent" not in counted.page().text
@@ -121,6 +124,7 @@ def test_a_site_that_names_its_privacy_policy_asks_for_every_script(world):
     assert (at_once, after != "") == ("", True) and "https://acme.test/privacy" in page.text
 
 
+@pytest.mark.sqlite_first
 def test_members_who_preview_a_site_run_no_scripts(world):
     counted = Counted(world)
     preview = world.get("admin", f"{counted.site}/publishing/preview")["url"]

@@ -59,6 +59,7 @@ def test_one_address_for_each_page(site):
         assert answer.headers["location"] in (base, f"{base}guide")
 
 
+@pytest.mark.sqlite_first
 def test_hidden_pages_are_reachable_but_not_told(site):
     visitor, base, _ = site
     assert "Hidden" not in visitor.get(base).text
@@ -67,6 +68,7 @@ def test_hidden_pages_are_reachable_but_not_told(site):
         assert "hidden" not in visitor.get(base + told).text.replace('"query":"hidden"', "")
 
 
+@pytest.mark.sqlite_first
 def test_pages_on_condition_are_not_there(site):
     visitor, base, _ = site
     everything = [visitor.get(base + p).text for p in ("", "sitemap.xml", "llms.txt", "~search.json?q=beta")]
@@ -75,6 +77,7 @@ def test_pages_on_condition_are_not_there(site):
     assert visitor.get(f"{base}beta.md").status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_files_of_the_space_and_no_others(site, world):
     visitor, base, space = site
     picture = re.search(r'src="([^"]+a\.png\?v=[0-9a-f]{12})"', visitor.get(base).text)

@@ -52,6 +52,7 @@ def at(world: World, tmp_path: Path) -> tuple[Visitor, str, str]:
     return Visitor(world.context), re.sub(r"^https?://[^/]+", "", brought.site_url), brought.outcome.space
 
 
+@pytest.mark.sqlite_first
 def test_redirects_of_a_space(at: tuple[Visitor, str, str]) -> None:
     visitor, base, _ = at
     install = next(

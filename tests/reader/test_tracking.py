@@ -277,6 +277,7 @@ def test_results_that_are_opened(site):
     ]
 
 
+@pytest.mark.sqlite_first
 def test_what_scripts_may_not_say(site):
     page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
     site.say("nothing", status=404, type="page_view")
@@ -311,6 +312,7 @@ def test_nobody_is_known(site):
     assert {row[0] for row in site.events("referrer")} == {None}
 
 
+@pytest.mark.sqlite_first
 def test_the_page_of_charts_shows_them(site):
     site.get()
     site.get("guide")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pytest
+
 from visiting import Visitor
 from world import World
 
@@ -18,6 +20,7 @@ PAGES = {
 }
 
 
+@pytest.mark.sqlite_first
 def test_no_output_shows_what_is_behind_it(world: World) -> None:
     spaces = world.home.path("/orgs/{organizationId}/spaces")
     space = world.post("admin", spaces, {"title": "Guarded"})["id"]

@@ -128,6 +128,7 @@ def test_every_kind(world, linked, text, status, kind):
     assert (found, target["kind"]) == (status, kind)
 
 
+@pytest.mark.sqlite_first
 def test_people_collections_and_spaces(world, linked):
     user, other = world.users["editor"], world.home["spaceId"]
     for text, kind, id in (
@@ -158,6 +159,7 @@ def test_cards_covers_and_links_in_the_contents(world, tmp_path):
     assert "https://example.org/away" in urls
 
 
+@pytest.mark.sqlite_first
 def test_a_reference_says_where_it_stands(world, linked):
     home = linked.write("Home", "Read this.\n\nThen [start](guides/start.md), and [again](guides/start.md).")
     found = linked.links(home)
@@ -170,6 +172,7 @@ def test_a_reference_says_where_it_stands(world, linked):
     assert item["relation"] == "reference"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("limit", [1, 2, 1000])
 def test_every_place_of_a_target_is_listed(world, linked, limit):
     links = "\n\n".join(f"{number} [start](guides/start.md)" for number in range(205))
@@ -196,6 +199,7 @@ def test_every_place_of_a_target_is_listed(world, linked, limit):
 # --- what becomes of them -------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 def test_what_goes_breaks_and_what_comes_mends(world, linked):
     home = linked.write("Home", "[x](guides/start.md)")
     start = linked.page("Start")
@@ -208,6 +212,7 @@ def test_what_goes_breaks_and_what_comes_mends(world, linked):
     assert (status, target["page"]["title"]) == ("ok", "Start")
 
 
+@pytest.mark.sqlite_first
 def test_paths_follow_slugs_at_every_level(world, linked):
     home = linked.write("Home", "[x](manual/start)")
     assert linked.only(home)[0] == "broken"
@@ -220,6 +225,7 @@ def test_paths_follow_slugs_at_every_level(world, linked):
     assert linked.only(home)[0] == "broken"
 
 
+@pytest.mark.sqlite_first
 def test_links_to_files_outlive_a_move(world, linked):
     home = linked.write("Home", "[x](guides/start.md)")
     linked.edit(update(linked.page("Start"), into=None, slug="begin"))
@@ -227,6 +233,7 @@ def test_links_to_files_outlive_a_move(world, linked):
     assert (status, target["page"]["path"]) == ("ok", "begin")
 
 
+@pytest.mark.sqlite_first
 def test_headings_come_and_go(world, linked):
     home = linked.write("Home", "[x](guides/start.md#part-two)")
     assert linked.only(home)[0] == "broken"
@@ -237,6 +244,7 @@ def test_headings_come_and_go(world, linked):
     assert linked.only(home)[0] == "broken"
 
 
+@pytest.mark.sqlite_first
 def test_headings_of_what_is_included_count(world, linked):
     home = linked.write("Home", "[x](guides/start.md#ask-us)")
     assert linked.only(home)[0] == "broken"
@@ -246,6 +254,7 @@ def test_headings_of_what_is_included_count(world, linked):
     assert linked.only(home)[0] == "broken"
 
 
+@pytest.mark.sqlite_first
 def test_other_spaces_tell_when_they_change(world, linked, tmp_path):
     (tmp_path / "other").mkdir()
     other = Linked(world, tmp_path / "other")
@@ -262,6 +271,7 @@ def test_other_spaces_tell_when_they_change(world, linked, tmp_path):
 # --- who is told ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
     (tmp_path / "other").mkdir()
     secret = Linked(world, tmp_path / "other")
@@ -290,6 +300,7 @@ def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
     assert alike[0] == alike[1]
 
 
+@pytest.mark.sqlite_first
 def test_a_deleted_space_is_no_target(world, linked):
     other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Short"})["id"]
     home = linked.write("Home", f"[x](https://octavo.test/s/{other})")
@@ -302,6 +313,7 @@ def test_a_deleted_space_is_no_target(world, linked):
 # --- lists ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 def test_paging_meets_everything_once(world, linked):
     text = " ".join(f"[{n}](https://example.org/{n})" for n in range(7)) + " [x](gone.md)"
     home = linked.write("Home", text)
@@ -332,6 +344,7 @@ def test_files_know_their_users(world, linked):
     assert [place["page"]["id"] for place in found["items"]] == [home]
 
 
+@pytest.mark.sqlite_first
 def test_reusable_contents_know_where_they_are_shown(world, linked):
     home, guide, start = linked.page("Home"), linked.page("Guide"), linked.page("Start")
     change = linked.create_change()
@@ -400,6 +413,7 @@ def test_an_outdated_change_request_has_the_links_of_its_own_state(world, linked
     assert linked.only(home, change=change)[0] == "ok"
 
 
+@pytest.mark.sqlite_first
 def test_what_a_change_request_says_is_what_its_merge_makes(world, linked):
     change = linked.create_change()
     linked.write("Home", "[x](guides/start.md#new) [y](never.md)", change=change)
@@ -483,6 +497,7 @@ def test_the_broken_links_of_real_documentation_lead_nowhere(sqlite_world, corpo
             assert not (source / target["url"]).exists(), target
 
 
+@pytest.mark.sqlite_first
 def test_a_copy_refers_to_itself(linked):
     world, page = linked.world, linked.page("Start")
     linked.write("Start", f"[Home](../README.md), [there](https://app.gitbook.com/s/{linked.id}/guides)")

@@ -59,6 +59,7 @@ def hide(linked: Linked) -> None:
 # --- the API --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite_first
 def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there, start = f"https://octavo.test/s/{other.id}", other.page("Start")
@@ -75,6 +76,7 @@ def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked
     assert sorted(kinds) == ["page", "page", "space", "url"]
 
 
+@pytest.mark.sqlite_first
 def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> None:
     """Where pages are read as files, their title is a heading with an id, and others link to it."""
     linked, other = two
@@ -90,6 +92,7 @@ def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> N
     assert links_of(document(linked, home))[2] == titled
 
 
+@pytest.mark.sqlite_first
 def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there, start = f"https://octavo.test/s/{other.id}/guides/start", other.page("Start")
@@ -102,6 +105,7 @@ def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) 
     assert links_of(document(linked, home)) == [as_page]
 
 
+@pytest.mark.sqlite_first
 def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
@@ -116,6 +120,7 @@ def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Li
     assert [ref["kind"] for ref in links_of(document(linked, home))] == ["url", "url"]
 
 
+@pytest.mark.sqlite_first
 def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
@@ -188,6 +193,7 @@ class Site:
         return str(answer.text)
 
 
+@pytest.mark.sqlite_first
 def test_a_space_that_is_not_known_is_linked_where_it_is(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}/guides/start"
@@ -203,6 +209,7 @@ def test_a_space_that_is_not_known_is_linked_where_it_is(two: tuple[Linked, Link
     assert 'class="broken"' not in home
 
 
+@pytest.mark.sqlite_first
 def test_a_space_of_the_same_site_is_linked_there(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"

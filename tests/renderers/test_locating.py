@@ -92,6 +92,7 @@ def site(world: World) -> Site:
     return Site(world)
 
 
+@pytest.mark.sqlite_first
 def test_an_address_names_what_it_shows(site: Site) -> None:
     start = site.found()
     assert start["site"] == site.id and start["space"] == site.spaces["Guide"]
@@ -108,6 +109,7 @@ def test_an_address_names_what_it_shows(site: Site) -> None:
     assert site.world.call("nobody", "GET", "/urls/published", params=asked).json() == start
 
 
+@pytest.mark.sqlite_first
 def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once(
     site: Site, clock: SetClock
 ) -> None:
@@ -136,6 +138,7 @@ def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once
     assert in_threads and (not kept or site.world.context.db.engine == "postgresql")
 
 
+@pytest.mark.sqlite_first
 def test_what_is_shorter_than_a_choice_is_not_complete(site: Site) -> None:
     def resolved(spaces: list[str]) -> dict[str, Any]:
         path = site.world.home.path("/orgs/{organizationId}/sites")
@@ -149,6 +152,7 @@ def test_what_is_shorter_than_a_choice_is_not_complete(site: Site) -> None:
     assert not two["complete"] and "siteSection" not in two
 
 
+@pytest.mark.sqlite_first
 def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetClock) -> None:
     start = now() // HOUR * HOUR + 1000
     clock.set(start)
@@ -163,6 +167,7 @@ def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetCl
     assert site.read(first, f"/spaces/{site.spaces['Guide']}").status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_the_token_reads_what_is_published_and_nothing_else(site: Site) -> None:
     world, token = site.world, site.found()["apiToken"]
     profile = site.read(token, f"{site.path}/published").json()
@@ -222,6 +227,7 @@ def test_revisions_that_were_replaced_are_there_for_an_hour(site: Site, clock: S
     assert site.read(token, f"/spaces/{space}/revisions/{made['revision']}").status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_addresses_in_another_script_are_escaped(site: Site) -> None:
     site.change("", {"basename": "postgresql-繁體"})
     site.change(f"sections/{site.guide['id']}", {"path": "führer"})
@@ -251,6 +257,7 @@ def test_addresses_in_another_script_are_escaped(site: Site) -> None:
                 assert shown["basePath"].startswith(shown["siteBasePath"])
 
 
+@pytest.mark.sqlite_first
 def test_share_links(site: Site) -> None:
     open_token = site.found()["apiToken"]
     site.change("", {"visibility": "share-link"})
@@ -270,6 +277,7 @@ def test_share_links(site: Site) -> None:
     assert site.read(token, f"{site.path}/published").status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_signed_visitors(site: Site) -> None:
     site.change("", {"visibility": "visitor-auth"})
     assert site.ask().status_code == 404
@@ -286,6 +294,7 @@ def test_signed_visitors(site: Site) -> None:
     assert site.read(shown["apiToken"], f"{site.path}/published").status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_what_is_conditional_is_there_for_whom_it_is(site: Site) -> None:
     claim = {"type": "boolean", "description": "Pays"}
     unsigned = {
@@ -354,6 +363,7 @@ def test_addresses_of_nothing(world: World, url: str) -> None:
     assert answer.status_code == 404 and answer.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_previews(site: Site) -> None:
     token = site.world.get("admin", f"{site.path}/publishing/preview")["url"].partition("preview_token=")[2]
     site.make("unpublish", {})
@@ -417,6 +427,7 @@ def test_a_preview_of_a_change_request_shows_that_to_renderers_too(site: Site) -
     assert site.found("plans/more") == public
 
 
+@pytest.mark.sqlite_first
 def test_a_token_ends_with_that_of_the_visitor(site: Site) -> None:
     site.change("", {"visibility": "visitor-auth"})
     key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
@@ -426,6 +437,7 @@ def test_a_token_ends_with_that_of_the_visitor(site: Site) -> None:
     assert json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["exp"] <= until + 60
 
 
+@pytest.mark.sqlite_first
 def test_a_site_that_shows_nothing_is_not_found(site: Site) -> None:
     for space in site.spaces.values():
         assert site.world.call("admin", "DELETE", f"/spaces/{space}").status_code == 205

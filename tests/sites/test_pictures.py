@@ -58,6 +58,7 @@ def test_everybody_has_a_picture_until_it_is_deleted(world, data, name, type):
     assert visitor.get(path).status_code == 404
 
 
+@pytest.mark.sqlite_first
 def test_what_is_no_picture_and_what_is_not_theirs_is_refused(world):
     for data in (b"<html><script></script>", b"MZ\x90", b"", b"%PDF-1.7"):
         if data:

@@ -25,6 +25,7 @@ def make(world, *spaces):
     return world.call("creator", "POST", sites(world), json={"title": "Docs", "spaces": list(spaces)})
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("role", ["read", "comment", "edit", "review"])
 def test_a_site_is_made_over_spaces_that_one_administers(world, closed, role):
     give(world, closed, role)
@@ -150,6 +151,7 @@ def _ways_to_open(world, site):
 _NARROWS = "another condition of a variant"
 
 
+@pytest.mark.sqlite_first
 def test_nobody_opens_further_what_is_not_theirs_to_publish(world, closed, published):
     before = None
     for name, (method, path, body) in _ways_to_open(world, published).items():

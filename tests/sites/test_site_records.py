@@ -62,6 +62,7 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     assert world.call("admin", "DELETE", own).status_code == 204
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "body",
     [

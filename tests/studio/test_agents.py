@@ -63,6 +63,7 @@ def answer(page):
     return parse_qs(urlsplit(page.url).query)
 
 
+@pytest.mark.slow
 def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     asking = Asking(app, "A program with quite a long name that nobody would shorten")
     page = asking.open()

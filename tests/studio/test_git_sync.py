@@ -53,6 +53,7 @@ def test_a_space_is_connected_and_disconnected(app, space):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_collection_and_a_site_are_connected_and_disconnected(app):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Docs"})["id"]
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Docs", "spaces": []})["id"]

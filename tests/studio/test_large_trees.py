@@ -68,6 +68,7 @@ def row(page: Any, title: str) -> Any:
     return page.get_by_role("tree", name="Pages").get_by_role("treeitem", name=title, exact=True)
 
 
+@pytest.mark.slow
 def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str) -> None:
     page = app.open("/")
     asked = Asked(page)

@@ -75,6 +75,7 @@ def test_chosen_spaces_come_into_new_ones(app):
     page.context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_one_space_comes_into_one_that_is_there(app, size):
     app.fill_space("Garden", ["Trees"])

@@ -122,6 +122,7 @@ def test_a_look_is_seen_before_it_is_applied(app, site):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
     path, address = site
     # What is shown beside the form is the home of the site, wherever its section was moved.

@@ -193,6 +193,7 @@ def test_a_project_is_looked_at_and_then_imported(app):
     page.context.close()
 
 
+@pytest.mark.slow
 def test_files_are_sent_renamed_and_deleted(app):
     space = app.fill_space("Files", ["Start"])
     page = app.open(f"/s/{space}/~/files")

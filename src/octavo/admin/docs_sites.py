@@ -124,7 +124,7 @@ def bring_source(
             )
         for entry in source.structure:
             if not entry.default:
-                _lead_old_addresses(context, site_id, spaces[entry.key], parts[entry.key])
+                config.problems += _lead_old_addresses(context, site_id, spaces[entry.key], parts[entry.key])
     with context.db.write() as tx:
         if publish:
             set_published(tx, site_id, True)
@@ -134,15 +134,16 @@ def bring_source(
     return BroughtSite(site_id, address if row.published else None, made, known_here, config.problems)
 
 
-def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> None:
-    """Has old addresses of a variant lead to its pages, in the name of whoever administers the organization."""
+def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
+    """Has old addresses of a variant lead to its pages, in the name of whoever administers the organization; what could
+    not be led."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = first_administrator(tx, row.organization_id)
-        if user is not None:
-            actor = act_for(user, row.organization_id)
-            access = site_access(tx, actor, Can.ADMIN, row.organization_id, site_id)
-            lead_old_addresses(tx, context, access, space_id, source.addresses)
+        if user is None:
+            return []
+        access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
+        return lead_old_addresses(tx, context, access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

@@ -16,6 +16,7 @@ from ..sites import Outline, load_structure
 from ..spaces import list_visible_space_ids
 from . import asking, recommending, site_answers, wire
 from .material import Material, OfMembers, OfVisitor
+from .presenting import present_answer, respond
 
 operation = Area("ask").operation
 
@@ -157,7 +158,7 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, body.previous_response_id).questions
     answers = asking.ask(call.context, _at_site(call, site, None, ""), question, before)
-    return _stream(site_answers.respond(call.context, site, [*before, question], answers))
+    return _stream(respond(call.context, site, [*before, question], answers))
 
 
 @operation(
@@ -173,7 +174,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
     """A response of the assistant again, to whom it was given."""
     with call.db.read() as tx:
         found = site_answers.get_answer(tx, site, response_id)
-    return _stream(site_answers.present_events(response_id, found.blocks, found.followups))
+    return _stream(present_answer(response_id, found))
 
 
 def _at_site(

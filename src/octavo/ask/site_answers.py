@@ -1,24 +1,19 @@
-"""What the assistant of a site answered: streamed, and kept for a day so that a conversation can go on."""
+"""What the assistant of a site answered: kept for a day so that a conversation can go on."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
 
 from ..access import SiteAccess, VisitedSite
-from ..core.document import to_json
 from ..errors import NotFound
 from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.ids import new_id
-from .answering import Answer
-from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
 
 LASTS = 24 * 3_600_000
 """Milliseconds for which an answer is kept."""
@@ -61,49 +56,22 @@ def _asker(site: SiteAccess | VisitedSite) -> str:
     return hashlib.sha256(msgspec.json.encode(who, order="sorted")).hexdigest()
 
 
-def respond(
-    context: Context, site: SiteAccess | VisitedSite, questions: Sequence[str], answers: Iterator[Answer]
-) -> Iterator[ResponseEvent]:
-    """The events of an answer while it is written; the complete one is kept."""
-    response_id = new_id()
-    yield ResponseStart(response_id)
-    blocks: list[dict[str, Any]] = []
-    followups: list[str] = []
-    operation = "insert"
-    for found in answers:
-        blocks, followups = to_json(found.document)["nodes"], list(found.followups)
-        yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
-        operation = "update"
+def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str, answer: SiteAnswer) -> None:
+    """Keeps a complete answer. What took time to write is given, even when its site is gone by now; only then nobody
+    goes on from it."""
     with context.db.write() as tx:
-        # What took time to write is given, even when its site is gone by now; only then nobody goes on from it.
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:
             tx.run(
                 """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
                    VALUES (:id, :site, :asker, :questions, :answer, :at)""",
-                id=response_id,
+                id=answer_id,
                 site=site.site_id,
                 asker=_asker(site),
-                questions=msgspec.json.encode(questions[-_MAX_QUESTIONS:]).decode(),
-                answer=msgspec.json.encode((blocks, followups)).decode(),
+                questions=msgspec.json.encode(answer.questions[-_MAX_QUESTIONS:]).decode(),
+                answer=msgspec.json.encode((answer.blocks, answer.followups)).decode(),
                 at=now(),
             )
-    yield from _end(response_id, followups)
-
-
-def present_events(
-    response_id: str, blocks: list[dict[str, Any]], followups: list[str]
-) -> Iterator[ResponseEvent]:
-    """The events of an answer that is complete."""
-    yield ResponseStart(response_id)
-    yield ResponseDocument(response_id, 0, "insert", blocks)
-    yield from _end(response_id, followups)
-
-
-def _end(response_id: str, followups: list[str]) -> Iterator[ResponseEvent]:
-    if followups:
-        yield ResponseSuggestion(response_id, followups)
-    yield ResponseFinish(response_id, response_id)
 
 
 @jobs.job("pruneSiteAnswers")

@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
 from ..content import State, find_page, get_body
+from ..core.app_addresses import change_view
 from ..core.document import unread_conditions
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound
@@ -58,7 +59,7 @@ from .content_wire import (
 )
 from .entering import ChangeAccess
 from .saving import edit_change, edit_main
-from .wire import ChangeRequest, present_change, view_of
+from .wire import ChangeRequest, present_change
 
 operation = Area("changes").operation
 
@@ -82,7 +83,7 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
             return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)
-        yield Links(call, tx, change.space, row.state, over, view_of(row))
+        yield Links(call, tx, change.space, row.state, over, change_view(row.number))
 
 
 @operation(
@@ -189,7 +190,7 @@ def update_content(
         unread = _unread(call, tx, made.state, made.edited)
         if query.compat:
             return shown
-        answer = _answer(Reader(call, tx, made.state, view_of(row)), made.edited, shown)
+        answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made.edited, shown)
         answer.revision, answer.previous_revision = made.state.revision_id, made.before
         answer.unread_conditions = unread or UNSET
         return answer
@@ -217,7 +218,7 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
             answer = _answer(Reader(call, tx, made.state), made.edited, UNSET)
         else:
             row = store.get_change(tx, made.change.id)
-            reader = Reader(call, tx, made.state, view_of(row))
+            reader = Reader(call, tx, made.state, change_view(row.number))
             answer = _answer(reader, made.edited, present_change(call, tx, row))
         unread = _unread(call, tx, made.state, made.edited)
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
@@ -276,7 +277,10 @@ def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
 def _edited(call: Call, change: ChangeAccess, *changes: ContentChange) -> Iterator[tuple[Reader, Edited]]:
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
-        yield Reader(call, tx, made.state, view_of(store.get_change(tx, change.change_id))), made.edited
+        yield (
+            Reader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
+            made.edited,
+        )
 
 
 @operation(

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from ..access import Actor, Can, SpaceAccess, Visiting, enter_space, space_access, visit_space
 from ..content import ReadState
+from ..core.app_addresses import change_view
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 from .store import Author, ChangeRow, find_change
-from .wire import view_of
 
 
 class ChangeAccess(Struct, frozen=True):
@@ -100,4 +100,4 @@ def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id:
     """What the change request holds now."""
     space, change = _enter(call, needs, space_id, change_request_id)
     label = f"Change request {change.number}: {change.subject}".removesuffix(": ")
-    return ReadState(space, change.state, view_of(change), label)
+    return ReadState(space, change.state, change_view(change.number), label)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ..access import Actor, Can, OrgAccess, space_access
@@ -17,16 +19,17 @@ from .applying import Edited
 from .copying import adopt
 from .saving import Make, edit_live
 from .templates.catalog import get_material
-from .wire import TemplateChoice
 
 _EMPTY = State("", "", (Layer("", 0),))
 """A state without anything, to try on before there is a space."""
 
 
-def filling_with_template(tx: Transaction, actor: Actor, chosen: TemplateChoice) -> Make:
-    """What writes a template's pages. Raises NotFound or BadRequest for what is wrong with the choice, so that no
+def filling_with_template(
+    tx: Transaction, actor: Actor, template_id: str, refs: dict[str, dict[str, Any]]
+) -> Make:
+    """What writes a template's pages. ``refs``: what it leaves open, by name. Raises NotFound or BadRequest for what is wrong with the choice, so that no
     space is made for it."""
-    material, refs = get_material(tx, actor, chosen.id), chosen.params.content_refs
+    material = get_material(tx, actor, template_id)
     adopt(tx, _EMPTY, material, refs)
     return lambda tx, state, _: adopt(tx, state, material, refs)
 

@@ -11,7 +11,8 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reverting, store
-from .differences import present_differences, present_page_changes, states_of_revision
+from .differences import states_of_revision
+from .differences_presenting import present_differences, present_page_changes
 from .differences_wire import PageChangesQuery, SemanticChanges, TextChanges
 from .history_wire import RevertQuery, RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
 from .wire import ChangeRequest, present_change

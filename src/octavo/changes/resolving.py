@@ -3,7 +3,7 @@ it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -33,16 +33,21 @@ from .applying import Applying
 from .applying import Edited as EditedContent
 from .commands import PageFields, UpdatePage
 from .comparing import without
-from .conflict_wire import read_edited
 from .entering import ChangeAccess
 from .saving import again, require_editable, write_edit
 from .store import encode_conflicts
 from .touching import still_open
 
 
-def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:
-    """Settles one conflict and gives the revision of the change request that this makes. Raises NotFound for a
-    conflict that is not open, BadRequest for a value that is not allowed there."""
+def settle(
+    context: Context,
+    access: ChangeAccess,
+    key: str,
+    choice: Choice,
+    read_edited: Callable[[Conflict, Any], Any] = lambda conflict, value: value,
+) -> str:
+    """Settles one conflict and gives the revision of the change request that this makes. ``read_edited(conflict, value)`` makes what a
+    side has of a value that somebody gave. Raises NotFound for a conflict that is not open, BadRequest for a value that is not allowed there."""
 
     def attempt() -> str:
         with context.db.read() as tx:

@@ -18,9 +18,11 @@ from .conflict_wire import (
     ResolveConflict,
     present_conflict,
     present_settlement,
+    read_edited,
 )
 from .copying import adopt
-from .differences import present_differences, present_page_changes, states_of_change
+from .differences import states_of_change
+from .differences_presenting import present_differences, present_page_changes
 from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
 from .entering import ChangeAccess, VisitedChange, change_access
 from .resolving import reopen, settle
@@ -324,7 +326,7 @@ def resolve_conflict(
     if (body.choice == "edited") != (body.value is not UNSET):
         raise BadRequest("value: expected with the choice `edited`, and with no other.")
     choice = Edited(body.value) if body.choice == "edited" else body.choice
-    revision = settle(call.context, change, conflict_id, choice)
+    revision = settle(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
 

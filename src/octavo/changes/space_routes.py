@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from ..access import Can, OrgAccess, space_access
 from ..content import Source
 from ..kit.operation import Area, Call
@@ -44,13 +42,21 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
     make: Make | None = None
     with call.db.read() as tx:
         if given.template is not None:
-            make = filling_with_template(tx, org.actor, given.template)
+            make = filling_with_template(tx, org.actor, given.template.id, given.template.params.content_refs)
         elif given.computed_source is not None:
             make = filling_with_source(tx, org, given.computed_source)
     locked = make is not None and given.edit_mode == "locked"
     with call.db.write() as tx:
         # A locked space cannot be filled, so it is locked last.
-        made = create_space(tx, org, replace(given, edit_mode="live") if locked else given)
+        made = create_space(
+            tx,
+            org,
+            given.title,
+            parent=given.parent,
+            emoji=given.emoji,
+            language=given.language,
+            edit_mode="live" if locked else given.edit_mode,
+        )
     if make is not None:
         fill(call.context, org.actor, made.id, make, lock=locked)
     with call.db.read() as tx:

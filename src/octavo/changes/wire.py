@@ -109,11 +109,6 @@ def document_text(value: dict[str, Any]) -> str:
         raise BadRequest(f"description: {error}") from None
 
 
-def view_of(change: ChangeRow) -> str:
-    """Where the application shows a change request, below its space."""
-    return change_view(change.number)
-
-
 def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
     return present_changes(to, tx, [change])[0]
 
@@ -139,7 +134,7 @@ def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
         outdated=change.outdated,
         conflicts=len(change.open_conflicts),
         urls=ChangeRequestUrls(
-            app=to.app.space(change.space_id, view_of(change)),
+            app=to.app.space(change.space_id, change_view(change.number)),
             location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
         ),
         description=Raw(change.description.encode()) if change.description else UNSET,

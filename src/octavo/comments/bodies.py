@@ -18,7 +18,7 @@ from ..core.document import Block, Document, DocumentError, Inline, Leaf, Text, 
 from ..core.document import write as write_markdown
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
-from .wire import Said
+from .kinds import Said
 
 MAX_LENGTH = 50_000
 """Characters of Markdown."""

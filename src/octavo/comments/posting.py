@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
-from ..changes import ChangeRow, Suggested, add_contribution
+from ..changes import ChangeRow, DocumentInput, Suggested, add_contribution
 from ..errors import BadRequest, Forbidden
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
 from .bodies import Mentions, mentions_in, parse, parse_plain, resolve_mentions, source_of
 from .entering import Discussion
+from .kinds import Said
 from .reacting import MAX_EMOJIS, emoji_of
 from .store import Anchor, CommentRow
 from .suggesting import read_suggestion
-from .targets import attach
+from .targets import About, attach
 from .telling import emit_about
-from .wire import PostComment, PostReply, UpdateComment
 
 
 def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
@@ -33,13 +33,19 @@ def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
         add_contribution(tx, discussion.change_id, discussion.user_id, "comment")
 
 
-def post(context: Context, discussion: Discussion, given: PostComment) -> str:
+def post(
+    context: Context,
+    discussion: Discussion,
+    said: Said,
+    about: About,
+    suggestion: DocumentInput | None = None,
+) -> str:
     """The id of the new comment. Raises NotFound for a page, node or cell that is not there, and for what it suggests
     as ``read_suggestion`` does."""
-    parsed = parse(given.body)
-    suggested = read_suggestion(context, discussion, given)
+    parsed = parse(said)
+    suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
-        anchor = attach(tx, discussion, given.page, given.node, given.table_cell)
+        anchor = attach(tx, discussion, about)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     if suggested is not None:
         anchor = replace(anchor, revision=suggested.revision)
@@ -88,9 +94,9 @@ def post_review(
     _post(tx, discussion, said.body, Anchor(change.revision), said.mentions, review_id)
 
 
-def reply(context: Context, discussion: Discussion, comment_id: str, given: PostReply) -> str:
+def reply(context: Context, discussion: Discussion, comment_id: str, said: Said) -> str:
     """The id of the new reply."""
-    parsed = parse(given.body)
+    parsed = parse(said)
     with context.db.read() as tx:
         store.get_comment(tx, discussion, comment_id)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
@@ -104,17 +110,25 @@ def reply(context: Context, discussion: Discussion, comment_id: str, given: Post
 
 
 def update(
-    context: Context, discussion: Discussion, comment_id: str, reply_id: str | None, given: UpdateComment
+    context: Context,
+    discussion: Discussion,
+    comment_id: str,
+    reply_id: str | None,
+    *,
+    said: Said | None = None,
+    resolved: bool | None = None,
+    added_reactions: Sequence[str] = (),
+    removed_reactions: Sequence[str] = (),
 ) -> None:
     """Changes the words, the status or the caller's reactions of a comment or reply. Nothing is told when nothing
     differs. Raises Forbidden for somebody else's words."""
-    added = {emoji_of(text, "addedReactions") for text in given.added_reactions}
-    removed = {emoji_of(text, "removedReactions") for text in given.removed_reactions}
+    added = {emoji_of(text, "addedReactions") for text in added_reactions}
+    removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
         raise BadRequest(f"removedReactions: {min(both)} is in addedReactions too.")
     body, mentions = None, Mentions()
-    if given.body is not UNSET:
-        parsed = parse(given.body)
+    if said is not None:
+        parsed = parse(said)
         with context.db.read() as tx:
             row = _find(tx, discussion, comment_id, reply_id)
             _require_own(discussion, row)
@@ -128,8 +142,8 @@ def update(
             _require_own(discussion, row)
             store.set_body(tx, row.id, body)
             changed.append("body")
-        if given.resolved is not UNSET and given.resolved != (thread.resolved_at is not None):
-            store.set_resolved(tx, thread, discussion.user_id if given.resolved else None)
+        if resolved is not None and resolved != (thread.resolved_at is not None):
+            store.set_resolved(tx, thread, discussion.user_id if resolved else None)
             changed.append("resolved")
         if _react(tx, discussion, row, added, removed):
             changed.append("reactions")

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from ..access import Can, User, present_people
-from ..changes import get_change
+from ..changes import ChangeRow, get_change, says_as_before, shown_nodes
+from ..content import State
 from ..core.app_addresses import change_view
 from ..kit.clock import iso
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from . import store
 from .bodies import shown_document
-from .entering import Discussion
-from .store import CommentRow, Reaction, Replier
-from .suggesting import present_suggestions
+from .entering import Discussion, discussion_of
+from .store import CommentRow, Reaction, Replier, SuggestionRow
 from .targets import Where, locate, shown_state
 from .wire import (
     Comment,
@@ -30,6 +31,7 @@ from .wire import (
     Id,
     ReactedUser,
     ReplierItem,
+    Suggestion,
     TableCell,
 )
 
@@ -106,6 +108,35 @@ def _present_target(row: CommentRow, where: Where) -> CommentTarget:
     )
 
 
+def present_suggestions(
+    context: Context,
+    tx: Transaction,
+    discussion: Discussion,
+    rows: Sequence[CommentRow],
+    state: State,
+    kept: dict[str, SuggestionRow],
+    people: dict[str, User],
+) -> dict[str, Suggestion]:
+    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
+    actor = discussion.space.actor
+    shown = {}
+    for row in rows:
+        found = kept.get(row.id)
+        if found is None or row.page_id is None or row.node_id is None:
+            continue
+        is_open = found.status == "open"
+        shown[row.id] = Suggestion(
+            status=found.status,
+            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
+            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
+            settled_at=iso(found.settled_at) if found.settled_at else UNSET,
+            settled_by=people[found.settled_by] if found.settled_by else UNSET,
+            revision=found.revision or UNSET,
+        )
+    return shown
+
+
 def present_comments(
     to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[Comment]:
@@ -154,3 +185,12 @@ def present_replies(
         )
         for row in rows
     ]
+
+
+def present_review_comments(
+    to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
+) -> dict[str, Comment]:
+    """What reviews say, by their ids."""
+    rows = store.list_review_comments(tx, change.id, review_ids)
+    shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
+    return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

@@ -7,11 +7,9 @@ from typing import Any
 from ..changes import ChangeRow, ReviewComments, comment_reviews
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from . import store
 from .entering import discussion_of
 from .posting import ReviewWords, post_review, read_review
-from .presenting import present_comments
-from .wire import Comment, Format
+from .presenting import present_review_comments
 
 
 def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: dict[str, Any]) -> ReviewWords | None:
@@ -22,14 +20,6 @@ def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, sai
     post_review(tx, discussion_of(tx, to.actor, change), change, review_id, said)
 
 
-def _show(
-    to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
-) -> dict[str, Comment]:
-    rows = store.list_review_comments(tx, change.id, review_ids)
-    shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
-    return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}
-
-
 def keep_review_comments() -> None:
     """Lets change requests keep and show them here."""
-    comment_reviews(ReviewComments(_read, _post, _show))
+    comment_reviews(ReviewComments(_read, _post, present_review_comments))

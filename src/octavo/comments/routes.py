@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from ..access import Can
+from ..changes import DocumentInput
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import Member, list_members_by_id, present_member
@@ -10,6 +13,7 @@ from . import posting, store, suggesting
 from .entering import Discussion
 from .presenting import present_comments, present_replies
 from .store import CommentFilter
+from .targets import About
 from .wire import (
     Comment,
     CommentReply,
@@ -44,6 +48,21 @@ def _show_reply(
     with call.db.read() as tx:
         row = store.get_comment(tx, discussion, reply_id, comment_id)
         return present_replies(call, tx, discussion, [row], format)[0]
+
+
+def _update(
+    call: Call, discussion: Discussion, comment_id: str, reply_id: str | None, body: UpdateComment
+) -> None:
+    posting.update(
+        call.context,
+        discussion,
+        comment_id,
+        reply_id,
+        said=body.body if body.body is not UNSET else None,
+        resolved=body.resolved if body.resolved is not UNSET else None,
+        added_reactions=body.added_reactions,
+        removed_reactions=body.removed_reactions,
+    )
 
 
 # --- comments -----------------------------------------------------------------------------------------
@@ -97,7 +116,14 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
 def post_comment(call: Call, discussion: Discussion, body: PostComment, query: FormatQuery) -> Comment:
     """Says something about a space or change request, a page of it, a node of that page, or a cell of that node. In a
     change request, ``suggestion`` suggests an edit of the node, a block of the page."""
-    comment_id = posting.post(call.context, discussion, body)
+    cell = body.table_cell
+    comment_id = posting.post(
+        call.context,
+        discussion,
+        body.body,
+        About(body.page, body.node, (cell.record, cell.definition) if cell is not None else None),
+        body.suggestion if isinstance(body.suggestion, DocumentInput) else None,
+    )
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -130,7 +156,7 @@ def update_comment(
     call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: FormatQuery
 ) -> Comment:
     """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
-    posting.update(call.context, discussion, comment_id, None, body)
+    _update(call, discussion, comment_id, None, body)
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -229,7 +255,7 @@ def post_reply(
     call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: FormatQuery
 ) -> CommentReply:
     """Replies to a comment."""
-    reply_id = posting.reply(call.context, discussion, comment_id, body)
+    reply_id = posting.reply(call.context, discussion, comment_id, body.body)
     return _show_reply(call, discussion, comment_id, reply_id, query.format)
 
 
@@ -276,7 +302,7 @@ def update_reply(
     query: FormatQuery,
 ) -> CommentReply:
     """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
-    posting.update(call.context, discussion, comment_id, comment_reply_id, body)
+    _update(call, discussion, comment_id, comment_reply_id, body)
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
-from msgspec import UNSET
 
-from ..access import User
 from ..changes import (
     Accepted,
     Author,
@@ -18,41 +14,36 @@ from ..changes import (
     get_change,
     lock_change,
     require_editable,
-    says_as_before,
-    shown_nodes,
     take_back,
     try_suggestion,
 )
-from ..content import State
 from ..errors import BadRequest, Conflict, NotFound, TooLarge
-from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
 from .entering import Discussion
 from .kinds import SuggestionStatus
-from .store import CommentRow, SuggestionRow
+from .targets import About
 from .telling import emit_about
-from .wire import PostComment, Suggestion
 
 MAX_SUGGESTION = 256 * 1024
 """Bytes of the nodes that are to take the place of a block, as JSON."""
 
 
-def read_suggestion(context: Context, discussion: Discussion, given: PostComment) -> Suggested | None:
+def read_suggestion(
+    context: Context, discussion: Discussion, about: About, suggestion: DocumentInput
+) -> Suggested:
     """What a new comment suggests, tried on what the change request holds. Raises BadRequest, NotFound, TooLarge,
     Conflict."""
-    if not isinstance(given.suggestion, DocumentInput):
-        return None
     if discussion.change_id is None:
         raise BadRequest("suggestion: edits are suggested in a change request.")
-    if given.page is None or given.node is None:
+    if about.page is None or about.node is None:
         raise BadRequest("suggestion: expected `page` and `node` beside it: the block that is to be edited.")
-    if given.table_cell is not None:
+    if about.cell is not None:
         raise BadRequest("tableCell: an edit is suggested for a whole block.")
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)
-    made = try_suggestion(context, access, given.page, given.node, given.suggestion)
+    made = try_suggestion(context, access, about.page, about.node, suggestion)
     if max(len(msgspec.json.encode(nodes)) for nodes in (made.was, made.becomes)) > MAX_SUGGESTION:
         raise TooLarge(f"suggestion: a block of more than {MAX_SUGGESTION} bytes is edited, not suggested.")
     return made
@@ -99,32 +90,3 @@ def settle(
         with context.db.write() as tx:
             require_editable(lock_change(tx, access.change_id))
             note(tx)
-
-
-def present_suggestions(
-    context: Context,
-    tx: Transaction,
-    discussion: Discussion,
-    rows: Sequence[CommentRow],
-    state: State,
-    kept: dict[str, SuggestionRow],
-    people: dict[str, User],
-) -> dict[str, Suggestion]:
-    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
-    actor = discussion.space.actor
-    shown = {}
-    for row in rows:
-        found = kept.get(row.id)
-        if found is None or row.page_id is None or row.node_id is None:
-            continue
-        is_open = found.status == "open"
-        shown[row.id] = Suggestion(
-            status=found.status,
-            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
-            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
-            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
-            settled_at=iso(found.settled_at) if found.settled_at else UNSET,
-            settled_by=people[found.settled_by] if found.settled_by else UNSET,
-            revision=found.revision or UNSET,
-        )
-    return shown

@@ -8,6 +8,7 @@ else the change request itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -20,10 +21,17 @@ from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from .entering import Discussion
 from .store import Anchor, CommentRow
-from .wire import TableCell
 
 Spot = tuple[str, str]
 """Record and definition of a table cell."""
+
+
+class About(NamedTuple):
+    """What a new comment is about: ids of a page and a node, and a cell of a table; nothing is the whole discussion."""
+
+    page: str | None = None
+    node: str | None = None
+    cell: Spot | None = None
 
 
 class Nodes(Struct, frozen=True):
@@ -54,17 +62,16 @@ def shown_state(tx: Transaction, discussion: Discussion) -> State:
     return change.main if change.status == "merged" else change.state
 
 
-def attach(
-    tx: Transaction, discussion: Discussion, page_id: str | None, node_id: str | None, cell: TableCell | None
-) -> Anchor:
+def attach(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
     """The anchor of a new comment. Raises NotFound for what is not there.
 
     A node or a cell without its page is kept as it is named: to find it, every page of the space would have to be
     read. A cell of a page without its table is the first one of that record and definition.
     """
+    page_id, node_id, cell = about
     state = shown_state(tx, discussion)
     if page_id is None:
-        record, definition = (cell.record, cell.definition) if cell is not None else (None, None)
+        record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)
     page = find_page(tx, state, page_id)
     if page is None:
@@ -73,20 +80,18 @@ def attach(
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
     if node_id is None and cell is not None:
-        wanted = (cell.record, cell.definition)
-        node_id = next((key for key, spots in nodes.tables.items() if wanted in spots), None)
+        node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: there is no cell {cell.record!r}, {cell.definition!r} in this page.")
+            raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} in this page.")
     assert node_id is not None
     if node_id not in nodes.keys:
         raise NotFound(f"node: there is no node {node_id!r} in this page.")
     if cell is None:
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
-    spot = (cell.record, cell.definition)
-    if spot not in spots:
-        raise NotFound(f"tableCell: there is no cell {cell.record!r}, {cell.definition!r} in this node.")
-    return Anchor(state.revision_id, page_id, node_id, *spot, spots[spot])
+    if cell not in spots:
+        raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} in this node.")
+    return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, Where]:

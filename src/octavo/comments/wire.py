@@ -10,7 +10,7 @@ from ..access import User
 from ..changes import DocumentInput
 from ..core.document import DocumentBlocks, DocumentObject
 from ..kit.pagination import Order, PageQuery
-from .kinds import SuggestionStatus
+from .kinds import Said, SuggestionStatus
 
 Format = Literal["document", "markdown"] | None
 Emojis = Annotated[list[str], Meta(max_length=50)]
@@ -149,22 +149,6 @@ class CommentsQuery(RepliesQuery, rename="camel"):
     target_page: str | None = None
     authors: Annotated[list[str], Meta(max_length=100)] = []
     suggestion: SuggestionStatus | None = None
-
-
-class Words(Struct, forbid_unknown_fields=True):
-    """What is said: Markdown, or nodes (a list of blocks or a whole document). Neither: nothing, as ``{}``, which
-    has no other keys."""
-
-    markdown: str | UnsetType = UNSET
-    document: DocumentObject | DocumentBlocks | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.markdown is not UNSET and self.document is not UNSET:
-            raise ValueError("expected `markdown` or `document`, not both")
-
-
-Said = Words | str
-"""A plain string is Markdown."""
 
 
 class PostComment(Struct, rename="camel"):

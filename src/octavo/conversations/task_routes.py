@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from ..access import Can, OrgAccess
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, present_slice
@@ -42,7 +44,18 @@ def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wi
 def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.AgentTask:
     """Notes work to be done in a space that the caller may edit, because of a cluster or of something else."""
     with call.db.write() as tx:
-        return wire.present_task(call, tasks.create(tx, org, body))
+        return wire.present_task(
+            call,
+            tasks.create(
+                tx,
+                org,
+                body.space,
+                cluster_id=body.cluster if body.cluster is not UNSET else None,
+                title=body.title if body.title is not UNSET else None,
+                description=body.description,
+                instructions=body.instructions if body.instructions is not UNSET else None,
+            ),
+        )
 
 
 @operation("getAgentTask", "GET", _TASK, needs=Can.VIEW, returns=wire.AgentTask, errors=(404,))

@@ -5,8 +5,9 @@ A task that is started has a change request, which carries the cluster; merging 
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
-from msgspec import UNSET
 
 from ..access import Can, OrgAccess, space_access
 from ..changes import create as create_change
@@ -17,7 +18,6 @@ from ..kit.db import Transaction
 from ..kit.outbox import Event, consumer
 from . import store
 from .store import TaskRow
-from .wire import CreateTask
 
 _MAX_SUBJECT = 100
 
@@ -35,37 +35,44 @@ def get_task(tx: Transaction, org: OrgAccess, task_id: str) -> TaskRow:
     return task
 
 
-def create(tx: Transaction, org: OrgAccess, given: CreateTask) -> TaskRow:
-    """Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
-    space = space_access(tx, org.actor, Can.EDIT, given.space)
+def create(
+    tx: Transaction,
+    org: OrgAccess,
+    space_id: str,
+    *,
+    cluster_id: str | None = None,
+    title: str | None = None,
+    description: str = "",
+    instructions: dict[str, Any] | None = None,
+) -> TaskRow:
+    """A task in a space. Without a title it is called as its cluster is; ``instructions`` are a document as JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
+    space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
-        raise NotFound(f"space: there is no space {given.space!r} in this organization.")
-    title, description = given.title, given.description
-    if given.cluster is not UNSET:
-        cluster = store.find_cluster(tx, org.organization_id, given.cluster)
+        raise NotFound(f"space: there is no space {space_id!r} in this organization.")
+    if cluster_id is not None:
+        cluster = store.find_cluster(tx, org.organization_id, cluster_id)
         if cluster is None:
-            raise NotFound(f"cluster: there is no cluster {given.cluster!r} in this organization.")
-        title = title if title is not UNSET else shorten(cluster.label, _MAX_SUBJECT)
+            raise NotFound(f"cluster: there is no cluster {cluster_id!r} in this organization.")
+        title = title if title is not None else shorten(cluster.label, _MAX_SUBJECT)
         description = description or cluster.summary
-    if title is UNSET:
+    if title is None:
         raise BadRequest("title: a task without a cluster needs one.")
     task_id = store.insert_task(
         tx,
         organization_id=org.organization_id,
         space_id=space.space_id,
-        cluster_id=given.cluster if given.cluster is not UNSET else None,
+        cluster_id=cluster_id,
         title=title,
         description=description,
-        instructions=_instructions(given),
+        instructions=_read_instructions(instructions if instructions is not None else {"nodes": []}),
         created_by=org.user_id,
     )
     return get_task(tx, org, task_id)
 
 
-def _instructions(given: CreateTask) -> str:
-    wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
+def _read_instructions(given: dict[str, Any]) -> str:
     try:
-        return msgspec.json.encode(to_json(from_json(wanted))).decode()
+        return msgspec.json.encode(to_json(from_json(given))).decode()
     except DocumentError as error:
         raise BadRequest(f"instructions: {error}") from None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import NotFound
 from ..kit.operation import Recipient
-from .wire import GROUP, LIST, USER, location
+from .kinds import GROUP, LIST, USER, location
 
 Resource = dict[str, Any]
 

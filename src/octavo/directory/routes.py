@@ -8,6 +8,7 @@ from ..access import Can, OrgAccess, audit
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Reply
 from . import discovery, provisioning, store, wire
+from .kinds import CONFIG, location
 
 _LAST_INDEX = 2**31 - 1
 _MEDIA_TYPE = "application/scim+json"
@@ -66,7 +67,7 @@ def _tell_group(
 def _config(call: Call, organization_id: str) -> dict[str, Any]:
     unsupported = {"supported": False}
     return {
-        "schemas": [wire.CONFIG],
+        "schemas": [CONFIG],
         "patch": {"supported": True},
         "bulk": {"supported": False, "maxOperations": 0, "maxPayloadSize": 0},
         "filter": {"supported": True, "maxResults": 1000},
@@ -78,7 +79,7 @@ def _config(call: Call, organization_id: str) -> dict[str, Any]:
         ],
         "meta": {
             "resourceType": "ServiceProviderConfig",
-            "location": wire.location(call, organization_id, "ServiceProviderConfig"),
+            "location": location(call, organization_id, "ServiceProviderConfig"),
         },
     }
 
@@ -169,7 +170,7 @@ def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
     """A new member, with the organization's default role, under a new account. Somebody who has an account is invited,
     and a user like any other here, of whom nothing is told but what was sent, until they accept."""
     with call.db.write() as tx:
-        row = provisioning.create_user(tx, call.context, org, body)
+        row = provisioning.create_user(tx, call.context, org, wire.read_user(body))
         _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
     return _reply(wire.present_user(call, org.organization_id, row), 201)
 
@@ -197,7 +198,7 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
     invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.replace_user(tx, call.context, org, scim_user_id, body)
+        row = provisioning.replace_user(tx, call.context, org, scim_user_id, wire.read_user(body))
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -217,7 +218,9 @@ def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.Pa
     invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.patch_user(tx, call.context, org, scim_user_id, body)
+        row = provisioning.replace_user(
+            tx, call.context, org, scim_user_id, wire.read_user_patch(before, body)
+        )
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -264,7 +267,7 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
 def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody) -> Reply:
     """A new team with these members, all of them of this organization."""
     with call.db.write() as tx:
-        row = provisioning.create_group(tx, org.organization_id, body)
+        row = provisioning.create_group(tx, org.organization_id, wire.read_group(body))
         _tell_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0], 201)
 
@@ -290,7 +293,7 @@ def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.Gro
     """Replaces a team's title and members."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
-        row = provisioning.replace_group(tx, org.organization_id, group_id, body)
+        row = provisioning.replace_group(tx, org.organization_id, group_id, wire.read_group(body))
         _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0])
 
@@ -308,7 +311,7 @@ def patch_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.Patch
     """Adds and removes members, or renames the team."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
-        row = provisioning.patch_group(tx, org.organization_id, group_id, body)
+        row = provisioning.patch_group(tx, org.organization_id, group_id, wire.read_group_patch(body))
         _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0])
 

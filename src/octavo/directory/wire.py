@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.operation import Recipient
+from .kinds import GROUP, LIST, USER, location
+from .provisioning import (
+    AddMembers,
+    ExternalId,
+    GroupChange,
+    RemoveMembers,
+    Rename,
+    ReplaceMembers,
+    SentGroup,
+    SentUser,
+)
 from .store import GroupRow, UserRow
 
-USER = "urn:ietf:params:scim:schemas:core:2.0:User"
-GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
-LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
-CONFIG = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"
+_MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"([^"]*)"\s*\]', re.I)
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 Text = Annotated[str, Meta(max_length=512)]
 
@@ -71,6 +83,117 @@ class PatchBody(Struct):
     )
 
 
+# --- what is sent -------------------------------------------------------------------------------------
+
+
+def _address(body: UserBody) -> str:
+    """The address of a user: the user name, or the primary of the addresses where that is none."""
+    candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
+    for found in candidates:
+        if _ADDRESS.fullmatch(found.strip()):
+            return found.strip().lower()
+    raise BadRequest("userName: expected an e-mail address, here or in emails")
+
+
+def _name(body: UserBody) -> str | None:
+    name = body.name
+    parts = " ".join(part for part in (name.given_name, name.family_name) if part) if name else ""
+    found = body.display_name or (name.formatted if name else None) or parts
+    return found.strip()[:100] or None if found else None
+
+
+def read_user(body: UserBody) -> SentUser:
+    """Raises BadRequest for a user without an address."""
+    return SentUser(_address(body), body.external_id, _name(body), body.active)
+
+
+def read_user_patch(before: UserRow, body: PatchBody) -> SentUser:
+    """The user as it is to be. Only what Octavo keeps is added and replaced; other attributes are taken and forgotten.
+    Raises BadRequest."""
+    patched = UserBody(before.email, before.external_id, None, None, [], before.active)
+    for removed, attribute, value in _attributes(body):
+        patched = _with_attribute(patched, attribute, value, removed=removed == "remove")
+    return read_user(patched)
+
+
+def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
+    """Each attribute that a patch is about, with what is done to it: add, replace or remove. Raises BadRequest."""
+    for operation in body.operations:
+        op = operation.op.lower()
+        if op not in ("add", "replace", "remove"):
+            raise BadRequest("Operations: op is one of add, replace, remove")
+        values = operation.value if operation.path is None else {operation.path: operation.value}
+        if not isinstance(values, dict):
+            raise BadRequest("Operations: expected a path, or an object of attributes as value")
+        for attribute, value in values.items():
+            yield op, attribute, value
+
+
+def _with_attribute(body: UserBody, attribute: str, value: Any, *, removed: bool) -> UserBody:
+    name = attribute.rpartition(":")[2].lower()
+    if name == "active" and not removed:
+        # Some directories send booleans as text.
+        known = {True: True, False: False, "true": True, "false": False}
+        key = value.lower() if isinstance(value, str) else value
+        if not isinstance(key, (bool, str)) or key not in known:
+            raise BadRequest("active: expected true or false")
+        return msgspec.structs.replace(body, active=known[key])
+    texts = {"username": "user_name", "displayname": "display_name", "externalid": "external_id"}
+    if name in texts:
+        if removed and name == "externalid":
+            return msgspec.structs.replace(body, external_id=None)
+        if not isinstance(value, str) or len(value) > 512:
+            raise BadRequest(f"{attribute}: expected a text of up to 512 characters")
+        return msgspec.structs.replace(body, **{texts[name]: value})
+    if name == "name.formatted" and isinstance(value, str):
+        return msgspec.structs.replace(body, display_name=value[:512])
+    return body
+
+
+def read_group(body: GroupBody) -> SentGroup:
+    return SentGroup(
+        body.display_name.strip(), body.external_id, tuple(member.value for member in body.members)
+    )
+
+
+def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
+    """What a patch changes of a group, one thing after the other. Raises BadRequest when it comes to what is wrong."""
+    for op, attribute, value in _attributes(body):
+        name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
+        if one := _MEMBER_PATH.fullmatch(name):
+            if op != "remove":
+                raise BadRequest("members: a single member can only be removed")
+            yield RemoveMembers((one[1],))
+        elif name.lower() == "members":
+            yield _read_members(op, value)
+        elif name.lower() == "displayname":
+            try:
+                title = msgspec.convert({"displayName": value}, GroupBody).display_name.strip()
+            except msgspec.ValidationError:
+                raise BadRequest("displayName: expected a text of 1 to 64 characters") from None
+            yield Rename(title)
+        elif name.lower() == "externalid":
+            if op != "remove" and (not isinstance(value, str) or len(value) > 512):
+                raise BadRequest("externalId: expected a text of up to 512 characters")
+            yield ExternalId(None if op == "remove" else value)
+
+
+def _read_members(op: str, value: Any) -> GroupChange:
+    if op == "remove" and value is None:
+        return ReplaceMembers(())
+    try:
+        members = msgspec.convert(value if isinstance(value, list) else [value], list[ScimMember])
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"members: {error}") from None
+    ids = tuple(member.value for member in members)
+    if op == "remove":
+        return RemoveMembers(ids)
+    return ReplaceMembers(ids) if op == "replace" else AddMembers(ids)
+
+
+# --- what is told -------------------------------------------------------------------------------------
+
+
 class ResourceMeta(Struct, rename="camel"):
     resource_type: Literal["User", "Group"]
     created: str
@@ -117,10 +240,6 @@ class GroupList(Struct):
     items_per_page: int = field(name="itemsPerPage")
     resources: list[Group] = field(name="Resources")
     schemas: list[str] = field(default_factory=lambda: [LIST])
-
-
-def location(to: Recipient, organization_id: str, rest: str) -> str:
-    return to.url(f"/orgs/{organization_id}/scim/v2/{rest}")
 
 
 def present_user(to: Recipient, organization_id: str, row: UserRow) -> ScimUser:

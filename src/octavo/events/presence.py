@@ -20,8 +20,8 @@ from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from . import store
 from .entering import Followed
+from .kinds import Activity
 from .store import LASTS, Here
-from .wire import SayPresence
 
 MOST_CLIENTS = 20
 """Of one person at a time."""
@@ -62,13 +62,13 @@ def _waiting(owner: Database | Transaction) -> _Waiting:
     return found if found is not None else owner.caches.setdefault(_Waiting, _Waiting())
 
 
-def say(tx: Transaction, followed: Followed, client_id: str, said: SayPresence) -> Here:
+def say(tx: Transaction, followed: Followed, client_id: str, activity: Activity, page_id: str | None) -> Here:
     """Notes where somebody is, for a minute. Raises NotFound for a page that is not there, Forbidden for editing by who
     may not, Conflict for more clients than one person has."""
-    if said.activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
+    if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
         raise Forbidden("activity: this needs the right to edit here.")
-    if said.page is not None and find_page(tx, followed.state(tx), said.page) is None:
-        raise NotFound(f"page: there is no page {said.page!r} here.")
+    if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
+        raise NotFound(f"page: there is no page {page_id!r} here.")
     waiting, moment = _waiting(tx), now()
     own = waiting.over(store.list_of_person(tx, followed.user_id, moment))
     own = {key: here for key, here in own.items() if key[0] == followed.user_id}
@@ -77,8 +77,8 @@ def say(tx: Transaction, followed: Followed, client_id: str, said: SayPresence) 
         client_id=client_id,
         space_id=followed.space_id,
         change_request_id=followed.change_id,
-        page_id=said.page,
-        activity=said.activity,
+        page_id=page_id,
+        activity=activity,
         came_at=moment,
         said_at=moment,
         organization_id=followed.space.organization_id,

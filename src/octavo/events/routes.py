@@ -163,7 +163,7 @@ def say_presence(call: Call, followed: Followed, client_id: str, body: SayPresen
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: expected 1 to 64 letters, digits, `-` or `_`")
     with call.db.read() as tx:
-        here = presence.say(tx, followed, client_id, body)
+        here = presence.say(tx, followed, client_id, body.activity, body.page)
         return _present(call, tx, [here])[0]
 
 

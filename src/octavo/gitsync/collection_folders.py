@@ -20,7 +20,7 @@ from ..core.problems import Problem
 from ..errors import Forbidden
 from ..kit.db import Transaction
 from ..kit.operation import Actor
-from ..spaces import CreateSpace, SpaceRow, create_space, list_in_collection
+from ..spaces import SpaceRow, create_space, list_in_collection
 from . import store
 from .projects import Ground, Place, Settled, add_kind
 from .store import ProjectRow, SyncRow
@@ -61,7 +61,7 @@ class _Collection:
                     said = "whoever connected the repository may not make spaces"
                     problems.append(Problem(place.folder, 0, "rights_lost", said))
                     continue
-                space_id = create_space(tx, org, CreateSpace(title=place.title, parent=row.id)).id
+                space_id = create_space(tx, org, place.title, parent=row.id).id
             spaces[place.folder] = (space_id, place.space_id is None)
         return Settled(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
 

@@ -14,7 +14,7 @@ from ..kit.clock import iso, milliseconds, now
 from ..kit.db import Transaction
 from .charts import Chart, Series, Table, draw_chart, draw_table
 from .querying import aggregate
-from .wire import Aggregate, Column, Filter, Order, Preset
+from .questions import Aggregate, Column, Filter, Order, Preset
 
 CHARTS_POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -12,7 +12,7 @@ from ..errors import BadRequest
 from ..kit.clock import iso, milliseconds, now, parse_iso
 from ..kit.db import Transaction
 from . import store
-from .wire import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
+from .questions import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
 
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR

@@ -12,7 +12,8 @@ from ..sites import get_site, published_url
 from . import querying
 from .collecting import collect
 from .drawing import CHARTS_POLICY, draw_insights
-from .wire import Aggregate, Aggregation, Preset, Segment, TrackEvents
+from .questions import Aggregate, Aggregation, Preset, Segment
+from .wire import TrackEvents
 
 operation = Area("sites").operation
 

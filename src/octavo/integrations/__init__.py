@@ -9,11 +9,11 @@ from .asking import Failed
 from .blocks import find_block_owner, list_code_blocks, render_block, version_of
 from .framing import Frames, find_frames, frames_of
 from .invoking import Subject, fetch_for
+from .manifest import PublishIntegration
 from .on_sites import list_scripts, sign_in_address, sign_out_address
 from .public import public_routes
 from .rendering import Rendered
 from .store import forget_space, get_integration_by_id
-from .wire import PublishIntegration
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 

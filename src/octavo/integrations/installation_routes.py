@@ -7,6 +7,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Slice, present_slice
+from ..kit.texts import given
 from ..sites import require_opening
 from . import installing, store
 from .entering import (
@@ -263,7 +264,7 @@ def update_space_installation(
 ) -> SpaceInstallation:
     """Configures an integration on a space. A configuration is replaced as a whole."""
     with call.db.write() as tx:
-        place = installing.update_at(tx, call.context, installation, body)
+        place = installing.update_at(tx, call.context, installation, given(body))
         return _show_space(call, tx, installation, place, query.extended)
 
 
@@ -302,7 +303,7 @@ def update_site_installation(
     """Configures an integration on a site. A configuration is replaced as a whole. For those who administer the site
     and each space that it shows."""
     with call.db.write() as tx:
-        place = installing.update_at(tx, call.context, installation, body)
+        place = installing.update_at(tx, call.context, installation, given(body))
         return _show_site(call, tx, installation, place, query.extended)
 
 

@@ -7,11 +7,10 @@ than its scopes besides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from ..access import audit, disable_account, grant_installation, insert_managed, upsert_member
 from ..deliveries import forget_waiting
@@ -33,7 +32,6 @@ from .entering import (
 )
 from .presenting import open_configuration
 from .store import CONFIGURATION, PLACE_CONFIGURATION, InstallationRow, IntegrationRow, Kind, PlaceRow
-from .wire import UpdateInstallation, UpdatePlace
 
 _WRITING = {
     "space:content:write", "space:metadata:write", "space:git:sync", "openapi:write", "conversations:ingest",
@@ -115,26 +113,26 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 
 
 def update(
-    tx: Transaction, context: Context, access: InstallationAccess, given: UpdateInstallation
+    tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Raises BadRequest."""
+    """Sets what is given of configuration, selections and external ids. Raises BadRequest."""
     integration, row = _hold(tx, access.row)
     changes: dict[str, Any] = {}
-    if given.configuration is not UNSET:
+    if "configuration" in given:
         schema = declared(integration.manifest, "installation")
-        check(schema, given.configuration)
-        text = msgspec.json.encode(given.configuration).decode()
+        check(schema, given["configuration"])
+        text = msgspec.json.encode(given["configuration"]).decode()
         changes["configuration"] = CONFIGURATION.seal(context.sealer, text, row.id)
-        changes["status"] = status_of(schema, given.configuration, saved=True)
+        changes["status"] = status_of(schema, given["configuration"], saved=True)
     for name in ("space_selection", "site_selection"):
-        value = getattr(given, name)
-        if value is not UNSET and value != getattr(row, name):
+        value = given.get(name, getattr(row, name))
+        if value != getattr(row, name):
             if access.by_script and value == "all":
                 raise BadRequest(f"{name}: a script does not widen what it is installed on")
             changes[name] = value
-    if given.external_ids is not UNSET:
-        changes["external_ids"] = list(dict.fromkeys(given.external_ids))
-        store.set_external_ids(tx, row.id, "installation", "", given.external_ids)
+    if "external_ids" in given:
+        changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
+        store.set_external_ids(tx, row.id, "installation", "", given["external_ids"])
     if not changes:
         return row
     store.update_installation(tx, row.id, **changes)
@@ -247,8 +245,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
     return NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
 
 
-def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
-    """Raises BadRequest, Forbidden, NotFound."""
+def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
+    """Sets what is given of configuration and external ids. Raises BadRequest, Forbidden, NotFound."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _hold(tx, access.installation)
@@ -256,17 +254,17 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Upd
     if place is None:
         raise _not_there(access)
     changes: dict[str, Any] = {}
-    if given.configuration is not UNSET:
+    if "configuration" in given:
         schema = declared(integration.manifest, place.kind)
-        check(schema, given.configuration)
-        text = msgspec.json.encode(given.configuration).decode()
+        check(schema, given["configuration"])
+        text = msgspec.json.encode(given["configuration"]).decode()
         changes["configuration"] = PLACE_CONFIGURATION.seal(
             context.sealer, text, place.installation_id, place.kind, place.place_id
         )
-        changes["status"] = status_of(schema, given.configuration, saved=True)
-    if not isinstance(given.external_ids, UnsetType):
-        changes["external_ids"] = list(dict.fromkeys(given.external_ids))
-        store.set_external_ids(tx, place.installation_id, place.kind, place.place_id, given.external_ids)
+        changes["status"] = status_of(schema, given["configuration"], saved=True)
+    if "external_ids" in given:
+        changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
+        store.set_external_ids(tx, place.installation_id, place.kind, place.place_id, given["external_ids"])
     if not changes:
         return place
     store.update_place(tx, place, **changes)

@@ -25,10 +25,9 @@ from ..sites import touch_sites
 from . import store
 from .entering import integration_access
 from .installing import remove_installation
-from .manifest import Configurations, Manifest
+from .manifest import Configurations, Manifest, PublishIntegration
 from .ordering import order_for
 from .store import ICON, SCRIPT, FileRow, IntegrationRow
-from .wire import PublishIntegration
 
 ICON_SIZE = 256 * 1024
 PREVIEW_SIZE = 1024 * 1024

@@ -20,6 +20,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Next, Slice, present_slice
+from ..kit.texts import given
 from . import builtin, embed_routes, event_routes, installation_routes, installing, publishing, store
 from .active import list_active_in_space
 from .entering import (
@@ -28,6 +29,7 @@ from .entering import (
     IntegrationAccess,
     installation_access,
 )
+from .manifest import PublishIntegration
 from .presenting import present_installation, present_integration, present_integrations
 from .store import IntegrationRow
 from .wire import (
@@ -41,7 +43,6 @@ from .wire import (
     IntegrationStatus,
     OrganizationInstallationsQuery,
     OrganizationTarget,
-    PublishIntegration,
     SearchQuery,
     SpaceBlocks,
     StatusItem,
@@ -177,7 +178,7 @@ def update_installation(
 ) -> Installation:
     """Configures an installation, and says on which spaces and sites it is. A configuration is replaced as a whole."""
     with call.db.write() as tx:
-        row = installing.update(tx, call.context, installation, body)
+        row = installing.update(tx, call.context, installation, given(body))
         return present_installation(call, tx, row, whole=True)
 
 

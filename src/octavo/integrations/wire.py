@@ -16,50 +16,16 @@ from .manifest import (
     Configurations,
     ContentSecurityPolicy,
     ContentSource,
-    Description,
     ExternalLink,
-    Runtime,
     Scope,
     Selection,
     Status,
-    Summary,
     Target,
-    Title,
     Visibility,
 )
 from .store import IntegrationFilter
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
-
-
-# --- what a script says of itself -----------------------------------------------------------------------
-
-
-_Image = Annotated[str, Meta(max_length=2 * 1024 * 1024)]
-_Secret = Annotated[str, Meta(max_length=16_384)]
-
-
-class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Images are base64. Everything that is left out is empty from now on."""
-
-    title: Title
-    description: Description
-    script: Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
-    scopes: Annotated[list[Scope], Meta(max_length=16)]
-    organization: Annotated[str, Meta(min_length=1, max_length=100)]
-    runtime: Runtime = "v1"
-    icon: _Image | UnsetType = UNSET
-    summary: Summary = ""
-    preview_images: Annotated[list[_Image], Meta(max_length=3)] = []
-    visibility: Visibility = "private"
-    target: Target = "all"
-    categories: Annotated[list[Category], Meta(max_length=7)] = []
-    blocks: Annotated[list[Block], Meta(max_length=100)] | UnsetType = UNSET
-    content_sources: Annotated[list[ContentSource], Meta(max_length=100)] | UnsetType = UNSET
-    external_links: Annotated[list[ExternalLink], Meta(max_length=5)] = []
-    configurations: Configurations | UnsetType = UNSET
-    secrets: Annotated[dict[str, _Secret], Meta(max_length=20)] = {}
-    content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
 
 
 class IntegrationsQuery(PageQuery):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from typing import cast
-
-from msgspec import UNSET
 
 from ..access import (
     COLLECTION,
@@ -13,7 +10,6 @@ from ..access import (
     Can,
     CollectionAccess,
     OrgAccess,
-    Role,
     SpaceAccess,
     accept_membership,
     at_least,
@@ -32,12 +28,10 @@ from ..access import (
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Recipient
+from ..kit.operation import Actor
 from ..orgs import get_organization
-from ..spaces import get_collection, get_space, present_collection, present_space
 from . import store
 from .store import LinkRow, Target
-from .wire import CreateInvite, InviteLink, UpdateInvite
 
 Place = SpaceAccess | CollectionAccess | None
 """Where a link leads; None: the organization itself."""
@@ -67,15 +61,11 @@ def _require_own(place: Place, role: str | None) -> None:
         raise Forbidden(f"level: `{role}` is more than your own role here, `{place.role}`.")
 
 
-def create(tx: Transaction, context: Context, org: OrgAccess, body: CreateInvite) -> LinkRow:
-    """Raises NotFound for a space or collection of others, Forbidden where the organization has no links, and for
+def create(
+    tx: Transaction, context: Context, org: OrgAccess, target: tuple[Target, str], role: str | None
+) -> LinkRow:
+    """A link that gives a role in the organization, in a space or in a collection. Raises NotFound for a space or collection of others, Forbidden where the organization has no links, and for
     a role above the caller's own."""
-    target: tuple[Target, str] = ("organization", org.organization_id)
-    role = body.role if body.role is not UNSET else None
-    if body.space is not UNSET:
-        target, role = ("space", body.space), body.level if body.level is not UNSET else None
-    elif body.collection is not UNSET:
-        target, role = ("collection", body.collection), body.level if body.level is not UNSET else None
     place = enter_target(tx, org, target)
     require_links(tx, org.organization_id)
     _require_own(place, role)
@@ -100,10 +90,8 @@ def get(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> Link
     return link
 
 
-def update(tx: Transaction, context: Context, org: OrgAccess, link: LinkRow, body: UpdateInvite) -> LinkRow:
-    given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
-    if given is UNSET:
-        raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
+def update(tx: Transaction, context: Context, org: OrgAccess, link: LinkRow, given: str | None) -> LinkRow:
+    """Has a link give another role. Raises NotFound, and Forbidden as ``create``."""
     if given != link.role:
         target = (link.target_type, link.target_id)
         place = enter_target(tx, org, target)
@@ -175,16 +163,3 @@ def _could_give(tx: Transaction, link: LinkRow) -> bool:
         and at_least(role, abilities[Can.VIEW_INVITE_LINKS])
         and at_least(role, link.role)
     )
-
-
-def present(to: Recipient, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
-    id, role = link.secret, cast(Role | None, link.role)
-    if link.target_type == "organization":
-        return InviteLink(id=id, redundant=at_least(org.role, role), role=role)
-    if link.target_type == "space":
-        mine = space_access(tx, org.actor, Can.VIEW, link.target_id).role
-        shown = present_space(to, get_space(tx, link.target_id), mine)
-        return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
-    mine = collection_access(tx, org.actor, Can.VIEW, link.target_id).role
-    collection = present_collection(to, get_collection(tx, link.target_id), mine)
-    return InviteLink(id=id, redundant=at_least(mine, role), level=role, collection=collection)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ..access import (
     Stranger,
@@ -37,7 +38,17 @@ from ..kit.db import Transaction
 from ..kit.operation import Actor
 from ..orgs import get_organization
 from . import store
-from .wire import InvitationLink, InvitedUsers
+
+
+@dataclass
+class Invited:
+    """``users``: who had an account and are members now. ``not_sso``: addresses that the identity provider does not vouch
+    for, as their accounts belong to others too. ``links``: addresses with what to hand on, where no mail is sent."""
+
+    users: list[str] = field(default_factory=list)
+    not_sso: list[str] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    count: int = 0
 
 
 def invite(
@@ -49,15 +60,14 @@ def invite(
     *,
     sso: bool,
     invited_by: str,
-) -> InvitedUsers:
+) -> Invited:
     """Adds those with an account, invites the others. ``people``: addresses with the role for each. Raises
     TooManyRequests past what ``invited_by`` may invite, or an address may be sent, within a day."""
     most = context.settings.invitations_per_day
     message = f"emails: more than the {most} addresses that one person may invite within a day."
     spend(tx, "invitations", invited_by, most, message, len(people))
-    answer = InvitedUsers(users=[], invited=0, failed_sso_emails=[])
+    answer = Invited()
     mailing = bool(context.settings.smtp_url)
-    links: list[InvitationLink] = []
     for email, role in people:
         user = find_user_by_email(tx, email)
         if user is not None and has_verified_email(tx, user.id):
@@ -65,7 +75,7 @@ def invite(
                 continue  # a member already, or one whom somebody disabled
             as_sso = sso and not _is_member_elsewhere(tx, user.id)
             if sso and not as_sso:
-                answer.failed_sso_emails.append(email)
+                answer.not_sso.append(email)
             _add(tx, actor, organization_id, user.id, role, sso=as_sso)
             answer.users.append(user.id)
         else:
@@ -83,14 +93,12 @@ def invite(
                 mail.allow(tx, context.settings, email)
                 jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
             else:
-                links.append(InvitationLink(email, _url(context, organization_id, secret)))
+                answer.links.append((email, _url(context, organization_id, secret)))
             state = {"email": email, "role": role}
             audit(
                 tx, actor, "invitation.created", organization_id, ("invitation", invitation_id), after=state
             )
-        answer.invited += 1
-    if links:
-        answer.links = links
+        answer.count += 1
     return answer
 
 

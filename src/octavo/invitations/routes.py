@@ -10,7 +10,8 @@ from ..identity import SignedInResult, begin_session, browser_of, list_active_pr
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import get_organization
-from . import invite_links, inviting, reading, store
+from . import invite_links, inviting, store
+from .invitation_presenting import present_by_secret, present_link
 from .wire import (
     AcceptInvitation,
     CreateInvite,
@@ -24,7 +25,10 @@ from .wire import (
     ShownInvitation,
     UpdateInvite,
     present_invitation,
+    present_invited,
     present_own_invitation,
+    role_of,
+    target_of,
 )
 
 operation = Area("invitations").operation
@@ -55,7 +59,7 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
         for given in body.emails:
             email, role = (given, default) if isinstance(given, str) else (given.email, given.role)
             people[email.strip().lower()] = role  # type: ignore[assignment]
-        return inviting.invite(
+        invited = inviting.invite(
             tx,
             call.context,
             org.actor,
@@ -64,6 +68,7 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
             sso=body.sso,
             invited_by=org.user_id,
         )
+    return present_invited(invited)
 
 
 @operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN, returns=Listing[Invitation], extension=True)
@@ -153,7 +158,7 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     """Who invites into what, for whoever has the secret of an invitation or the id of an invite link."""
     with call.db.read() as tx:
-        shown = reading.read(tx, call.context, body.secret)
+        shown = present_by_secret(tx, call.context, body.secret)
     return Reply(shown, headers={"cache-control": "no-store"})
 
 
@@ -194,7 +199,7 @@ def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLi
     """The links by which whoever has one joins the organization, newest first."""
     with call.db.read() as tx:
         found = store.list_links(tx, call.context.sealer, org.organization_id, query.limit, query.page)
-        shown = [invite_links.present(call, tx, org, link) for link in found.rows]
+        shown = [present_link(call, tx, org, link) for link in found.rows]
     return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
 
 
@@ -213,8 +218,8 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     For administrators, and for those who may invite to that space or collection; never with a role above their own.
     """
     with call.db.write() as tx:
-        link = invite_links.create(tx, call.context, org, body)
-        shown = invite_links.present(call, tx, org, link)
+        link = invite_links.create(tx, call.context, org, *target_of(org.organization_id, body))
+        shown = present_link(call, tx, org, link)
     call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.secret}")
     return shown
 
@@ -231,7 +236,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return invite_links.present(call, tx, org, invite_links.get(tx, call.context, org, invite_id))
+        return present_link(call, tx, org, invite_links.get(tx, call.context, org, invite_id))
 
 
 @operation(
@@ -245,10 +250,9 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = invite_links.update(
-            tx, call.context, org, invite_links.get(tx, call.context, org, invite_id), body
-        )
-        return invite_links.present(call, tx, org, link)
+        before = invite_links.get(tx, call.context, org, invite_id)
+        link = invite_links.update(tx, call.context, org, before, role_of(before, body))
+        return present_link(call, tx, org, link)
 
 
 @operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, returns=Deletion, errors=(403,))

@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import RoleOrGuest
+from ..errors import BadRequest
 from ..kit.clock import iso
 from ..spaces import Collection, Space
-from .store import InvitationRow, OpenInvitation
+from .inviting import Invited
+from .store import InvitationRow, LinkRow, OpenInvitation, Target
 
 MAX_EMAILS = 100
 Email = Annotated[str, Meta(pattern=r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", max_length=254)]
@@ -149,3 +151,28 @@ def present_invitation(row: InvitationRow) -> Invitation:
 def present_own_invitation(row: OpenInvitation) -> OwnInvitation:
     organization = InvitingOrganization(row.organization_id, row.title)
     return OwnInvitation(row.id, organization, row.role, iso(row.created_at))
+
+
+def present_invited(invited: Invited) -> InvitedUsers:
+    answer = InvitedUsers(invited.users, invited.count, invited.not_sso)
+    if invited.links:
+        answer.links = [InvitationLink(email, url) for email, url in invited.links]
+    return answer
+
+
+def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, str], str | None]:
+    """Where a link is to lead, and the role that it gives there."""
+    level = body.level if body.level is not UNSET else None
+    if body.space is not UNSET:
+        return ("space", body.space), level
+    if body.collection is not UNSET:
+        return ("collection", body.collection), level
+    return ("organization", organization_id), body.role if body.role is not UNSET else None
+
+
+def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
+    """The role that a link is to give. Raises BadRequest where the body has the other kind."""
+    given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
+    if given is UNSET:
+        raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
+    return given

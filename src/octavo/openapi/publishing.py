@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-from msgspec import UNSET
+from typing import NamedTuple
 
 from ..access import audit
 from ..content import dependency_changed, put_bodies
@@ -18,14 +17,21 @@ from ..references import list_spaces_naming_spec
 from . import store
 from .reading import MAX_BYTES
 from .store import SpecRow, VersionRow, Visibility
-from .wire import SLUG, SpecSource
 
+SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
 PATIENCE = 15 * 60_000
 """Milliseconds after which a processing that did not end is begun anew."""
 FIRST_SLUG = "api"
 """Of the specification that an organization is created with."""
 MAX_SPECS = 1_000
 """Specifications of one organization."""
+
+
+class GivenSource(NamedTuple):
+    """Where a specification comes from: exactly one of an address and a text."""
+
+    url: str | None
+    text: str | None
 
 
 def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
@@ -45,7 +51,7 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
     return found
 
 
-def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: SpecSource) -> SpecRow:
+def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
     """A specification that is new. Raises BadRequest."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(f"slug: there is an API specification {slug!r} already; PUT gives it another source")
@@ -53,14 +59,14 @@ def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, sourc
 
 
 def put(
-    tx: Transaction, actor: Actor, organization_id: str, slug: str, source: SpecSource
+    tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource
 ) -> tuple[SpecRow, bool]:
     """Gives a specification its source, which is processed by a job; whether it is new. Raises BadRequest."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
         raise BadRequest("specSlug: expected 1 to 100 letters and digits, with single hyphens between them")
-    if (source.url is UNSET) == (source.text is UNSET):
+    if (source.url is None) == (source.text is None):
         raise BadRequest("source: expected exactly one of `url` and `text`")
-    if source.text is not UNSET and len(source.text.encode(errors="replace")) > MAX_BYTES:
+    if source.text is not None and len(source.text.encode(errors="replace")) > MAX_BYTES:
         raise BadRequest(f"source.text: more than {MAX_BYTES} bytes")
     before = store.find_spec(tx, organization_id, slug)
     if before is None:
@@ -68,12 +74,12 @@ def put(
         if listed.count >= MAX_SPECS:
             raise BadRequest(f"slug: an organization has at most {MAX_SPECS} API specifications")
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
-    pending = put_bodies(tx, [source.text])[0] if source.text is not UNSET else None
+    pending = put_bodies(tx, [source.text])[0] if source.text is not None else None
     store.release_pending(tx, spec_id)
     store.update_spec(
         tx,
         spec_id,
-        source_url=source.url if source.url is not UNSET else None,
+        source_url=source.url,
         pending=pending,
         etag=None,
         last_modified=None,
@@ -91,7 +97,7 @@ def put(
 
 def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> None:
     """The specification that a new organization begins with."""
-    put(tx, actor, organization_id, FIRST_SLUG, SpecSource(url=url))
+    put(tx, actor, organization_id, FIRST_SLUG, GivenSource(url, None))
 
 
 def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:

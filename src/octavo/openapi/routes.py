@@ -42,7 +42,9 @@ def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire
 def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.Spec:
     """A new API specification, from a URL or a text; a job processes it."""
     with call.db.write() as tx:
-        row = publishing.create(tx, specs.actor, specs.organization_id, body.slug, body.source)
+        row = publishing.create(
+            tx, specs.actor, specs.organization_id, body.slug, wire.source_of(body.source)
+        )
     return wire.present_spec(call, specs, row)
 
 
@@ -65,7 +67,9 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
 def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec) -> wire.Spec | Reply:
     """Gives an API specification a source and has it processed; one that is not there is made (201)."""
     with call.db.write() as tx:
-        row, is_new = publishing.put(tx, specs.actor, specs.organization_id, spec_slug, body.source)
+        row, is_new = publishing.put(
+            tx, specs.actor, specs.organization_id, spec_slug, wire.source_of(body.source)
+        )
     presented = wire.present_spec(call, specs, row)
     return Reply(presented, 201, {"location": presented.urls.location}) if is_new else presented
 

@@ -18,10 +18,10 @@ from . import store
 from .bundling import name_by_path
 from .comparing import Change
 from .entering import SpecsAccess, specs_seen
+from .publishing import SLUG, GivenSource
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
 
-SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
 Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
 Url = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+\Z")]
 
@@ -31,6 +31,12 @@ class SpecSource(Struct, forbid_unknown_fields=True):
 
     url: Url | UnsetType = UNSET
     text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
+
+
+def source_of(given: SpecSource) -> GivenSource:
+    return GivenSource(
+        given.url if given.url is not UNSET else None, given.text if given.text is not UNSET else None
+    )
 
 
 class CreateSpec(Struct):

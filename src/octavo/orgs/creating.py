@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import partial
 
 from ..access import audit, upsert_member
@@ -12,7 +13,6 @@ from ..kit.db import Transaction
 from ..kit.operation import Actor
 from . import store
 from .domains import set_domains
-from .wire import CreateOrganization
 
 _HOSTNAME_MAX = 32
 _HOSTNAME_MIN = 3
@@ -30,11 +30,11 @@ def hostname_for(title: str) -> str:
 
 
 def create_organization_for(
-    tx: Transaction, actor: Actor, user_id: str, given: CreateOrganization
+    tx: Transaction, actor: Actor, user_id: str, title: str, email_domains: Sequence[str]
 ) -> store.OrgRow:
     """An organization that the caller administers."""
-    org = create_organization(tx, user_id, given.title.strip())
-    store.set_email_domains(tx, org.id, set_domains(tx, actor, org, given.email_domains))
+    org = create_organization(tx, user_id, title.strip())
+    store.set_email_domains(tx, org.id, set_domains(tx, actor, org, email_domains))
     audit(tx, actor, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
     return org
 

@@ -1,4 +1,4 @@
-"""What organizations can be called, and what must hold to merge."""
+"""What organizations can be called, what must hold to merge, and what they show first."""
 
 from __future__ import annotations
 
@@ -27,3 +27,18 @@ class MergeRule(Struct, omit_defaults=True):
             raise ValueError(f"users: expected with {', '.join(_NAMING_USERS)}, and only there")
         if (self.rule == "custom") != (self.expression is not UNSET):
             raise ValueError("expression: expected with custom, and only there")
+
+
+class MergeRules(Struct, omit_defaults=True):
+    """``rules`` belongs to the type `rules` alone."""
+
+    type: Literal["none", "rules"]
+    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.type == "rules") != (self.rules is not UNSET):
+            raise ValueError("rules: expected with the type `rules`, and only there")
+
+
+class SitePointer(Struct, tag="site"):
+    site: str

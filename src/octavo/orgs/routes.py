@@ -7,6 +7,7 @@ from importlib.metadata import version
 from ..access import Can, OrgAccess, SignedIn, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..kit.texts import given
 from . import domains, joining, settings, store
 from .wire import (
     ApiInformation,
@@ -78,7 +79,7 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     proved at once, others by `proveEmailDomain`.
     """
     with call.db.write() as tx:
-        after = settings.update(tx, org, body)
+        after = settings.update(tx, org, given(body))
     return present_organization(call, after, org.role)
 
 

@@ -16,9 +16,8 @@ from ..kit.operation import Actor
 from ..settings import Settings
 from . import store
 from .domains import set_domains
-from .kinds import Hostname
+from .kinds import Hostname, MergeRules, SitePointer
 from .merge_rules import require_merge_rules
-from .wire import UpdateOrganization
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
@@ -32,10 +31,10 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
         raise BadRequest("hostname: taken")
 
 
-def update(tx: Transaction, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
-    """Changes what the body holds. Raises BadRequest, Forbidden, and NotFound for things of others."""
+def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> store.OrgRow:
+    """Sets what is given of title, host name, default role, domains and what ``OrgSettings`` has. Raises BadRequest, Forbidden, and NotFound for things of others."""
     before = store.get_organization(tx, access.organization_id)
-    _update(tx, access.actor, before, body)
+    _update(tx, access.actor, before, given)
     after = store.get_organization(tx, access.organization_id)
     was, is_now = _difference(before, after)
     if is_now:
@@ -44,31 +43,29 @@ def update(tx: Transaction, access: OrgAccess, body: UpdateOrganization) -> stor
     return after
 
 
-def _update(tx: Transaction, actor: Actor, org: store.OrgRow, body: UpdateOrganization) -> None:
-    if body.hostname is not UNSET and body.hostname != org.hostname:
-        if store.hostname_is_taken(tx, body.hostname):
-            raise BadRequest("hostname: taken")
-    if isinstance(body.default_content, msgspec.Struct):
-        site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=body.default_content.site)
+def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str, Any]) -> None:
+    hostname = given.get("hostname", org.hostname)
+    if hostname != org.hostname and store.hostname_is_taken(tx, hostname):
+        raise BadRequest("hostname: taken")
+    default_content: SitePointer | None = given.get("default_content")
+    if default_content is not None:
+        site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=default_content.site)
         if site != org.id:
-            raise NotFound(f"defaultContent: there is no site {body.default_content.site!r} here.")
-    if body.sso is True and not org.settings.sso and not list_active_providers(tx, org.id):
+            raise NotFound(f"defaultContent: there is no site {default_content.site!r} here.")
+    if given.get("sso") and not org.settings.sso and not list_active_providers(tx, org.id):
         raise BadRequest("sso: add a SAML provider first, or nobody but administrators could come in")
-    if body.merge_rules is not UNSET and body.merge_rules.rules is not UNSET:
-        require_merge_rules(tx, org.id, body.merge_rules.rules)
-    columns: dict[str, Any] = {}
-    if body.title is not UNSET:
-        columns["title"] = body.title.strip()
-    if body.hostname is not UNSET:
-        columns["hostname"] = body.hostname
-    if body.default_role is not UNSET:
-        columns["default_role"] = body.default_role
-    if body.email_domains is not UNSET:
-        store.set_email_domains(tx, org.id, set_domains(tx, actor, org, body.email_domains))
+    merge_rules: MergeRules | None = given.get("merge_rules")
+    if merge_rules is not None and merge_rules.rules is not UNSET:
+        require_merge_rules(tx, org.id, merge_rules.rules)
+    columns = {name: given[name] for name in ("title", "hostname", "default_role") if name in given}
+    if "title" in columns:
+        columns["title"] = columns["title"].strip()
+    if "email_domains" in given:
+        store.set_email_domains(tx, org.id, set_domains(tx, actor, org, given["email_domains"]))
     kept = {
-        name: msgspec.to_builtins(value)
-        for name in ("logo", "sso", "ai", "invite_links", "merge_rules", "default_content")
-        if (value := getattr(body, name)) is not UNSET
+        name: msgspec.to_builtins(given[name])
+        for name in store.OrgSettings.__struct_fields__
+        if name in given
     }
     if kept:
         settings = msgspec.structs.replace(org.settings, **kept)

@@ -11,7 +11,7 @@ from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.texts import TWO_SIGNS
 from .domains import record_of
-from .kinds import Hostname, MergeRule
+from .kinds import Hostname, MergeRules, SitePointer
 from .store import OrgRow, Proof
 
 Domain = Annotated[
@@ -84,21 +84,6 @@ class CreateOrganization(Struct, rename="camel"):
     title: Annotated[str, Meta(min_length=2, max_length=255, pattern=TWO_SIGNS)]
     email_domains: Annotated[list[Domain], Meta(max_length=100)] = []
     onboarding_preferences: dict[str, Any] | None = None
-
-
-class MergeRules(Struct, omit_defaults=True):
-    """``rules`` belongs to the type `rules` alone."""
-
-    type: Literal["none", "rules"]
-    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: expected with the type `rules`, and only there")
-
-
-class SitePointer(Struct, tag="site"):
-    site: str
 
 
 class UpdateOrganization(Struct, rename="camel"):

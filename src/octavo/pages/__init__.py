@@ -1,6 +1,6 @@
 """Content over the API: pages, revisions, files, documents, and the links between them."""
 
-from .embedding import find_embed
+from .embedding import Embed, LinkEmbed, RichEmbed, find_embed
 from .links import ChangeOverlay, Links, present_specs_with
 from .reading import GitNames, Reader, explain_git, explain_merges
 from .wire import (
@@ -11,12 +11,10 @@ from .wire import (
     CollectionLocation,
     ContentLocation,
     ContentQuery,
-    Embed,
     EmbedQuery,
     File,
     FileLocation,
     FilesQuery,
-    LinkEmbed,
     LinksQuery,
     NodeLocation,
     PageContentQuery,
@@ -29,7 +27,6 @@ from .wire import (
     ReusableContentLocation,
     Revision,
     RevisionPage,
-    RichEmbed,
     SpaceLocation,
     SpecLocation,
     UrlLocation,

@@ -12,14 +12,29 @@ from functools import lru_cache
 from html.parser import HTMLParser
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..core.addresses import host_of, join_address
 from ..core.document.urls import Player, player, safe_url
 from ..kit.cache import OwnCache
 from ..kit.context import Context
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
-from .wire import Embed, LinkEmbed, RichEmbed
+
+
+class LinkEmbed(Struct, tag_field="type", tag="link"):
+    title: str
+    site: str
+    icon: str | UnsetType = UNSET
+
+
+class RichEmbed(Struct, tag_field="type", tag="rich"):
+    title: str
+    site: str
+    html: str
+    icon: str | UnsetType = UNSET
+
+
+Embed = LinkEmbed | RichEmbed
 
 _LIMITS = Limits(size=1024 * 1024, seconds=5, redirects=3)
 _MAX_TEXT = 300

@@ -415,22 +415,6 @@ class ReferenceUsages(Struct):
     next: Next | UnsetType = UNSET
 
 
-class LinkEmbed(Struct, tag_field="type", tag="link"):
-    title: str
-    site: str
-    icon: str | UnsetType = UNSET
-
-
-class RichEmbed(Struct, tag_field="type", tag="rich"):
-    title: str
-    site: str
-    html: str
-    icon: str | UnsetType = UNSET
-
-
-Embed = LinkEmbed | RichEmbed
-
-
 class EmbedQuery(Struct):
     url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
 

@@ -6,10 +6,10 @@ It is the reader's own answer to the question who may see what: the same visits,
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..core.addresses import read_address
 from ..core.hosts import spell_host
@@ -40,11 +40,43 @@ from ..visits import (
     enter_space,
     find_redirect,
 )
-from .wire import Published, PublishedContent, Redirection
 
 _PREVIEW_HOST = "preview"
 """Stands in addresses of renderers for a site that is not published."""
 _MISSING = "There is no published site at this address."
+
+
+class Redirection(Struct):
+    """``content``: another address of a site; ``external``: anything else."""
+
+    target: Literal["application", "content", "external"]
+    redirect: str
+
+
+class PublishedContent(Struct, rename="camel"):
+    """What an address of a site shows. ``complete``: nothing that could follow in the path would choose another
+    section, variant or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: as URLs write them, for headers that
+    know no other letters; ``pathname``: as pages are called. ``apiToken``: reads what this visitor sees.
+    ``changeRequest`` and ``revision``: what a preview shows in place of what the space has."""
+
+    organization: str
+    site: str
+    site_space: str
+    space: str
+    pathname: str
+    base_path: str
+    site_base_path: str
+    canonical_url: str
+    complete: bool
+    api_token: str
+    site_section: str | UnsetType = UNSET
+    share_key: str | UnsetType = UNSET
+    context_id: str | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+
+
+Published = Redirection | PublishedContent
 
 
 class Asked(Struct, frozen=True):

@@ -6,8 +6,8 @@ from msgspec import UNSET
 
 from ..kit.clock import now
 from ..kit.operation import PUBLIC, Area, Call, Visitor
-from .locating import Asked, resolve
-from .wire import Published, PublishedQuery, ResolveUrl
+from .locating import Asked, Published, resolve
+from .wire import PublishedQuery, ResolveUrl
 
 operation = Area("sites").operation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -29,36 +29,3 @@ class ResolveUrl(Struct, rename="camel"):
     url: Address
     redirect_on_error: bool = False
     visitor: VisitorPayload = field(default_factory=VisitorPayload)
-
-
-class Redirection(Struct):
-    """``content``: another address of a site; ``external``: anything else."""
-
-    target: Literal["application", "content", "external"]
-    redirect: str
-
-
-class PublishedContent(Struct, rename="camel"):
-    """What an address of a site shows. ``complete``: nothing that could follow in the path would choose another
-    section, variant or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: as URLs write them, for headers that
-    know no other letters; ``pathname``: as pages are called. ``apiToken``: reads what this visitor sees.
-    ``changeRequest`` and ``revision``: what a preview shows in place of what the space has."""
-
-    organization: str
-    site: str
-    site_space: str
-    space: str
-    pathname: str
-    base_path: str
-    site_base_path: str
-    canonical_url: str
-    complete: bool
-    api_token: str
-    site_section: str | UnsetType = UNSET
-    share_key: str | UnsetType = UNSET
-    context_id: str | UnsetType = UNSET
-    change_request: str | UnsetType = UNSET
-    revision: str | UnsetType = UNSET
-
-
-Published = Redirection | PublishedContent

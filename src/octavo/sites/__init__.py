@@ -53,9 +53,6 @@ from .previewing import (
     PREVIEWED,
     read_preview,
 )
-from .profile_wire import (
-    IntegrationScript,
-)
 from .published import own_url, published_url
 from .publishing import (
     may_open,
@@ -72,6 +69,7 @@ from .redirects.store import (
 )
 from .redirects.wire import CreateRedirect
 from .scripts import (
+    IntegrationScript,
     list_scripts,
     provide_scripts,
 )

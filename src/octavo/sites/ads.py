@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
-from ..access import Can, SignedIn, SiteAccess, audit, find_user, list_reached, organization_access
+from ..access import Can, SignedIn, SiteAccess, audit, list_reached, organization_access
 from ..errors import Forbidden, NotFound
-from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.pagination import Listing, present_slice
-from ..orgs import get_organization
+from ..kit.pagination import Slice
+from ..orgs import OrgRow, get_organization
 from . import store
-from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
-from .published import published_url
 
 
-def submit_ads(tx: Transaction, site: SiteAccess, body: UpdateAds) -> None:
+def submit_ads(tx: Transaction, site: SiteAccess, status: str, topic: str) -> None:
     """Sends a site in for review, or turns its ads off."""
-    ads: dict[str, object] = {"status": body.status, "topic": body.topic}
-    if body.status == "disabled":
+    ads: dict[str, object] = {"status": status, "topic": topic}
+    if status == "disabled":
         ads["zoneId"] = ""
     _put(tx, site, ads)
 
 
-def review_ads(tx: Transaction, site: SiteAccess, body: UpdateAdsOfSite) -> None:
-    """Keeps what became of a site that was sent in."""
-    ads: dict[str, object] = {"status": body.status}
-    if body.status == "live":
+def review_ads(
+    tx: Transaction,
+    site: SiteAccess,
+    status: str,
+    zone_id: str | None = None,
+    reporting_id: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Keeps what became of a site that was sent in: it is `live` with two ids, or was `rejected` for a reason."""
+    ads: dict[str, object] = {"status": status}
+    if status == "live":
         before = store.get_site(tx, site.site_id).settings.ads or {}
-        ads |= {"topic": before.get("topic", "webdev"), "zoneId": body.zone_id}
-        ads["reportingId"] = body.reporting_id
-    elif body.status == "pending":
+        ads |= {"topic": before.get("topic", "webdev"), "zoneId": zone_id}
+        ads["reportingId"] = reporting_id
+    elif status == "pending":
         ads["submittable"] = True
-    elif body.reason is not UNSET:
-        ads["reason"] = body.reason
+    elif reason is not None:
+        ads["reason"] = reason
     _put(tx, site, ads)
 
 
@@ -48,9 +51,9 @@ def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
 
 
 def list_sites_with_ads(
-    tx: Transaction, context: Context, caller: SignedIn, query: AdsQuery
-) -> Listing[AdsOfSite]:
-    """Of the sites that the caller manages those that stand so, oldest first."""
+    tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
+) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
+    """Of the sites that the caller manages those that stand so, oldest first; and whose they are, by id."""
     managed = {}
     for organization_id in list_reached(tx, caller.actor):
         try:
@@ -58,20 +61,4 @@ def list_sites_with_ads(
         except (Forbidden, NotFound):
             continue
         managed[organization_id] = get_organization(tx, organization_id)
-    user = find_user(tx, caller.user_id)
-    email = user.email if user is not None else ""
-    found = store.list_sites_with_ads(tx, list(managed), query.status, query.limit, query.page)
-
-    def present(site: store.SiteRow) -> AdsOfSite:
-        ads = site.settings.ads or {}
-        return AdsOfSite(
-            id=site.id,
-            url=published_url(context.settings.sites_url, managed[site.organization_id], site),
-            email=email,
-            topic=ads.get("topic", "webdev"),
-            status=query.status,
-            zone_id=ads.get("zoneId", UNSET),
-            reason=ads.get("reason", UNSET),
-        )
-
-    return present_slice(found, present)
+    return store.list_sites_with_ads(tx, list(managed), status, limit, page), managed

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..kit.pagination import PageQuery
+from .store import SiteRow
 
 Topic = Literal["webdev", "crypto"]
 ReviewStatus = Literal["in-review", "live", "rejected"]
@@ -50,3 +51,16 @@ class AdsOfSite(Struct, rename="camel"):
     status: ReviewStatus
     zone_id: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
+
+
+def present_ads(site: SiteRow, url: str, email: str, status: ReviewStatus) -> AdsOfSite:
+    ads = site.settings.ads or {}
+    return AdsOfSite(
+        id=site.id,
+        url=url,
+        email=email,
+        topic=ads.get("topic", "webdev"),
+        status=status,
+        zone_id=ads.get("zoneId", UNSET),
+        reason=ads.get("reason", UNSET),
+    )

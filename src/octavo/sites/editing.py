@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
@@ -17,7 +17,6 @@ from .hostnames import hostname_columns, is_proved, proxy_columns
 from .places import require_apart, require_basename, spell_hostname, spell_proxy
 from .publishing import require_opening_if_published
 from .structure.changing import lock, set_defaults
-from .wire import UpdateSite
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 """How many people each visibility lets in; nobody knows who holds a key, and who a token."""
@@ -31,52 +30,51 @@ class Proved(NamedTuple):
     proxy: bool = False
 
 
-def find_proofs(context: Context, site: SiteAccess, body: UpdateSite) -> Proved:
-    """Asks the network about the addresses that a body gives. Raises BadRequest for what is no address."""
+def find_proofs(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> Proved:
+    """Asks the network about the hostname and the proxy that are given. Raises BadRequest for what is no address."""
     organization_id, hostname, proxy = site.organization_id, False, False
-    if isinstance(body.hostname, str):
-        name = spell_hostname(context.settings, body.hostname)
+    if given.get("hostname") is not None:
+        name = spell_hostname(context.settings, given["hostname"])
         hostname = is_proved(context, organization_id, name, leading_here=True)
-    if isinstance(body.proxy, str):
-        host, _ = spell_proxy(context.settings, body.proxy)
+    if given.get("proxy") is not None:
+        host, _ = spell_proxy(context.settings, given["proxy"])
         proxy = is_proved(context, organization_id, host, leading_here=False)
     return Proved(hostname, proxy)
 
 
 def update_site(
-    tx: Transaction, context: Context, site: SiteAccess, body: UpdateSite, proved: Proved
+    tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: Proved
 ) -> None:
-    """Sets what a body gives. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
+    """Sets what is given, by the names of ``UpdateSite``. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
     is not in the site, Forbidden where it would show spaces to more people that the caller may not publish."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
-    values: dict[str, Any] = {name: given for name in _PLAIN if (given := getattr(body, name)) is not UNSET}
-    if body.basename is not UNSET and body.basename.lower() != before.basename:
-        values["basename"] = body.basename.lower()
-        _rename(tx, site, before.basename, values["basename"])
+    values = {name: given[name] for name in _PLAIN if name in given}
+    basename = given.get("basename", before.basename).lower()
+    if basename != before.basename:
+        values["basename"] = basename
+        _rename(tx, site, before.basename, basename)
     settings = before.settings
-    widens = body.visibility not in (UNSET, before.visibility) and (
-        _AUDIENCES[body.visibility] >= _AUDIENCES[before.visibility]
-    )
-    if body.adaptive_content is not UNSET:
-        settings = replace(settings, adaptive=body.adaptive_content.enabled)
+    visibility = given.get("visibility", before.visibility)
+    widens = visibility != before.visibility and _AUDIENCES[visibility] >= _AUDIENCES[before.visibility]
+    if "adaptive_content" in given:
+        settings = replace(settings, adaptive=given["adaptive_content"].enabled)
         widens = widens or settings.adaptive != before.settings.adaptive
     # Visitors are sent there with the tokens that let them in.
-    elsewhere = any(given is not UNSET and given is not None for given in (body.hostname, body.proxy))
+    elsewhere = any(given.get(name) is not None for name in ("hostname", "proxy"))
     if widens or elsewhere:
         require_opening_if_published(tx, site)
-    if body.hostname is not UNSET:
-        values |= hostname_columns(tx, context.settings, before, body.hostname, proved.hostname)
+    if "hostname" in given:
+        values |= hostname_columns(tx, context.settings, before, given["hostname"], proved.hostname)
         settings = replace(settings, hostname_status=None)
-    if body.proxy is not UNSET:
-        values |= proxy_columns(tx, context.settings, before, body.proxy, proved.proxy)
+    if "proxy" in given:
+        values |= proxy_columns(tx, context.settings, before, given["proxy"], proved.proxy)
     require_apart(values.get("hostname", before.hostname), values.get("proxy_host", before.proxy_host))
     if settings != before.settings:
         values["settings"] = settings
     if values:
         store.update_site(tx, site.site_id, **values)
-    section = body.default_site_section if body.default_site_section is not UNSET else None
-    site_space = body.default_site_space if body.default_site_space is not UNSET else None
+    section, site_space = given.get("default_site_section"), given.get("default_site_space")
     if section is not None or site_space is not None:
         set_defaults(tx, site, section, site_space)
     _note(tx, site, before, values)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ..kit.texts import TWO_SIGNS
 
 SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
+SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
+Backend = Literal["custom", "integration"]
+"""Who signs visitors in: an address of the owner's, or an integration."""

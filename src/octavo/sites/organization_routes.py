@@ -18,7 +18,7 @@ from ..orgs import (
     present_organization,
     set_default_site,
 )
-from ..spaces import CreateSpace, create_space
+from ..spaces import create_space
 from .creating import create_site
 
 operation = Area("orgs").operation
@@ -41,7 +41,7 @@ def create(
     """A new organization, which the caller administers. With `withDefaultSite` it has an empty space and an
     unpublished site over it, which is its default content. With `openapiUrl` it has the API specification `api`."""
     with call.db.write() as tx:
-        made = create_organization_for(tx, caller.actor, caller.user_id, body)
+        made = create_organization_for(tx, caller.actor, caller.user_id, body.title, body.email_domains)
         if query.with_default_site:
             _add_default_site(tx, call, organization_access(tx, caller.actor, Can.ADMIN, made.id), made.title)
         if query.openapi_url is not None:
@@ -50,6 +50,6 @@ def create(
 
 
 def _add_default_site(tx: Transaction, call: Call, org: OrgAccess, title: str) -> None:
-    space = create_space(tx, org, CreateSpace(title="Documentation"))
+    space = create_space(tx, org, "Documentation")
     site_id = create_site(tx, organization_id=org.organization_id, title=title[:128], spaces=[space.id])
     set_default_site(tx, org.organization_id, site_id)

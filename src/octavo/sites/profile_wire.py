@@ -9,16 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import User
 from ..search import MAX_SEARCH
 from .customization.looks import Customization
+from .scripts import IntegrationScript
 from .structure.wire import SiteStructure
 from .wire import Site, SiteOrganizationTarget
-
-
-class IntegrationScript(Struct, rename="camel"):
-    """A script that an integration puts into a site's pages: its address. ``cookies``: whether it may set any."""
-
-    script: str
-    cookies: bool
-    content_security_policy: str | UnsetType = UNSET
 
 
 class Customizations(Struct, rename="camel"):
@@ -66,6 +59,27 @@ class SearchSite(Struct, rename="camel"):
             raise ValueError("siteSpaceId: the mode `current` needs it")
         if self.mode == "specific" and self.site_space_ids is UNSET:
             raise ValueError("siteSpaceIds: the mode `specific` needs it")
+
+
+def named_spaces(body: SearchSite) -> dict[str, str]:
+    """The site spaces that a body names, by where it does."""
+    found: dict[str, str] = {}
+    if body.scope is not UNSET:
+        found |= {f"scope.siteSpaceIds[{n}]": id for n, id in enumerate(body.scope.site_space_ids or [])}
+        if body.scope.current_site_space is not None:
+            found["scope.currentSiteSpace"] = body.scope.current_site_space
+    if body.site_space_ids is not UNSET:
+        found |= {f"siteSpaceIds[{n}]": id for n, id in enumerate(body.site_space_ids)}
+    if body.site_space_id is not UNSET:
+        found["siteSpaceId"] = body.site_space_id
+    return found
+
+
+def is_narrow(body: SearchSite) -> bool:
+    """Whether only the named site spaces are searched."""
+    if body.scope is not UNSET:
+        return body.scope.mode == "specific"
+    return body.mode != "all"
 
 
 # --- people -------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from ..gitsync import (
 )
 from ..kit.db import Transaction
 from ..kit.operation import Actor
-from ..spaces import LANGUAGES, CreateSpace, create_space
+from ..spaces import LANGUAGES, create_space
 from .store import get_site
 from .structure.arranging import (
     arrange_site,
@@ -210,7 +210,7 @@ def _arrange(
 
     def make(entry: DocsEntry) -> str:
         org = organization_access(tx, access.actor, Can.VIEW, access.organization_id)
-        space = create_space(tx, org, CreateSpace(title=entry.title, language=entry.language))  # type: ignore[arg-type]
+        space = create_space(tx, org, entry.title, language=entry.language)
         made.add(space.id)
         return space.id
 

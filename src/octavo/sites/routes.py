@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SignedIn, SiteAccess, VisitedSite, find_space_access, present_people
+from ..access import (
+    Can,
+    OrgAccess,
+    SignedIn,
+    SiteAccess,
+    VisitedSite,
+    find_space_access,
+    find_user,
+    present_people,
+)
 from ..core.hosts import spell_host
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..kit.texts import given
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
-from ..search import SearchListing, SearchSpace
+from ..search import SearchListing, SearchQuery, SearchSpace
 from . import (
-    addresses,
     ads,
     editing,
     hostnames,
@@ -22,13 +31,16 @@ from . import (
     searching,
     store,
 )
+from .addresses_presenting import present_address
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
-from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
+from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
 from .creating import create_site as create
 from .pictures_wire import CreatePicture, OrganizationPicture, present_picture
-from .profile import present_profile
-from .profile_wire import IntegrationScript, PublishedSite, SearchSite, UserSitePermission
+from .profile_presenting import present_profile
+from .profile_wire import PublishedSite, SearchSite, UserSitePermission, is_narrow, named_spaces
+from .published import published_url
 from .publishing import require_publishable
+from .scripts import IntegrationScript
 from .structure.wire import ShownQuery
 from .wire import (
     CreateSite,
@@ -121,9 +133,10 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants. A host
     name, and a path at which a proxy shows the site, count once they are proved to be the organization's; sent again,
     they are looked at again."""
-    proved = editing.find_proofs(call.context, site, body)
+    wanted = given(body)
+    proved = editing.find_proofs(call.context, site, wanted)
     with call.db.write() as tx:
-        editing.update_site(tx, call.context, site, body, proved)
+        editing.update_site(tx, call.context, site, wanted, proved)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -188,7 +201,8 @@ def search_site(
     Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
     have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
-        return searching.search_site(tx, call, site, body, query)
+        asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
+        return searching.search_site(tx, call, site, asked, named_spaces(body), narrow=is_narrow(body))
 
 
 @operation(
@@ -225,21 +239,30 @@ def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
 def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
     """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
     with call.db.write() as tx:
-        ads.submit_ads(tx, site, body or UpdateAds())
+        wanted = body or UpdateAds()
+        ads.submit_ads(tx, site, wanted.status, wanted.topic)
 
 
 @operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
 def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
     """Of the sites that the caller manages, those that were sent in for ads and what became of that."""
     with call.db.read() as tx:
-        return ads.list_sites_with_ads(tx, call.context, caller, query)
+        found, owners = ads.list_sites_with_ads(tx, caller, query.status, query.limit, query.page)
+        user = find_user(tx, caller.user_id)
+    email = user.email if user is not None else ""
+
+    def present(site: store.SiteRow) -> AdsOfSite:
+        url = published_url(call.settings.sites_url, owners[site.organization_id], site)
+        return present_ads(site, url, email, query.status)
+
+    return present_slice(found, present)
 
 
 @operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
 def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
     """Keeps what became of a site that was sent in for ads. Octavo shows no ads."""
     with call.db.write() as tx:
-        ads.review_ads(tx, site, body)
+        ads.review_ads(tx, site, **given(body))
 
 
 @operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
@@ -266,7 +289,7 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
 def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
     """What of the caller's content is at an address, of the application or of a published site."""
     with call.db.read() as tx:
-        return addresses.find_content(tx, call, caller, query.url)
+        return present_address(tx, call, caller, query.url)
 
 
 @operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed, scripts=True)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import UNSET, Struct, UnsetType
+
 from ..kit.context import Context
 from ..kit.db import Transaction
-from .profile_wire import IntegrationScript
+
+
+class IntegrationScript(Struct, rename="camel"):
+    """A script that an integration puts into a site's pages: its address. ``cookies``: whether it may set any."""
+
+    script: str
+    cookies: bool
+    content_security_policy: str | UnsetType = UNSET
+
 
 Provider = Callable[[Transaction, Context, str], list[IntegrationScript]]
 _providers: list[Provider] = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..access import Actor, Can, SiteAccess, audit, site_access
 from ..core.docs_config import DocsConfig, DocsEntry
+from ..core.problems import Problem
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..transfer import Source, on_variants
@@ -28,9 +29,9 @@ def arrange_variants(
     structure: list[DocsEntry],
     spaces: Mapping[str, str],
     parts: Mapping[str, Source],
-) -> str:
+) -> tuple[str, list[Problem]]:
     """Shows spaces as variants: of the site that shows the first of them already, beside it, or of a new one. Answers with
-    its id. Raises Forbidden, NotFound."""
+    its id, and what could not be done. Raises Forbidden, NotFound."""
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
     if site_id is None:
@@ -43,10 +44,11 @@ def arrange_variants(
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))
         _add(tx, site, structure, spaces, spaces[first.key])
+    problems: list[Problem] = []
     for entry in structure:
         if not entry.default:
-            lead_old_addresses(tx, context, site, spaces[entry.key], parts[entry.key].addresses)
-    return site_id
+            problems += lead_old_addresses(tx, context, site, spaces[entry.key], parts[entry.key].addresses)
+    return site_id, problems
 
 
 def _add(

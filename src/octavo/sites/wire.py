@@ -9,9 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
-from ..kit.texts import TWO_SIGNS
 from ..orgs import OrgRow
-from .kinds import SiteType, Visibility
+from .kinds import SiteTitle, SiteType, Visibility
 from .proving import record_of
 from .published import published_url
 from .store import MAX_PROXY, SiteRow
@@ -19,7 +18,6 @@ from .store import MAX_PROXY, SiteRow
 PROXIED = "/~proxied/"
 """What proxies of owners ask for begins with this, and then has the id of a site."""
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
-SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 
 # Every plan of Octavo includes everything.
 FEATURES = (

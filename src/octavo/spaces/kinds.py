@@ -1,4 +1,4 @@
-"""How spaces are edited."""
+"""How spaces are edited, and what they are called until somebody says."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..orgs import MergeRule
 
 EditMode = Literal["live", "locked"]
+UNTITLED = "Untitled"
+MAX_TITLE = 50
+"""Characters of a title of a space."""
 
 
 class SpaceMergeRules(Struct, omit_defaults=True):

@@ -25,6 +25,7 @@ from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..kit.texts import given
 from . import creating, duplicating, placing, store, transferring, trashing, updating
 from .hooks import find_shared
 from .wire import (
@@ -211,7 +212,7 @@ def _member(tx: Transaction, org: OrgAccess, user_id: str) -> Member:
 def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     """Changes the settings of a space: what is left out stays."""
     with call.db.write() as tx:
-        updating.update_space(tx, space, body)
+        updating.update_space(tx, space, given(body))
         return _show_space(call, tx, space.space_id, space.actor)
 
 
@@ -347,8 +348,9 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
     """A new collection, inside another one when ``parent`` names it."""
+    wanted = body or CreateCollection()
     with call.db.write() as tx:
-        made = creating.create_collection(tx, org, body or CreateCollection())
+        made = creating.create_collection(tx, org, wanted.title, parent=wanted.parent)
         return _show_collection(call, tx, made.id, org.actor)
 
 
@@ -358,7 +360,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
     """Changes title, description or what members may do by default: what is left out stays."""
     with call.db.write() as tx:
-        updating.update_collection(tx, collection, body)
+        updating.update_collection(tx, collection, given(body))
         return _show_collection(call, tx, collection.collection_id, collection.actor)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from ..access import (
     CollectionAccess,
-    Level,
     ObjectAccess,
     SpaceAccess,
     at_least,
@@ -23,57 +22,54 @@ from ..errors import Forbidden
 from ..kit.db import Transaction
 from ..orgs import require_merge_rules
 from . import store
+from .kinds import SpaceMergeRules
 from .store import CollectionRow, SpaceRow
-from .wire import UpdateCollection, UpdateSpace
 
 
-def update_space(tx: Transaction, space: SpaceAccess, given: UpdateSpace) -> None:
-    """Raises Forbidden for a default level above the caller's role, NotFound for merge rules that name others than
+def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) -> None:
+    """Sets what is given of title, emoji or icon, language, edit mode, default level and merge rules, by the names of the
+    columns. Raises Forbidden for a default level above the caller's role, NotFound for merge rules that name others than
     members."""
-    values = _given(given)
+    values = dict(given)
     # The one that is given takes the place of the other.
-    if isinstance(given.emoji, str):
+    if values.get("emoji") is not None:
         values["icon"] = None
-    elif isinstance(given.icon, str):
+    elif values.get("icon") is not None:
         values["emoji"] = None
-    if given.merge_rules is not UNSET:
-        if given.merge_rules.rules is not UNSET:
-            require_merge_rules(tx, space.organization_id, given.merge_rules.rules)
-        values["merge_rules"] = msgspec.json.encode(given.merge_rules).decode()
+    if "merge_rules" in values:
+        rules: SpaceMergeRules = values["merge_rules"]
+        if rules.rules is not UNSET:
+            require_merge_rules(tx, space.organization_id, rules.rules)
+        values["merge_rules"] = msgspec.json.encode(rules).decode()
     before = store.get_space(tx, space.space_id)
     if values:
         target = ObjectAccess.of(space)
-        with _guard_default_level(tx, target, given.default_level):
+        with _guard_default_level(tx, target, values):
             store.update_space(tx, space.space_id, **values)
         _audit(tx, target, before, values)
 
 
-def update_collection(tx: Transaction, collection: CollectionAccess, given: UpdateCollection) -> None:
-    """Raises Forbidden for a default level above the caller's role."""
-    values = _given(given)
+def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, Any]) -> None:
+    """Sets what is given of title, description and default level. Raises Forbidden for a default level above the caller's role."""
+    values = dict(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:
         target = ObjectAccess.of(collection)
-        with _guard_default_level(tx, target, given.default_level):
+        with _guard_default_level(tx, target, values):
             store.update_collection(tx, collection.collection_id, **values)
         _audit(tx, target, before, values)
 
 
-def _given(body: UpdateSpace | UpdateCollection) -> dict[str, Any]:
-    """The columns that a body changes; merge rules are stored in another form."""
-    given = msgspec.structs.asdict(body)
-    return {name: value for name, value in given.items() if value is not UNSET and name != "merge_rules"}
-
-
 @contextmanager
-def _guard_default_level(tx: Transaction, target: ObjectAccess, level: Level | UnsetType) -> Iterator[None]:
+def _guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
     """Around a change of what members may do by default. Raises Forbidden for more than the caller has there.
 
     Whoever closes what they came in by keeps their role by a grant.
     """
-    if level is UNSET:
+    if "default_level" not in values:
         yield
         return
+    level = values["default_level"]
     if level not in (None, "inherit") and not at_least(target.role, level):
         raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{target.role}`.")
     with guard_roles(tx, target):

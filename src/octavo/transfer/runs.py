@@ -245,13 +245,13 @@ def _place(
         # Their right counts in the moment of the revision: making it may have taken a while.
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         revision = state.revision_id if wrote else None
-        said = [*problems, *staged.failures(), *(variants.problems if variants is not None else ())]
+        said = [*problems, *staged.failures()]
+        if variants is not None:
+            said += [*variants.problems, *variants.arrange(tx, context, was_empty and run.change_id is None)]
         record(tx, run.id, brought, staged, space, revision, said, urls or {})
         is_over = True
         if was_empty and run.change_id is None and staged.language is not None:
             name_language(tx, run.space_id, staged.language)
-        if variants is not None:
-            variants.arrange(tx, context, was_empty and run.change_id is None)
         finish(tx)
 
     with context.db.read() as tx:

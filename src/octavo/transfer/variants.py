@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-import msgspec
 from msgspec import UNSET
 
 from ..access import Actor, Can, find_space_access, space_access
@@ -16,21 +15,22 @@ from ..core.docs_config import DocsEntry
 from ..core.problems import Problem
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..spaces import CreateSpace, create_space, get_space, take_back_space, update_space
+from ..spaces import LANGUAGES, MAX_TITLE, UNTITLED, create_space, get_space, take_back_space, update_space
 from . import store
 from .repeating import begin_source, import_source
 from .sources import Source
 from .store import ImportedVariant, ImportedVariants, RunRow
 
 Arrange = Callable[
-    [Transaction, Context, Actor, str, str, list[DocsEntry], Mapping[str, str], Mapping[str, Source]], str
+    [Transaction, Context, Actor, str, str, list[DocsEntry], Mapping[str, str], Mapping[str, Source]],
+    tuple[str, list[Problem]],
 ]
 _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
     """Registers ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts)``, which shows spaces as the
-    variants of a site and answers with its id. ``spaces`` and ``parts``: by the key of an entry. Raises Forbidden,
+    variants of a site and answers with its id and what could not be done. ``spaces`` and ``parts``: by the key of an entry. Raises Forbidden,
     NotFound."""
     _arrange.append(arrange)
     return arrange
@@ -43,20 +43,22 @@ class Variants:
         self._source, self._actor, self._run, self._spaces = source, actor, run, spaces
         self.problems: list[Problem] = []
 
-    def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> None:
-        """Makes them the variants of a site, in the transaction that ends the run. ``was_empty``: the target held nothing
-        before, so it is called like its variant."""
+    def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
+        """Makes them the variants of a site, in the transaction that ends the run; what could not be done. ``was_empty``:
+        the target held nothing before, so it is called like its variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self._spaces[entry.key] == run.space_id)
         title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title
         if was_empty:
             update_space(tx, run.space_id, title=first.title or "Documentation")
-        site = None
+        site: str | None = None
+        problems: list[Problem] = []
         for arrange in _arrange:
-            site = arrange(
+            site, said = arrange(
                 tx, context, self._actor, run.organization_id, title[:128], structure, self._spaces,
                 self._source.parts,
             )  # fmt: skip
+            problems += said
         brought = [
             ImportedVariant(
                 one.key,
@@ -69,6 +71,7 @@ class Variants:
             for one in structure
         ]
         store.set_variants(tx, run.id, ImportedVariants(brought, site or UNSET))
+        return problems
 
 
 @contextmanager
@@ -119,10 +122,8 @@ def _space_for(
             require_live(there)
             return known.space_id, known.status != "completed"
         collection = get_space(tx, run.space_id).collection_id
-        given = msgspec.convert(
-            {"title": entry.title, **({"parent": collection} if collection else {}), **({"language": entry.language} if entry.language else {})},
-            CreateSpace,
-        )  # fmt: skip
-        space_id = create_space(tx, target.organization, given).id
+        language = entry.language if entry.language in LANGUAGES else None
+        title = entry.title.strip()[:MAX_TITLE] or UNTITLED
+        space_id = create_space(tx, target.organization, title, parent=collection, language=language).id
         begin_source(tx, space_id, identity, entry.title)
         return space_id, True

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
 from ..access import OrgAccess
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from . import store
 from .store import EntryRow
-from .wire import DeleteEntry, InsertEntry, UpdateEntry, UpdateGlossary
 
 MAX_ENTRIES = 5000
 """Of one organization: all are read for every run."""
+
+
+class EntryChange(NamedTuple):
+    """Without ``id`` a new entry, without ``translations`` one that goes."""
+
+    id: str | None
+    translations: Mapping[Any, str] | None
 
 
 def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
@@ -20,16 +29,16 @@ def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
     return found
 
 
-def update(tx: Transaction, org: OrgAccess, given: UpdateGlossary) -> None:
+def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
     """All of it or nothing. Raises NotFound for an entry that is not there, BadRequest for too many."""
-    for number, operation in enumerate(given.operations):
-        match operation:
-            case InsertEntry(translations):
-                store.insert_entry(tx, org.organization_id, translations)
-            case UpdateEntry(id, translations):
-                store.update_entry(tx, _required(tx, org, number, id), translations)
-            case DeleteEntry(id):
-                store.delete_entry(tx, _required(tx, org, number, id))
+    for number, (id, translations) in enumerate(changes):
+        if translations is None:
+            assert id is not None
+            store.delete_entry(tx, _required(tx, org, number, id))
+        elif id is None:
+            store.insert_entry(tx, org.organization_id, translations)
+        else:
+            store.update_entry(tx, _required(tx, org, number, id), translations)
     if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
         raise BadRequest(f"operations: a glossary has at most {MAX_ENTRIES} entries.")
 

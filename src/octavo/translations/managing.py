@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from msgspec import UNSET
+from typing import Any, NamedTuple
 
 from ..access import Can, OrgAccess, SpaceAccess, audit, space_access
 from ..content import main_state
@@ -16,10 +15,19 @@ from ..models import read_instructions
 from ..spaces import duplicate_space, get_space, prepare_copy, update_space
 from . import store
 from .store import TranslationRow
-from .wire import CreateTranslation
 
 JOB = "translateSpace"
 _MAX_TITLE = 50
+
+
+class Wanted(NamedTuple):
+    """A translation that is to be made. ``source``: the space; ``instructions``: nodes of a document."""
+
+    source: str
+    source_language: str
+    language: str
+    instructions: Any
+    formality: str
 
 
 def get_translation(
@@ -38,41 +46,40 @@ def get_translation(
 
 
 @contextmanager
-def prepare(db: Database, org: OrgAccess, given: CreateTranslation) -> Iterator[str | None]:
+def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
     """What one call of ``create`` in the block needs, as ``prepare_copy`` makes it. Raises as ``create``."""
     with db.read() as tx:
-        source = _require_source(tx, org, given)
+        source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
         yield prepared
 
 
-def _require_source(tx: Transaction, org: OrgAccess, given: CreateTranslation) -> SpaceAccess:
+def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAccess:
     """Raises NotFound and Forbidden for the source, BadRequest where it has no such translation to come."""
-    source = space_access(tx, org.actor, Can.ADMIN, given.source.space)
+    source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
     if source.organization_id != org.organization_id:
-        raise NotFound(f"source.space: there is no space {given.source.space!r} in this organization.")
-    if given.language == given.source.language:
+        raise NotFound(f"source.space: there is no space {wanted.source!r} in this organization.")
+    if wanted.language == wanted.source_language:
         raise BadRequest("language: expected another language than that of the source.")
-    if store.is_translated(tx, source.space_id, given.language):
-        raise BadRequest(f"language: this space has a translation into {given.language!r} already.")
+    if store.is_translated(tx, source.space_id, wanted.language):
+        raise BadRequest(f"language: this space has a translation into {wanted.language!r} already.")
     return source
 
 
-def create(tx: Transaction, org: OrgAccess, given: CreateTranslation, prepared: str | None) -> TranslationRow:
+def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
     """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
     Raises NotFound and Forbidden for the source, BadRequest."""
-    source = _require_source(tx, org, given)
-    store.delete_trashed(tx, source.space_id, given.language)
-    wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
-    instructions = read_instructions(wanted)
+    source = _require_source(tx, org, wanted)
+    store.delete_trashed(tx, source.space_id, wanted.language)
+    instructions = read_instructions(wanted.instructions)
     title = get_space(tx, source.space_id).title
     made = duplicate_space(tx, source, prepared)
-    suffix = f" ({given.language})"
+    suffix = f" ({wanted.language})"
     update_space(
         tx,
         made.id,
         title=title[: _MAX_TITLE - len(suffix)] + suffix,
-        language=given.language,
+        language=wanted.language,
         edit_mode="live",
     )
     found = store.insert_translation(
@@ -80,10 +87,10 @@ def create(tx: Transaction, org: OrgAccess, given: CreateTranslation, prepared: 
         organization_id=org.organization_id,
         source_id=source.space_id,
         space_id=made.id,
-        source_language=given.source.language,
-        language=given.language,
+        source_language=wanted.source_language,
+        language=wanted.language,
         instructions=instructions,
-        formality=given.formality,
+        formality=wanted.formality,
         revision=main_state(tx, made.id).revision_id,
         run_by=org.user_id,
     )

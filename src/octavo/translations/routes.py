@@ -44,8 +44,11 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
     """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
-    with managing.prepare(call.db, org, body) as prepared, call.db.write() as tx:
-        made = managing.create(tx, org, body, prepared)
+    instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
+    source = body.source
+    wanted = managing.Wanted(source.space, source.language, body.language, instructions, body.formality)
+    with managing.prepare(call.db, org, wanted) as prepared, call.db.write() as tx:
+        made = managing.create(tx, org, wanted, prepared)
         return _present(call, *managing.get_translation(tx, org, made.id))
 
 
@@ -144,7 +147,7 @@ def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.G
 def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> None:
     """Inserts, updates and deletes entries: all of it or nothing."""
     with call.db.write() as tx:
-        glossary.update(tx, org, body)
+        glossary.update(tx, org, [wire.change_of(operation) for operation in body.operations])
 
 
 @operation(

@@ -11,6 +11,7 @@ from ..core.document import DocumentNodes, DocumentObject
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..spaces import Language
+from .glossary import EntryChange
 from .kinds import Formality, TranslationStatus
 from .store import EntryRow, TranslationRow
 
@@ -159,6 +160,16 @@ class DeleteEntry(Struct, tag="delete"):
 
 class UpdateGlossary(Struct):
     operations: Annotated[list[InsertEntry | UpdateEntry | DeleteEntry], Meta(max_length=1000)]
+
+
+def change_of(operation: InsertEntry | UpdateEntry | DeleteEntry) -> EntryChange:
+    match operation:
+        case InsertEntry(translations):
+            return EntryChange(None, translations)
+        case UpdateEntry(id, translations):
+            return EntryChange(id, translations)
+        case DeleteEntry(id):
+            return EntryChange(id, None)
 
 
 class GlossaryEntry(Struct, rename="camel", kw_only=True):

@@ -31,8 +31,8 @@ from ..kit.jobs import job, schedule
 from ..kit.shares import SharedThreads
 from ..spaces import release, retain
 from . import store
+from .kinds import Kind
 from .store import UploadRow
-from .wire import Kind, NewUpload, SignedUpload
 
 PURPOSE = "upload"
 PATH = "/uploads"
@@ -72,19 +72,21 @@ class _Ticket(Struct, frozen=True, array_like=True):
     by: Grantor
 
 
-def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUpload:
-    """Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
-    largest = LARGEST[wanted.kind]
-    if wanted.file.size > largest:
+def open_upload(
+    context: Context, org: OrgAccess, kind: Kind, name: str, content_type: str, size: int
+) -> tuple[str, str]:
+    """The URL that takes a file of ``size`` bytes, and the key that names it then. Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
+    largest = LARGEST[kind]
+    if size > largest:
         raise BadRequest(f"file.size: expected at most {largest} bytes.")
     upload = UploadRow(
         id=ids.new_id(),
         organization_id=org.organization_id,
         user_id=org.user_id,
-        kind=wanted.kind,
-        name=wanted.file.name,
-        content_type=wanted.file.type,
-        size=wanted.file.size,
+        kind=kind,
+        name=name,
+        content_type=content_type,
+        size=size,
         hash=None,
         expires_at=now() + KEPT_FOR,
     )
@@ -93,7 +95,7 @@ def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUp
         store.insert_upload(tx, upload)
     ticket = msgspec.json.encode(_Ticket(upload.id, grantor_of(org.actor))).decode()
     token = context.signer.sign(PURPOSE, ticket, now() + GOOD_FOR)
-    return SignedUpload(url=f"{context.settings.url.rstrip('/')}{PATH}/{token}", key=upload.id)
+    return f"{context.settings.url.rstrip('/')}{PATH}/{token}", upload.id
 
 
 def _require_share(tx: Transaction, upload: UploadRow, share: Share) -> None:

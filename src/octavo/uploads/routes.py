@@ -22,4 +22,6 @@ operation = Area("imports").operation
 def generate_upload_url(call: Call, org: OrgAccess, body: NewUpload) -> SignedUpload:
     """A URL to ``PUT`` the bytes of one file to, good for an hour. The key names the file afterwards, for a day and
     for whoever asked for the URL alone."""
-    return receiving.open_upload(call.context, org, body)
+    file = body.file
+    url, key = receiving.open_upload(call.context, org, body.kind, file.name, file.type, file.size)
+    return SignedUpload(url=url, key=key)

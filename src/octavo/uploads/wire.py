@@ -6,9 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Kind = Literal["import_file", "customization_font", "page_file", "customization_picture"]
-"""``page_file`` is Octavo's own: a file for the pages of a space, which a change of its content then names; so is
-``customization_picture``: a logo or an icon of sites."""
+from .kinds import Kind
 
 
 class FileMetadata(Struct):

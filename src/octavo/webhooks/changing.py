@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from ..access import OrgAccess, audit
 from ..errors import BadRequest, Conflict, NotFound
@@ -16,7 +16,6 @@ from ..kit.fetch import Fetcher, FetchError
 from . import store
 from .signing import new_secret
 from .store import OLD_SECRET, SECRET, WebhookRow
-from .wire import CreateWebhook, UpdateWebhook
 
 MOST = 50
 """Webhooks of an organization."""
@@ -38,8 +37,17 @@ def check_url(context: Context, url: str) -> None:
         raise BadRequest(f"url: {error.message}") from None
 
 
-def create(tx: Transaction, context: Context, org: OrgAccess, given: CreateWebhook) -> tuple[WebhookRow, str]:
-    """A webhook and its secret. Raises Conflict when the organization has as many as it may have."""
+def create(
+    tx: Transaction,
+    context: Context,
+    org: OrgAccess,
+    url: str,
+    events: Sequence[str],
+    *,
+    description: str = "",
+    active: bool = True,
+) -> tuple[WebhookRow, str]:
+    """A webhook that is told of these types of events, and its secret. Raises Conflict when the organization has as many as it may have."""
     if store.count_webhooks(tx, org.organization_id) >= MOST:
         raise Conflict(f"An organization has {MOST} webhooks at most.")
     secret = new_secret()
@@ -47,10 +55,10 @@ def create(tx: Transaction, context: Context, org: OrgAccess, given: CreateWebho
         tx,
         context.sealer,
         org.organization_id,
-        url=given.url,
-        description=given.description,
-        events=_distinct(given.events),
-        active=given.active,
+        url=url,
+        description=description,
+        events=_distinct(events),
+        active=active,
         secret=secret,
     )
     made = get_webhook(tx, org, webhook_id)
@@ -58,17 +66,14 @@ def create(tx: Transaction, context: Context, org: OrgAccess, given: CreateWebho
     return made, secret
 
 
-def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: UpdateWebhook) -> WebhookRow:
+def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
+    """Sets what is given of url, description, events and active. Raises NotFound."""
     before = get_webhook(tx, org, webhook_id, lock=True)
-    values: dict[str, Any] = {}
-    if given.url is not UNSET:
-        values["url"] = given.url
-    if given.description is not UNSET:
-        values["description"] = given.description
-    if given.events is not UNSET:
-        values["events"] = msgspec.json.encode(_distinct(given.events)).decode()
-    if given.active is not UNSET:
-        values["active"] = int(given.active)
+    values = dict(given)
+    if "events" in values:
+        values["events"] = msgspec.json.encode(_distinct(values["events"])).decode()
+    if "active" in values:
+        values["active"] = int(values["active"])
     if values:
         store.set_fields(tx, webhook_id, **values)
     after = get_webhook(tx, org, webhook_id)
@@ -109,7 +114,7 @@ def rotate(
     return get_webhook(tx, org, webhook_id), secret
 
 
-def _distinct(events: list[Any]) -> list[str]:
+def _distinct(events: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(events))
 
 

@@ -10,6 +10,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..kit.texts import given
 from . import changing, sending, store, wire
 
 operation = Area("webhooks").operation
@@ -51,7 +52,15 @@ def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire
     answer alone. 409 when there are fifty."""
     changing.check_url(call.context, body.url)
     with call.db.write() as tx:
-        row, secret = changing.create(tx, call.context, org, body)
+        row, secret = changing.create(
+            tx,
+            call.context,
+            org,
+            body.url,
+            body.events,
+            description=body.description,
+            active=body.active,
+        )
     call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/webhooks/{row.id}")
     return wire.present_with_secret(row, secret)
 
@@ -86,7 +95,7 @@ def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.Updat
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:
-        return wire.present_webhook(changing.update(tx, org, webhook_id, body))
+        return wire.present_webhook(changing.update(tx, org, webhook_id, given(body)))
 
 
 @operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN, returns=Deletion, extension=True)

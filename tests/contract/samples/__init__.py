@@ -82,22 +82,22 @@ TOLD_ELSEWHERE = {
     "signInWithCode": Elsewhere(
         401,
         "takes a challenge that was signed a moment before",
-        "access/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
+        "identity/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
     ),
     "registerPasskey": Elsewhere(
         400,
         "takes what an authenticator made of a challenge",
-        "access/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
     ),
     "updatePasskey": Elsewhere(
         404,
         "is about a passkey that an authenticator made",
-        "access/test_passkeys.py::test_a_passkey_is_named_and_removed",
+        "identity/test_passkeys.py::test_a_passkey_is_named_and_removed",
     ),
     "signInWithPasskey": Elsewhere(
         401,
         "takes what an authenticator made of a challenge",
-        "access/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
     ),
     "deleteOwnAccount": Elsewhere(
         409,
@@ -105,7 +105,7 @@ TOLD_ELSEWHERE = {
         "admin/test_leaving.py::test_what_somebody_wrote_stays_and_names_nobody",
     ),
     "requestSignInLink": Elsewhere(
-        503, "needs a mail server", "access/test_sign_in.py::test_a_mailed_link_signs_in_once"
+        503, "needs a mail server", "identity/test_sign_in.py::test_a_mailed_link_signs_in_once"
     ),
     **dict.fromkeys(
         ("getOwnNotification", "updateOwnNotification"),
@@ -132,12 +132,12 @@ TOLD_ELSEWHERE = {
         ),
     ),
     "startOpenIdSignIn": Elsewhere(
-        503, "needs an OpenID Connect provider", "access/test_oidc.py::test_somebody_new_signs_in"
+        503, "needs an OpenID Connect provider", "identity/test_oidc.py::test_somebody_new_signs_in"
     ),
     "finishOpenIdSignIn": Elsewhere(
         401,
         "takes what an OpenID Connect provider and the same browser's cookie say",
-        "access/test_oidc.py::test_somebody_new_signs_in",
+        "identity/test_oidc.py::test_somebody_new_signs_in",
     ),
     "receiveGitHook": Elsewhere(
         400,
@@ -155,27 +155,27 @@ TOLD_ELSEWHERE = {
     "receiveSamlResponse": Elsewhere(
         400,
         "takes a form with an identity provider's signature",
-        "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+        "identity/test_saml.py::test_a_company_signs_in_through_its_provider",
     ),
     "finishSamlSignIn": Elsewhere(
         401,
         "takes what an identity provider and the same browser's cookie say",
-        "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+        "identity/test_saml.py::test_a_company_signs_in_through_its_provider",
     ),
     "readSamlAnswer": Elsewhere(
         401,
         "takes what an identity provider and the same browser's cookie say",
-        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
     ),
     "confirmSamlSignIn": Elsewhere(
         403,
         "takes what an identity provider and our own page say",
-        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
     ),
     "connectSamlAccount": Elsewhere(
         403,
         "takes what an identity provider and our own page say",
-        "access/test_saml.py::test_the_owner_of_an_account_connects_it_once",
+        "identity/test_saml.py::test_the_owner_of_an_account_connects_it_once",
     ),
 }
 """Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is refused alike."""

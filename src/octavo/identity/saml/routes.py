@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
-import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import Meta, Struct
 
 from ...access import (
     Can,
@@ -24,6 +23,7 @@ from ...errors import BadRequest, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
 from ...kit.pagination import Listing, PageQuery, present_slice
+from ...kit.texts import given
 from ..routes import browser_of, session_cookie
 from . import signing_in, store, wire
 from .certificates import parse_certificates
@@ -40,7 +40,7 @@ def _checked(
     tx: Transaction, org: OrgAccess, body: wire.CreateProvider | wire.UpdateProvider
 ) -> dict[str, Any]:
     """The columns that a body sets. Raises BadRequest, and NotFound for another organization's team."""
-    values = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not UNSET}
+    values = given(body)
     if "label" in values:
         values["label"] = values["label"].strip()
     if "entity_id" in values:

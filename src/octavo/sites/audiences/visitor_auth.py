@@ -21,8 +21,8 @@ from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.signing import Signer
 from .. import store
+from ..kinds import Backend
 from ..store import SiteRow, VisitorAuth
-from .wire import Backend
 
 MAX_TOKEN = 16 * 1024
 """Characters of a token, which travels in addresses and cookies."""

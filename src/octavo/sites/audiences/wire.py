@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from ...kit.clock import iso
 from ...kit.operation import Recipient
 from ...kit.pagination import DEFAULT_LIMIT, Listing
+from ..kinds import Backend
 from .schema import Condition, VisitorSchema
 from .share_links import ShareLinkRow, share_key
 
@@ -38,9 +39,6 @@ class UpdateLink(Struct):
     def __post_init__(self) -> None:
         if self.active is UNSET and self.name is UNSET:
             raise ValueError("active: expected `active` or `name`")
-
-
-Backend = Literal["custom", "integration"]
 
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from ...core.emoji import require_emoji
 from ...core.expressions import ExpressionError, parse
 from ...kit.texts import TWO_SIGNS
-from ..wire import SiteTitle
+from ..kinds import SiteTitle
 
 Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
 Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x22'<>()\\]+\Z")]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from ...access import Can, SiteAccess
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
+from ...kit.texts import given
 from . import editing, store
 from .wire import CreateMcpServer, McpServer, UpdateMcpServer, present_server
 
@@ -51,11 +50,9 @@ def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServ
 @operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN, returns=McpServer)
 def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: UpdateMcpServer) -> McpServer:
     """Changes an MCP server; headers are replaced as a whole."""
-    given = {"name": body.name, "url": body.url, "headers": body.headers}
-    values = {name: value for name, value in given.items() if value is not UNSET}
     with call.db.write() as tx:
         return present_server(
-            call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, values)
+            call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, given(body))
         )
 
 

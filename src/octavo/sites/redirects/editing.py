@@ -17,9 +17,9 @@ from ..store import get_site
 from ..structure.changing import get_section, get_site_space, lock
 from ..structure.store import Structure, load_structure
 from . import store
+from .kinds import Destination, ToPage, ToSection, ToSiteSpace, ToUrl, columns_of
 from .leading import is_elsewhere
 from .store import RedirectRow
-from .wire import Destination, ToPage, ToSection, ToSiteSpace, ToUrl, columns_of
 
 
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:

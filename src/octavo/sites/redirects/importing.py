@@ -14,11 +14,12 @@ from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import unquote
 
-import msgspec
+from msgspec import Struct, field
 
 from ...access import Can, SiteAccess, find_space_access
 from ...content import list_pages, main_state
 from ...core.addresses import escape_address
+from ...core.problems import Problem
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.context import Context
 from ...kit.db import Transaction
@@ -29,21 +30,29 @@ from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
 from . import editing, store
-from .wire import (
-    SOURCE_PATTERN,
-    CreateRedirect,
-    Destination,
-    Imported,
-    ToPage,
-    ToSiteSpace,
-    ToUrl,
-    WrongRow,
-    destination_of,
-)
+from .kinds import MAX_SOURCE, SOURCE_PATTERN, Destination, ToPage, ToSiteSpace, ToUrl
 
 MAX_ROWS = 500
 _INTENTS = ("", "live", "publish", "blank")
 _SOURCE = re.compile(SOURCE_PATTERN)
+
+
+class WrongRow(Struct):
+    """A row of a table that could not be done; ``row`` is its line."""
+
+    row: int
+    source: str
+    message: str
+
+
+class Imported(Struct):
+    """How many redirects a table made, changed, removed and found as they are; and what was wrong."""
+
+    created: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    errors: list[WrongRow] = field(default_factory=list)
 
 
 class _Row(NamedTuple):
@@ -78,6 +87,10 @@ def _rows(table: str) -> Iterator[_Row]:
             yield _Row(reader.line_num, source, destination, intent.lower())
 
 
+def _is_source(path: str) -> bool:
+    return len(path) <= MAX_SOURCE and _SOURCE.fullmatch(path) is not None
+
+
 def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: str) -> Imported:
     """Does what the rows say; what became of them. Raises BadRequest for what is no such table."""
     rows = read_rows(table)
@@ -89,7 +102,7 @@ def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: st
     seen: set[str] = set()
     for row in rows:
         try:
-            if not _SOURCE.fullmatch(row.source):
+            if not _is_source(row.source):
                 raise BadRequest("source: expected a path of the site, such as /old or /old/*")
             if row.intent not in _INTENTS:
                 raise BadRequest("intent: expected `live`, `publish` or nothing; drafts are not kept")
@@ -122,7 +135,7 @@ def _set(
     if found is None:
         editing.create_redirect(tx, to.context, site, row.source, destination)
         done.created += 1
-    elif destination_of(found) != destination:
+    elif store.destination_of(found) != destination:
         editing.update_redirect(tx, to.context, site, found.id, row.source, destination)
         done.updated += 1
     else:
@@ -153,21 +166,29 @@ def _destination(
 
 
 MAX_LED = 2_000
-"""Old addresses of a space that are led at a time."""
+"""Old addresses of a space that are led at a time: they are made in one transaction, which others wait for."""
 
 
 def lead_old_addresses(
     tx: Transaction, context: Context, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
-) -> None:
-    """Has the addresses that pages of a space had elsewhere lead to where they are in the site. ``addresses``: by what was
-    below the host, the file that the page is made of. What is led from there already stays."""
+) -> list[Problem]:
+    """Has the addresses that pages of a space had elsewhere lead to where they are in the site; what could not be led.
+    ``addresses``: by what was below the host, the file that the page is made of. What is led from there already stays."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
     )
     pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path}
-    for address, path in list(addresses.items())[:MAX_LED]:
-        if address and path in pages:
-            destination = {"kind": "site-page", "siteSpaceId": shown, "pageId": pages[path]}
-            with suppress(msgspec.ValidationError, Conflict):
-                body = msgspec.convert({"source": f"/{address}", "destination": destination}, CreateRedirect)
-                editing.create_redirect(tx, context, site, body.source, body.destination)
+    there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
+    wanted = [(source, page) for source, page in there.items() if _is_source(source)]
+    full = None
+    for number, (source, page) in enumerate(wanted[:MAX_LED]):
+        if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
+            full = number
+            break
+        with suppress(Conflict):
+            editing.create_redirect(tx, context, site, source, ToPage(shown, page))
+    left = len(wanted[MAX_LED if full is None else full :])
+    if not left:
+        return []
+    most = f"{MAX_LED:,} are led at a time, and a site has {store.MAX_REDIRECTS:,} redirects"
+    return [Problem("", 0, "redirect_left_out", f"{left:,} old addresses are not led: at most {most}")]

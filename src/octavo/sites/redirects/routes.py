@@ -48,11 +48,11 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     "POST",
     f"{_REDIRECTS}/import",
     needs=Can.ADMIN,
-    returns=wire.Imported,
+    returns=importing.Imported,
     body_limit=2 * 1024 * 1024,
     extension=True,
 )
-def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> wire.Imported:
+def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
     """Sets up to 500 redirects from a table in CSV with the columns `source`, `destination` and `intent`. An empty
     destination removes a redirect. Wrong rows are reported, the others are done."""
     with call.db.write() as tx:

@@ -11,6 +11,7 @@ from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, slice_rows
+from .kinds import Destination, ToPage, ToSection, ToSiteSpace, ToUrl
 
 MAX_REDIRECTS = 10_000
 _BELOW = "/*"
@@ -113,3 +114,12 @@ def update_redirect(tx: Transaction, redirect_id: str, values: dict[str, Any]) -
 
 def delete_redirect(tx: Transaction, redirect_id: str) -> None:
     tx.run("DELETE FROM site_redirects WHERE id = :id", id=redirect_id)
+
+
+def destination_of(row: RedirectRow) -> Destination:
+    if row.section_id is not None:
+        return ToSection(row.section_id)
+    if row.url is not None:
+        return ToUrl(row.url)
+    assert row.site_space_id is not None, "every row leads somewhere"
+    return ToSiteSpace(row.site_space_id) if row.page_id is None else ToPage(row.site_space_id, row.page_id)

@@ -70,6 +70,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("change", WRONG.values(), ids=list(WRONG))
 def test_what_does_not_fit_signs_nobody_in(world: World, change: dict) -> None:
     key = made(world)
@@ -177,6 +178,7 @@ BAD = {
 }
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("change", BAD.values(), ids=list(BAD))
 def test_what_is_no_passkey_is_refused(world: World, change: dict[str, str]) -> None:
     start = post(world, "/user/passkeys/start", who="editor").json()

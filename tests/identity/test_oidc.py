@@ -58,6 +58,7 @@ def approve(url, sub):
     return httpx.post(url, data={"sub": sub}).headers["location"]
 
 
+@pytest.mark.sqlite_first
 def test_somebody_new_signs_in(oidc):
     world = oidc
     url = begin(world, next="/o/1")
@@ -80,6 +81,7 @@ def test_somebody_new_signs_in(oidc):
     assert world.call(NOBODY, "GET", approve(begin(world), "ada")).status_code == 403
 
 
+@pytest.mark.sqlite_first
 def test_a_verified_address_is_its_person_and_another_is_not(oidc):
     world = oidc
     assert world.call(NOBODY, "GET", approve(begin(world), "rita")).status_code == 303
@@ -100,6 +102,7 @@ def test_another_browser_cannot_finish_it(oidc):
     assert world.call(NOBODY, "GET", "/oidc/callback?state=unknown&code=x").status_code == 401
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\nb"])
 def test_nobody_is_sent_elsewhere(oidc, wanted):
     back = approve(begin(oidc, next=wanted), "ada")

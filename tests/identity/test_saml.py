@@ -276,6 +276,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
     assert arrive(world, made, form["SAMLResponse"]).status_code == 403
 
 
+@pytest.mark.sqlite_first
 def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, running):
     """The whole way, by the operations that the company's administrator has."""
     org = world.home.path("/orgs/{organizationId}")
@@ -375,6 +376,7 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
 
 
+@pytest.mark.sqlite_first
 def test_another_browser_cannot_finish_it(world, running):
     made = trusting(world, running)
     _, form = running.log_in(begin(world, made))
@@ -407,6 +409,7 @@ def test_an_answer_waits_for_a_short_time(world, monkeypatch):
     assert use(world, "/sign-in/saml/answer", secret).status_code == 401
 
 
+@pytest.mark.sqlite_first
 def test_a_response_is_good_for_its_own_provider_alone(world, running):
     one, two = trusting(world, running), trusting(world, running, world.away)
     _, form = running.log_in(begin(world, one))
@@ -573,6 +576,7 @@ def test_a_deleted_provider_ends_its_sessions_and_another_entity_forgets_who_was
     assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "relay",
     [

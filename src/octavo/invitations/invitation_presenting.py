@@ -1,20 +1,23 @@
-"""What an invitation says to whoever has its secret."""
+"""What an invitation says to whoever has its secret, and invite links to those who manage them."""
 
 from __future__ import annotations
 
+from typing import cast
+
 from msgspec import UNSET, UnsetType
 
-from ..access import find_user
+from ..access import Can, OrgAccess, Role, at_least, collection_access, find_user, space_access
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.operation import Recipient
 from ..orgs import get_organization
-from ..spaces import get_collection, get_space
+from ..spaces import get_collection, get_space, present_collection, present_space
 from . import invite_links, inviting
 from .store import LinkRow, find_organization_of_link
-from .wire import InvitingOrganization, ShownInvitation
+from .wire import InviteLink, InvitingOrganization, ShownInvitation
 
 
-def read(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
+def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
     """Raises NotFound alike for what is not there, used, expired or void."""
     organization_id = find_organization_of_link(tx, secret)
     link = (
@@ -44,3 +47,16 @@ def _content(tx: Transaction, link: LinkRow) -> str | UnsetType:
         return UNSET
     find = get_space if link.target_type == "space" else get_collection
     return find(tx, link.target_id).title or UNSET
+
+
+def present_link(to: Recipient, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
+    id, role = link.secret, cast(Role | None, link.role)
+    if link.target_type == "organization":
+        return InviteLink(id=id, redundant=at_least(org.role, role), role=role)
+    if link.target_type == "space":
+        mine = space_access(tx, org.actor, Can.VIEW, link.target_id).role
+        shown = present_space(to, get_space(tx, link.target_id), mine)
+        return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
+    mine = collection_access(tx, org.actor, Can.VIEW, link.target_id).role
+    collection = present_collection(to, get_collection(tx, link.target_id), mine)
+    return InviteLink(id=id, redundant=at_least(mine, role), level=role, collection=collection)

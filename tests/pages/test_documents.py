@@ -41,6 +41,7 @@ def page(world):
     return space, made
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("by", ["page/{id}", "path/values"])
 def test_a_page_carries_its_document_unless_asked_for_markdown(world, page, by):
     """Six independent clients read ``document.nodes`` of a page without asking for a format."""
@@ -68,6 +69,7 @@ def read(world, page, evaluated, format):
     return world.get("reader", f"{space.path}/content/page/{page_id}", params=query)[format]
 
 
+@pytest.mark.sqlite_first
 def test_evaluated_documents(world, page):
     assert "Cold." in str(read(world, page, "false", "document"))
     whole = str(read(world, page, "true", "document"))
@@ -83,6 +85,7 @@ def test_evaluated_documents(world, page):
     assert sure.count("'type': 'expression'") == 1
 
 
+@pytest.mark.sqlite_first
 def test_evaluated_markdown(world, page):
     assert read(world, page, "false", "markdown") == TEXT
     text = read(world, page, "true", "markdown")
@@ -146,6 +149,7 @@ def with_settings(world, **settings):
     return replace(world.context, settings=Settings(**settings))
 
 
+@pytest.mark.sqlite_first
 def test_what_others_said_is_kept_for_each_application(sqlite_world, server, database):
     """What one may ask in its network is nothing that another may show."""
     url = f"http://{server}/talk"

@@ -23,7 +23,7 @@ from .addresses_wire import CollectionAt, SpaceAt
 from .structure.store import load_structure
 
 
-def find_content(tx: Transaction, to: Recipient, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
+def present_address(tx: Transaction, to: Recipient, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
     """The collection or space at an address, with change request and page where it names them. Raises NotFound for
     an address that leads nowhere, and for what the caller does not see."""
     missing = NotFound("url: there is nothing that you see at this address.")

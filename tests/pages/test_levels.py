@@ -56,6 +56,7 @@ def test_parts_are_what_the_whole_tree_says(tree):
     assert not next(page for page in found if page["title"] == "B")["hasPages"]
 
 
+@pytest.mark.sqlite_first
 def test_a_way_without_a_page_leads_to_the_first_that_has_a_text(tree):
     assert tree.get("content/way")["page"] == tree.pages["A"]
     for title in "AB":

@@ -203,6 +203,7 @@ def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):
     assert own == [401] * attempts.PER_DEVICE + [429]
 
 
+@pytest.mark.sqlite_first
 def test_a_device_is_of_one_account_and_cannot_be_made_up(world, fast, proxied):
     device = sign_in(world).json()["device"]
     other = world.call(
@@ -259,6 +260,7 @@ def test_counters_end_with_their_window(world, fast, clock):
     assert sign_in(world).status_code == 200
 
 
+@pytest.mark.sqlite_first
 def test_a_company_behind_one_address_finds_its_sign_in(world):
     ask = {
         world.call(NOBODY, "POST", "/sign-in/discover", json={"email": f"user{n}@example.org"}).status_code

@@ -1,0 +1,91 @@
+"""What is asked of the events of a site, and what is answered: the same over the API and for the page of charts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Count = Literal["eventsCount", "sessionsCount", "visitorsCount"]
+Ratings = Literal["pageFeedbackRating", "askResponseRating"]
+Dimension = Literal[
+    "datetime", "url", "eventType", "siteSection", "siteSpace", "siteShareKey", "displayContext", "page",
+    "visitorGeoCountry", "visitorGeoPoint", "visitorDevice", "visitorBrowser", "visitorOS", "visitorBot",
+    "visitorLanguage", "visitorClaim", "eventLinkTargetValue", "eventLinkTargetKind",
+    "eventLinkTargetDomain", "eventLinkPosition", "eventAPIOperationPath", "eventAPIOperationMethod",
+    "eventSearchQuery", "eventPageFeedbackRating", "eventPageFeedbackComment", "eventAskResponseRating",
+    "referrer", "referrerDomain", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent",
+    "eventAdDomain", "eventAdPlacement", "eventTrademarkPlacement",
+]  # fmt: skip
+Claim = Annotated[str, Meta(max_length=200, pattern=r"^[A-Za-z_$][\w$.]*\Z")]
+Moment = Annotated[str, Meta(max_length=40)]
+
+
+class Column(Struct):
+    """``interval`` of `datetime` (default day), ``claim`` of `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
+
+    column: Count | Ratings | Dimension
+    interval: Literal["hour", "day", "week", "month"] = "day"
+    claim: Claim | None = None
+    precision: Annotated[int, Meta(ge=0, le=15)] = 0
+
+    def __post_init__(self) -> None:
+        if self.column == "visitorClaim" and self.claim is None:
+            raise ValueError("claim: the column `visitorClaim` needs it")
+
+
+class Filter(Struct):
+    column: Dimension
+    values: Annotated[list[Any], Meta(max_length=1000)]
+    operator: Literal["in", "notIn", "greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"] = (
+        "in"
+    )
+    claim: Claim | None = None
+
+    def __post_init__(self) -> None:
+        if self.column == "visitorClaim" and self.claim is None:
+            raise ValueError("claim: the column `visitorClaim` needs it")
+
+
+class Order(Struct):
+    by: Column
+    direction: Literal["asc", "desc"]
+
+
+class Range(Struct, rename={"from_": "from"}):
+    from_: Moment
+    to: Moment
+
+
+Preset = Literal["lastYear", "last3Months", "last30Days", "last7Days", "last24Hours"]
+
+
+class Aggregate(Struct, rename="camel"):
+    range: Preset | Range
+    select: Annotated[list[Column], Meta(max_length=20)] = []
+    where: Annotated[list[Filter], Meta(max_length=20)] = []
+    group_by: Annotated[list[Column], Meta(max_length=8)] = []
+    order: Order | UnsetType = UNSET
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 1000
+
+
+class Values(Struct):
+    """A column of the answer; row n is the n-th value of each."""
+
+    column: str
+    values: list[Any]
+    claim: str | UnsetType = UNSET
+
+
+class Aggregation(Struct):
+    columns: list[Values]
+
+
+class Segment(Struct):
+    """Visitors with the same claims."""
+
+    title: str
+    claims: dict[str, str]
+    events: int
+    visitors: int
+    sessions: int
