@@ -57,7 +57,7 @@ def test_chosen_spaces_come_into_new_ones(app):
     page = app.open(f"/o/{here}/~/imports")
     page.get_by_role("button", name="Import", exact=True).click()
     dialog = page.get_by_role("dialog", name="Import")
-    dialog.get_by_role("tab", name="Another Octavo").click()
+    dialog.get_by_role("tab", name="Another platform").click()
     with elsewhere(app) as address:
         dialog.get_by_role("button", name="Show what is there").click()
         expect(dialog.get_by_role("alert")).to_have_text("It takes an address and a token.")
@@ -82,7 +82,7 @@ def test_one_space_comes_into_one_that_is_there(app, size):
     token = app.client.headers["authorization"].removeprefix("Bearer ")
     space = app.create_space("Goes here")
     page = app.open(f"/s/{space}/~/import", viewport=size)
-    page.get_by_role("radio", name="Another Octavo").check()
+    page.get_by_role("radio", name="Another platform").check()
     with elsewhere(app) as address:
         find(page, address, token)
         page.get_by_role("radio", name="Garden").first.check()
