@@ -774,7 +774,7 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
 
 # --- names ----------------------------------------------------------------------------------------------
 
-MANY = {"Words", "Result", "Target", "Entry", "Field", "Layout", "Place"}
+MANY = {"Words", "Target", "Entry", "Field", "Place"}
 """Names that four classes or more have; no others, and those that are mended go."""
 
 

@@ -7,7 +7,7 @@ from .commands import ContentChange, DocumentInput
 from .comparing import Sides, into_main
 from .copying import Material, adopt, slots
 from .entering import ChangeAccess, VisitedChange, change_access, enter_change
-from .merging import Result, mark_merged, merge, update
+from .merging import MergeResult, mark_merged, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import (
     EditedChange,
@@ -51,7 +51,7 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "Accepted", "Nodes", "Suggested", "accept_suggestion", "says_as_before", "shown_nodes", "take_back", "try_suggestion",
-    "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput", "Edited", "EditedChange", "Material", "Result", "VisitedChange",
+    "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput", "Edited", "EditedChange", "Material", "MergeResult", "VisitedChange",
     "ReviewComments", "Sides", "add_contribution", "adopt", "again", "change_access", "comment_reviews", "create", "create_conflicted", "create_with",
     "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "forget_clusters", "get_change", "into_main",
     "list_contributors", "list_numbers", "lock_change", "mark_merged", "merge", "present_change", "require_editable", "require_live",

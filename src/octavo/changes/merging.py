@@ -17,14 +17,14 @@ from .saving import again, held, require_editable, tell
 from .store import encode_conflicts
 
 
-class Result(NamedTuple):
+class MergeResult(NamedTuple):
     """``conflicts``: some are open in ``revision``, which is then one of the change request."""
 
     revision: str
     conflicts: bool
 
 
-def merge(context: Context, access: ChangeAccess) -> Result:
+def merge(context: Context, access: ChangeAccess) -> MergeResult:
     """Brings a change request into main, as one revision; or, where both changed the same, records the conflicts
     in the change request and leaves main alone.
 
@@ -33,13 +33,13 @@ def merge(context: Context, access: ChangeAccess) -> Result:
     return again(lambda: _merge(context, access))
 
 
-def _merge(context: Context, access: ChangeAccess) -> Result:
+def _merge(context: Context, access: ChangeAccess) -> MergeResult:
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         require_rules(tx, change, access.user_id)
         if change.conflicts is not None:
-            return Result(change.revision, True)
+            return MergeResult(change.revision, True)
         sides = sides_of(tx, change)
         if change.outdated:
             merged = into_main(tx, sides, change.main)
@@ -66,7 +66,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         store.set_fields(tx, change, status="merged", revision_merged=made.revision_id)
         store.forget_settled(tx, change.id)
         tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
-    return Result(made.revision_id, False)
+    return MergeResult(made.revision_id, False)
 
 
 def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
@@ -88,17 +88,17 @@ def _differing(change: Versions, state: Versions) -> Changes:
     )
 
 
-def update(context: Context, access: ChangeAccess) -> Result:
+def update(context: Context, access: ChangeAccess) -> MergeResult:
     """Brings main into a change request. With conflicts open already, or nothing new in main, it stays as it is."""
     return again(lambda: _update(context, access))
 
 
-def _update(context: Context, access: ChangeAccess) -> Result:
+def _update(context: Context, access: ChangeAccess) -> MergeResult:
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         if change.conflicts is not None or not change.outdated:
-            return Result(change.revision, change.conflicts is not None)
+            return MergeResult(change.revision, change.conflicts is not None)
         merged = into_change(tx, sides_of(tx, change), change.state, change.main)
     with new_revision(context, change.state, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
@@ -116,4 +116,4 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         store.forget_settled(tx, change.id)
         open_ones = len(merged.conflicts)
         tell(tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones)
-    return Result(made.revision_id, bool(merged.conflicts))
+    return MergeResult(made.revision_id, bool(merged.conflicts))

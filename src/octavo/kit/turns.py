@@ -1,4 +1,4 @@
-"""Writing much without keeping others from writing."""
+"""Writing a lot of rows in several short transactions, so that others can write in between."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What the reader notes for insights of a visitor: of nobody, and without cookies but the answer to the question for
-them. Everything that is done is done by somebody else."""
+"""The events that the reader records for insights: page views, searches, clicks.
+
+They name no person, and the only cookie that is read for them is the visitor's answer to the question about cookies.
+"""
 
 from __future__ import annotations
 

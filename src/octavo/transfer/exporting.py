@@ -28,7 +28,7 @@ class Exported(msgspec.Struct, frozen=True):
     pieces: Iterator[bytes]
 
 
-class Layout(msgspec.Struct, frozen=True):
+class ExportLayout(msgspec.Struct, frozen=True):
     """Where the text or bytes of each page and item go, by id, and the texts of the configuration, by path."""
 
     paths: dict[str, str]
@@ -37,7 +37,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 def lay_out(
     pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
-) -> Layout:
+) -> ExportLayout:
     """The files of a state. ``pages`` with siblings in order; ``read`` gives the text of a hash. ``summary``: a SUMMARY.md
     is written where there is none."""
     kinds: dict[str, list[Item]] = {}
@@ -59,7 +59,7 @@ def lay_out(
     tree = _Tree(pages, paths, {item.id: paths[item.id] for item in assets}, root)
     variables = {item.name: msgspec.json.decode(item.content or "null") for item in kinds.get("variable", [])}
     texts = {path: read(item.content) for path, item in sources.items() if item.content}
-    return Layout(paths, _configuration(texts, read, tree, written, summary_name, variables, summary))
+    return ExportLayout(paths, _configuration(texts, read, tree, written, summary_name, variables, summary))
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
