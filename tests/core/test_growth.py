@@ -190,8 +190,8 @@ def test_time_grows_like_the_text(name: str) -> None:
     slow = {}
     for stage, work in STAGES.items():
         for _ in range(3):
-            large = processor_time(work, pattern, 64_000)
-            if large < 0.15 or large < 24 * processor_time(work, pattern, 8_000):
+            large = processor_time(work, pattern, 32_000)
+            if large < 0.07 or large < 24 * processor_time(work, pattern, 4_000):
                 break
         else:
             slow[stage] = large

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
+from octavo.insights import EventQueue
 from octavo.kit import shares
 from octavo.openapi import Description, FilledForm, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins
@@ -159,14 +160,21 @@ PAGE = """# Home
 
 class Site:
     def __init__(
-        self, world: World, folder: Path, description: dict[str, Any], patch: pytest.MonkeyPatch
+        self,
+        world: World,
+        folder: Path,
+        description: dict[str, Any],
+        patch: pytest.MonkeyPatch,
+        *,
+        summary: str = SUMMARY,
+        page: str = PAGE,
     ) -> None:
         self._context, self._patch = world.context, patch
         spec = processed(world, "shop", {"text": json.dumps(description)})
         assert "lastProcessedErrors" not in spec, spec
         folder.mkdir()
-        (folder / "SUMMARY.md").write_text(SUMMARY)
-        (folder / "README.md").write_text(PAGE)
+        (folder / "SUMMARY.md").write_text(summary)
+        (folder / "README.md").write_text(page)
         org = world.home["organizationId"]
         brought = bring(world.context, str(folder), organization_id=org, title="Shop", publish=True)
         self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
@@ -178,6 +186,9 @@ class Site:
         settings = msgspec.structs.replace(self._context.settings, **changes)
         self._patch.setattr(self._context, "settings", settings)
         self._app = reader_edge(self._context)
+
+    def answer_with(self, events: EventQueue) -> None:
+        self._app = reader_edge(self._context, events=events)
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:

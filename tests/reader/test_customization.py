@@ -33,8 +33,9 @@ KEPT = {
     "insights.trackingCookie": "visitors get no cookie for counting",
 }
 """What is kept and answered, and has no effect on pages, with its reason."""
-ON_OTHER_PAGES = {"apiPlayground.enabled"}
-"""What shows on pages with operations alone: ``openapi/test_trying.py`` switches it off."""
+ON_OTHER_PAGES = {"apiPlayground.enabled", "agentCalls.enabled"}
+"""What shows on pages with operations alone, or in no page: ``openapi/test_trying.py`` and ``openapi/test_calling.py``
+switch them."""
 
 
 def page_link(title: str) -> dict[str, Any]:

@@ -114,6 +114,8 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     space = app.fill_space("Tree", PAGES)
     page = app.open(f"/s/{space}")
     row(page, "Start").wait_for()
+    # Who may write here is known.
+    page.get_by_role("button", name="New page").wait_for()
     tree(page).focus()
     page.keyboard.press("F2")
     page.get_by_role("textbox", name="Title of the page").fill("Begin")
@@ -291,10 +293,21 @@ def test_an_empty_organization_offers_three_beginnings(app):
     for name in ("Import", "Choose a template", "Start writing"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
     page.get_by_role("button", name="Start writing", exact=True).click()
-    page.wait_for_url(re.compile(r"/s/[^/]+/~/changes/1$"))
+    title = page.get_by_role("textbox", name="Title")
+    expect(title).to_be_focused()
+    expect(title).to_be_editable()
+    page.keyboard.type("Rooms and rules")
+    expect(row(page, "Rooms and rules")).to_be_visible()
     space = app.call("GET", f"/orgs/{made}/spaces")["items"][0]["id"]
-    expect(row(page, "Untitled")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/rooms-and-rules$"))
+    expect(page.get_by_role("button", name="Ask for review")).to_be_visible()
     assert app.titles(space) == []
+    # What is in a draft alone is found there again.
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    page.get_by_role("link", name="Back to my work").click()
+    page.get_by_role("link", name="Rooms and rules").first.click()
+    expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/"))
+    expect(page.get_by_role("textbox", name="Page content")).to_be_visible()
     page.context.close()
 
 
@@ -326,7 +339,7 @@ def test_an_empty_space_is_named_and_begun(app):
     expect(reader.get_by_role("link", name="Go to the first page")).to_have_count(0)
     reader.context.close()
     page.get_by_role("button", name="Start writing", exact=True).click()
-    page.wait_for_url(re.compile(r"/~/changes/1$"))
+    page.wait_for_url(re.compile(r"/~/changes/1/"))
     expect(row(page, "Untitled")).to_be_visible()
     assert app.titles(space) == []
     page.context.close()

@@ -264,6 +264,8 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["[x] one"], "* [x] one", id="done task"),
         pytest.param(["> one"], "> one", id="quote"),
         pytest.param(["```python", "<Enter>", "a = 1", "<Enter>", "b = 2"], "```python\na = 1\nb = 2\n```", id="code"),
+        pytest.param(["> [!TIP]", "<Enter>", "one"], '{% hint style="success" %}\none\n{% endhint %}', id="alert"),
+        pytest.param(["| a | b |", "<Enter>", "c", "<Tab>", "d"], "| a   | b   |\n| --- | --- |\n| c   | d   |", id="typed table"),
         pytest.param(["a **b** *c* `d` ~~e~~ f"], "a **b** _c_ `d` ~~e~~ f", id="marks"),
         pytest.param(["a [b](https://example.com/) c"], "a [b](https://example.com/) c", id="link"),
         pytest.param(["one", "<Shift+Enter>", "two"], "one\\\ntwo", id="break"),

@@ -16,7 +16,7 @@ class ConnectAgent(Struct, rename="camel"):
     """What a program asked for in the address that it sent somebody to, and what they agreed to. ``days``: for how long."""
 
     organization: _Short
-    client_id: _Short
+    client_id: Annotated[str, Meta(min_length=1, max_length=500)]
     redirect_uri: Annotated[str, Meta(min_length=1, max_length=2000)]
     code_challenge: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
     scopes: Annotated[list[AgentScope], Meta(min_length=1, max_length=6)]

@@ -23,6 +23,8 @@ from .commands import ConnectAgent
 ACCESS_LASTS = 3_600_000
 """Milliseconds for which a token is good before it is renewed."""
 _CODE_LASTS = 5 * 60_000
+_DECIDING = 3_600_000
+"""Milliseconds for which somebody may look at the page that asks them, after what it says of the program has aged."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
@@ -58,12 +60,18 @@ def check_redirect(address: str) -> None:
         raise bad
 
 
+def is_own_machine(address: str) -> bool:
+    """Whether whoever is at an address is on the machine of the person who is sent there."""
+    found = read_address(address)
+    return found is not None and found.host in _OWN_MACHINE
+
+
 def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
     """Whether an address is one that the program registered. On the own machine the port may be another each time."""
     if wanted in client.redirects:
         return True
     found = read_address(wanted)
-    if found is None or found.scheme != "http" or found.host not in _OWN_MACHINE:
+    if found is None or found.scheme != "http" or not is_own_machine(wanted):
         return False
     return any(
         known is not None
@@ -79,7 +87,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
     """The address that takes a new code to the program. ``issuer``: the address of this server. Raises BadRequest for a
     program or address that is not registered."""
     client = store.find_client(tx, body.client_id)
-    if client is None:
+    if client is None or (client.fresh_until is not None and client.fresh_until < now() - _DECIDING):
         raise BadRequest("clientId: no program is registered under this id, or not any more")
     if not allows_redirect(client, body.redirect_uri):
         raise BadRequest("redirectUri: the program did not register this address")

@@ -1,5 +1,5 @@
 """OAuth for agents: what programs find out, registering, the page on which people agree, tokens (RFC 6749, 7009, 7591,
-8414, 9728)."""
+8414, 9728, and programs that are known by a document)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ from ..kit.context import Context
 from ..kit.proxies import address_key
 from ..portal import CONTENT_SECURITY_POLICY, draw_consent, draw_refusal
 from . import store
-from .connecting import Unusable, allows_redirect, check_redirect, give_back, use_code, use_refresh
+from .connecting import (
+    Unusable,
+    allows_redirect,
+    check_redirect,
+    give_back,
+    is_own_machine,
+    use_code,
+    use_refresh,
+)
+from .documents import LONGEST, Documents, is_document
 
 MCP_PATH = "/mcp"
 _MAX_BODY = 16 * 1024
@@ -101,6 +110,7 @@ class OAuth:
         self._url = context.settings.url
         self._registrations = RateLimiter(_REGISTRATIONS)
         self._tries = RateLimiter(context.settings.rate_limit)
+        self._documents = Documents(context)
 
     def routes(self) -> list[Route]:
         well_known = "/.well-known/oauth-"
@@ -111,7 +121,7 @@ class OAuth:
                 {"GET": Action("oauthResource", self._resource)},
             ),
             Route("/oauth/register", {"POST": Action("oauthRegister", self._posted(self._register))}),
-            Route("/oauth/authorize", {"GET": Action("oauthAuthorize", self._authorize)}),
+            Route("/oauth/authorize", {"GET": Action("oauthAuthorize", self._asked)}),
             Route("/oauth/token", {"POST": Action("oauthToken", self._posted(self._token))}),
             Route("/oauth/revoke", {"POST": Action("oauthRevoke", self._posted(self._revoke))}),
         ]
@@ -144,6 +154,7 @@ class OAuth:
             "revocation_endpoint_auth_methods_supported": ["none"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
+            "client_id_metadata_document_supported": True,
         }
         return Answer(200, msgspec.json.encode(told), _JSON, {"cache-control": "public, max-age=300"})
 
@@ -188,10 +199,13 @@ class OAuth:
 
     # --- the page on which people agree ---------------------------------------------------------------
 
+    async def _asked(self, request: Request) -> Answer:
+        return await in_turn(self._pool, request.owner, self._authorize, request)
+
     def _authorize(self, request: Request) -> Answer:
         self._tries.count(address_key(request.client))
         try:
-            asked = self._read(request.query_string)
+            asked = self._read(request)
         except _Bad as bad:
             if bad.redirect is None:
                 return self._page(400, draw_refusal(self._context.settings.name, "Not possible", str(bad)))
@@ -210,11 +224,12 @@ class OAuth:
             "codeChallenge": asked.challenge,
             **({"state": asked.state} if asked.state is not None else {}),
         }
-        host = asked.redirect.partition("?")[0]
         page = draw_consent(
             self._context.settings.name,
             program=asked.client.name,
-            place=host,
+            place=asked.redirect.partition("?")[0],
+            source=asked.client.id if is_document(asked.client.id) else "",
+            own_machine=is_own_machine(asked.redirect),
             scopes=rows,
             asked=msgspec.json.encode(data).decode(),
             refusal=self._refusal(asked.redirect, "access_denied", "They did not agree.", asked.state),
@@ -236,14 +251,23 @@ class OAuth:
         }
         return Answer(status, page, "text/html; charset=utf-8", headers)
 
-    def _read(self, query: bytes) -> _Asked:
-        fields = _fields(query)
+    def _client(self, client_id: str, request: Request) -> store.ClientRow:
+        if is_document(client_id):
+            try:
+                return self._documents.find(client_id, request)
+            except Unusable as error:
+                raise _Bad("invalid_client", str(error)) from None
         with self._context.db.read() as tx:
-            client = store.find_client(tx, fields.get("client_id", "")[:200])
+            client = store.find_client(tx, client_id[:LONGEST])
         if client is None:
             raise _Bad(
                 "invalid_client", "client_id: no program is registered under this id, or not any more."
             )
+        return client
+
+    def _read(self, request: Request) -> _Asked:
+        fields = _fields(request.query_string)
+        client = self._client(fields.get("client_id", ""), request)
         redirect = fields.get("redirect_uri", "")
         if not allows_redirect(client, redirect):
             raise _Bad("invalid_request", "redirect_uri: the program did not register this address.")

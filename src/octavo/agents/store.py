@@ -22,22 +22,34 @@ _CONNECTED = "SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id AND a.
 
 
 class ClientRow(Struct, frozen=True):
+    """``fresh_until``: for how long what the document at its id said of it counts; None where it registered."""
+
     id: str
     name: str
     redirects: tuple[str, ...]
+    fresh_until: int | None = None
 
 
 def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow:
     """A program that asked to be known."""
     client = ClientRow(ids.new_id(), name, tuple(redirects))
-    tx.run(
-        "INSERT INTO agent_clients (id, name, redirects, created_at) VALUES (:id, :name, :redirects, :at)",
-        id=client.id,
-        name=name,
-        redirects=msgspec.json.encode(redirects).decode(),
-        at=now(),
-    )
+    put_client(tx, client)
     return client
+
+
+def put_client(tx: Transaction, client: ClientRow) -> None:
+    """Keeps what a program says of itself now, in the place of what it said before."""
+    tx.run(
+        """INSERT INTO agent_clients (id, name, redirects, created_at, fresh_until)
+           VALUES (:id, :name, :redirects, :at, :fresh_until)
+           ON CONFLICT (id) DO UPDATE SET name = excluded.name, redirects = excluded.redirects,
+                                          created_at = excluded.created_at, fresh_until = excluded.fresh_until""",
+        id=client.id,
+        name=client.name,
+        redirects=msgspec.json.encode(client.redirects).decode(),
+        at=now(),
+        fresh_until=client.fresh_until,
+    )
 
 
 def forget_clients(tx: Transaction) -> int:
@@ -56,8 +68,10 @@ def count_clients(tx: Transaction) -> int:
 
 
 def find_client(tx: Transaction, client_id: str) -> ClientRow | None:
-    row = tx.one("SELECT id, name, redirects FROM agent_clients WHERE id = :id", id=client_id)
-    return ClientRow(row[0], row[1], msgspec.json.decode(row[2], type=tuple[str, ...])) if row else None
+    row = tx.one("SELECT id, name, redirects, fresh_until FROM agent_clients WHERE id = :id", id=client_id)
+    if row is None:
+        return None
+    return ClientRow(row[0], row[1], msgspec.json.decode(row[2], type=tuple[str, ...]), row[3])
 
 
 # --- codes ------------------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ _TEXTS = {
     503: "A service that this depends on is not configured or cannot be reached.",
 }
 _ALWAYS = (429, 431, 500)
+_BYTES = {"type": "string", "format": "binary"}
+"""An answer that is no JSON; ``format`` is what generators of clients go by."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -290,7 +292,7 @@ def describe(
     _complete(shapes)
     _complete(components)
     _tell_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
-    by_type = dict(zip(wanted, shapes, strict=True))
+    by_type = dict(zip(wanted, shapes, strict=True)) | {repr(bytes): _BYTES, repr(RawBody): {"type": "object"}}
     components["Error"] = {
         "type": "object",
         "required": ["error"],
@@ -344,11 +346,7 @@ def describe(
             "security": [] if operation.needs is PUBLIC else [{"token": []}],
         }
         if operation.body is not None:
-            content = (
-                {"*/*": {}}
-                if operation.body is RawBody
-                else {"application/json": {"schema": by_type[repr(operation.body)]}}
-            )
+            content = {operation.body_media: {"schema": by_type[repr(operation.body)]}}
             if example.request is not None:
                 content = {media: {**said, "example": example.request} for media, said in content.items()}
             entry["requestBody"] = {"required": not operation.body_optional, "content": content}

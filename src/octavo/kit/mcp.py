@@ -43,7 +43,8 @@ class ToolText(NamedTuple):
 
 class Tool(NamedTuple):
     """``use`` is given what the server works on and the arguments, of type ``takes``; it gives text, or raises
-    ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: what it does is hard to take back."""
+    ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: what it does is hard to take back. ``reaches_out``: it
+    asks servers of others."""
 
     title: str
     description: str
@@ -51,6 +52,7 @@ class Tool(NamedTuple):
     use: Callable[[Any, Any], str | ToolText]
     reads: bool = True
     destroys: bool = False
+    reaches_out: bool = False
 
 
 class Resource(NamedTuple):
@@ -101,7 +103,7 @@ def _schema(takes: type[Struct]) -> dict[str, Any]:
 
 
 def _described(name: str, tool: Tool) -> dict[str, Any]:
-    hints = {"readOnlyHint": tool.reads, "openWorldHint": False}
+    hints = {"readOnlyHint": tool.reads, "openWorldHint": tool.reaches_out}
     if not tool.reads:
         hints["destructiveHint"] = tool.destroys
     return {
@@ -208,8 +210,12 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
         # As a result, so that a model reads it and asks better.
         said, wrong = str(error), True
     text, about = said if isinstance(said, ToolText) else (said, {})
-    found = {"content": [{"type": "text", "text": text}], "isError": wrong}
+    found = _said(text, wrong)
     return {**found, "_meta": about} if about else found
+
+
+def _said(text: str, wrong: bool) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "isError": wrong}
 
 
 def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -373,6 +379,13 @@ def result_of(answer: Answer) -> bytes | None:
     """What a tool said, as JSON, of the answer to its call; None for an error."""
     result = _ANSWERS.decode(answer.body).result if answer.status == 200 else UNSET
     return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
+
+
+def say_instead(answer: Answer, text: str, *, wrong: bool) -> Answer:
+    """The answer to a call of a tool with what the tool found to say later. ``wrong``: that is a failure."""
+    message = msgspec.json.decode(answer.body)
+    message["result"] |= _said(text, wrong)
+    return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
 def answer_call(call: Call, result: bytes) -> Answer:

@@ -104,6 +104,8 @@ class Operation:
     """Of the answer."""
     other_media: tuple[str, ...] = ()
     """What else callers may ask the answer to be."""
+    body_media: str = "application/json"
+    """Of the body."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
     browsed: bool = False
@@ -258,6 +260,7 @@ class Area(Struct, frozen=True):
         deprecated: bool = False,
         media_type: str | None = None,
         other_media: tuple[str, ...] = (),
+        body_media: str = "application/json",
         browsed: bool = False,
         yields: tuple[str, ...] = (),
         waits_for: WaitsFor | None = None,
@@ -272,7 +275,7 @@ class Area(Struct, frozen=True):
         a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
         loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
-        area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
+        area. ``other_media``: what else callers may ask for. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get what is refused
         as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
         that reads content for links to content, the scope that writes for keys. ``waits_for``: what it waits for,
         a language model or a server elsewhere. ``visitors``: visitors of a site may call it; what they get as a proof is the other type of the union that the
@@ -344,6 +347,7 @@ class Area(Struct, frozen=True):
                 query_required=_required_fields(query),
                 media_type=media_type or self.media_type,
                 other_media=other_media,
+                body_media=body_media,
                 refuses_unread=extension and not self.lenient,
                 browsed=browsed,
                 yields=yields,

@@ -9,6 +9,10 @@ from . import (
 from . import (
     tables as tables,
 )
+from .calling import (
+    Values,
+    fill,
+)
 from .code_samples import (
     templates,
 )
@@ -62,12 +66,14 @@ from .publishing import (
     put_first,
 )
 from .sending import (
+    Sent,
     send,
 )
 from .trying import (
     MAX_SENT,
     FilledForm,
     Form,
+    PreparedRequest,
     can_try,
     make_access,
     make_form,
@@ -89,6 +95,9 @@ __all__ = [
     "OPERATIONS",
     "Operation",
     "OperationIndex",
+    "PreparedRequest",
+    "Sent",
+    "Values",
     "authentication_of",
     "can_try",
     "compare",
@@ -98,6 +107,7 @@ __all__ = [
     "draw_models",
     "draw_used_by",
     "export",
+    "fill",
     "find_operation",
     "find_reference",
     "index_models",

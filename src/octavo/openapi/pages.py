@@ -599,14 +599,14 @@ def _called(ref: Any) -> str:
 
 
 def find_operation(
-    tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str, key: str
+    tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[Description, Operation] | None:
     """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
-    specification, and the operation's key."""
+    specification, None for whichever it is, and the operation's key."""
     for block in blocks:
         data = block.data
         if (
-            _called(data.get("ref")) == spec
+            spec in (None, _called(data.get("ref")))
             and f"{text_of(data.get('method')).lower()} {data.get('path')}" == key
         ):
             description = _find(tx, asker, data.get("ref"))

@@ -519,7 +519,9 @@ class PreparedRequest(Struct, frozen=True):
 def prepare(description: Description, operation: Operation, wanted: FilledForm) -> PreparedRequest:
     """Raises BadRequest naming what the operation does not take."""
     if _proxy(description, operation) == "never":
-        raise BadRequest("This operation is only tried by the browser itself.")
+        raise BadRequest(
+            "Requests of this operation are not sent by this server, as its specification wants it."
+        )
     url = _address(description, operation, wanted)
     schemes = [
         found

@@ -49,10 +49,20 @@ def draw_refusal(installation: str, title: str, message: str) -> bytes:
 
 
 def draw_consent(
-    installation: str, *, program: str, place: str, scopes: str, asked: str, refusal: str
+    installation: str,
+    *,
+    program: str,
+    place: str,
+    source: str,
+    own_machine: bool,
+    scopes: str,
+    asked: str,
+    refusal: str,
 ) -> bytes:
-    """The page on which somebody lets a program act for them. ``place``: the address it has the answer sent to;
-    ``scopes``: rows of HTML; ``asked``: what it asked for, as JSON; ``refusal``: where who does not agree goes."""
+    """The page on which somebody lets a program act for them. ``place``: the address it has the answer sent to, and
+    ``own_machine`` whether that is the person's own; ``source``: the address of the document that says who it is, if
+    one does; ``scopes``: rows of HTML; ``asked``: what it asked for, as JSON; ``refusal``: where who does not agree
+    goes."""
     page = _fill(
         "connect.html",
         INSTALLATION=installation,
@@ -61,7 +71,16 @@ def draw_consent(
         ASKED=asked,
         REFUSAL=refusal,
     )
-    return page.replace(b"<!-- scopes -->", scopes.encode())
+    whose = _whose(source) if source else ""
+    beside = " Every program on your machine could have asked so." if own_machine else ""
+    for name, text in (("scopes", scopes), ("source", whose), ("own machine", beside)):
+        page = page.replace(f"<!-- {name} -->".encode(), text.encode())
+    return page
+
+
+def _whose(source: str) -> str:
+    host = html.escape(source.partition("://")[2].partition("/")[0])
+    return f"<p>It is the program of <strong>{host}</strong>, which says so at <code>{html.escape(source)}</code>.</p>"
 
 
 def _fill(name: str, **texts: str) -> bytes:

@@ -252,8 +252,9 @@ class PageBuilder:
 
         return address
 
-    def find_operation(self, page: Page, spec: str, key: str) -> tuple[Description, Operation] | None:
-        """An operation that the page shows to its visitor and that can be tried, by what its button says."""
+    def find_operation(self, page: Page, spec: str | None, key: str) -> tuple[Description, Operation] | None:
+        """An operation that the page shows to its visitor and that can be tried, by what its button says; ``spec`` is
+        None where the page is made of one specification."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = Documents(self._tx, self._view, self._resolver).to_find(page, OPERATIONS)

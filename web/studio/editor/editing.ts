@@ -20,7 +20,7 @@ import { gapCursor } from "prosemirror-gapcursor";
 import { history, redo, undo } from "prosemirror-history";
 import { undoInputRule } from "prosemirror-inputrules";
 import { keymap } from "prosemirror-keymap";
-import type { Node } from "prosemirror-model";
+import type { Node, NodeType, ResolvedPos } from "prosemirror-model";
 import { liftListItem, sinkListItem, splitListItem } from "prosemirror-schema-list";
 import {
   type Command,
@@ -32,9 +32,9 @@ import {
 } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
-import { deleteBlock, duplicateBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
+import { deleteBlock, duplicateBlock, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
-import { addRow, goToCell, moveRow, spotOf } from "./tables.ts";
+import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tables.ts";
 import { code, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";
@@ -51,18 +51,60 @@ function mark(name: string): Command {
   return (state, dispatch, view) => !inCode(state) && toggle(state, dispatch, view);
 }
 
+/** The paragraph in which somebody has the caret, if a block of this type may stand in its place. */
+function replaceable(state: EditorState, type: NodeType): ResolvedPos | undefined {
+  const { $head, empty } = state.selection;
+  if (!empty || $head.parent.type !== nodes.paragraph) return undefined;
+  return $head.node(-1).canReplaceWith($head.index(-1), $head.indexAfter(-1), type) ? $head : undefined;
+}
+
 /** Code begins with its sign and Enter. */
 const beginCode: Command = (state, dispatch) => {
-  const { $head, empty } = state.selection;
-  const match = empty && $head.parent.type === nodes.paragraph
-    ? /^```([\w+#-]*)$/.exec($head.parent.textContent)
-    : null;
-  if (
-    match === null || !$head.node(-1).canReplaceWith($head.index(-1), $head.indexAfter(-1), nodes.code_block!)
-  ) return false;
+  const $head = replaceable(state, nodes.code_block!);
+  const match = $head && /^```([\w+#-]*)$/.exec($head.parent.textContent);
+  if (!$head || !match) return false;
   const at = $head.before();
   const transaction = state.tr.replaceWith(at, $head.after(), code(match[1]!));
   dispatch?.(transaction.setSelection(TextSelection.create(transaction.doc, at + 2)).scrollIntoView());
+  return true;
+};
+
+/** `| Name | Price |` and Enter begin a table below these titles. */
+const beginTable: Command = (state, dispatch) => {
+  const $head = replaceable(state, nodes.table!);
+  const row = $head && /^\|([^|]+\|){2,}$/.exec($head.parent.textContent.trim());
+  if (!$head || !row) return false;
+  const titles = row[0].split("|").slice(1, -1).map((title) => title.trim());
+  const table = newTable(titles.length, 1, titles);
+  const at = $head.before();
+  const transaction = state.tr.replaceWith(at, $head.after(), table);
+  const cell = cellPosition(table, at, 1, 0);
+  dispatch?.(transaction.setSelection(TextSelection.near(transaction.doc.resolve(cell))).scrollIntoView());
+  return true;
+};
+
+const ALERTS: Record<string, string> = {
+  NOTE: "info",
+  TIP: "success",
+  IMPORTANT: "info",
+  WARNING: "warning",
+  CAUTION: "danger",
+};
+
+/** `> [!WARNING]` and Enter begin a hint, as alerts of GitHub are written. */
+const beginHint: Command = (state, dispatch) => {
+  const { $head, empty } = state.selection;
+  const quote = $head.node(-1);
+  if (!empty || $head.parent.type !== nodes.paragraph || quote?.type !== nodes.blockquote) return false;
+  const match = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$/i.exec($head.parent.textContent.trim());
+  if (!match || quote.childCount > 1) return false;
+  if (!$head.node(-2).canReplaceWith($head.index(-2), $head.indexAfter(-2), nodes.hint!)) return false;
+  const hint = nodes.hint!.create(
+    { data: { style: ALERTS[match[1]!.toUpperCase()] } },
+    nodes.paragraph!.create(),
+  );
+  const at = $head.before(-1);
+  dispatch?.(intoBlock(state.tr.replaceWith(at, $head.after(-1), hint), at, hint));
   return true;
 };
 
@@ -267,6 +309,8 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
     Enter: chainCommands(
       beginCode,
+      beginTable,
+      beginHint,
       newLine,
       leaveTitle,
       writeBelow,

@@ -58,10 +58,13 @@ function newCell(column: Column): Node {
     : schema.nodes.table_value!.create({ value: column.type === "checkbox" ? false : null });
 }
 
-/** A table with so many columns of text and rows below its head. */
-export function newTable(columns: number, rows: number): Node {
+/** A table with so many columns of text, with these titles, and rows below its head. */
+export function newTable(columns: number, rows: number, titles: string[] = []): Node {
   const { table, table_head, table_heading, table_row } = schema.nodes;
-  const heads = Array.from({ length: columns }, () => table_heading!.create());
+  const heads = Array.from(
+    { length: columns },
+    (_, number) => table_heading!.create(null, titles[number] ? schema.text(titles[number]) : null),
+  );
   const body = Array.from(
     { length: rows },
     () => table_row!.create(null, heads.map((head) => newCell(head.attrs.column as Column))),

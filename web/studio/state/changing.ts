@@ -1,6 +1,11 @@
 /** Edits of a space's content, with what became of each. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
+import { current } from "./current.svelte.ts";
+import { refresh } from "./resource.svelte.ts";
+import { router } from "./router.svelte.ts";
 
 export type Changes = Schemas["ChangeContent"]["changes"];
 export type Answer = Schemas["ChangeContentAnswer"];
@@ -21,4 +26,27 @@ export async function changeContent(
     }))
     : await ask(api.POST("/spaces/{spaceId}/content", { params: { path: { spaceId: space } }, ...rest }));
   return answer as Answer;
+}
+
+/** Opens a new change request with one page in it, to write there. A page without `title` is named first. */
+export async function startPage(space: string, subject: string, title?: string): Promise<void> {
+  const draft = await ask(api.POST("/spaces/{spaceId}/change-requests", {
+    params: { path: { spaceId: space } },
+    body: { subject },
+  }));
+  const base = { kind: "change", number: draft.number } as const;
+  const made = await changeContent(space, base, {
+    changes: [{
+      operation: "insert_page",
+      title: title ?? t("Untitled"),
+      document: { markdown: "" },
+      into: null,
+      ...(title ? {} : { at: 0 }),
+    }],
+  });
+  const page = made.changes[0]?.page as { id: string; path: string } | undefined;
+  if (page) current.begin = { page: page.id, at: title ? "text" : "title" };
+  refresh(`space/${space}/`);
+  refresh("org/");
+  await router.go(address.page(space, page?.path ?? "", base));
 }

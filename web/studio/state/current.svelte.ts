@@ -2,10 +2,11 @@
 class Current {
   space: string | undefined = $state();
   page: string | undefined = $state();
-  /** A page that was just made: whoever opens it to write names it first. */
-  unnamed: string | undefined;
+  /** Where somebody begins to write once the page is there. Until then the letters they type are no commands. */
+  begin: { page: string; at: "title" | "text" } | undefined;
 
   show(space: string, page: string | undefined): void {
+    if (page && page !== this.begin?.page) this.begin = undefined;
     this.space = space;
     this.page = page;
   }

@@ -1,6 +1,7 @@
 /** What can be done here: by keys, and by name in the palette. Single letters act outside of text only, and can be
  * turned off (WCAG 2.1.4). */
 import type { IconName } from "../parts/Icon.svelte";
+import { current } from "./current.svelte.ts";
 
 export interface Action {
   /** `e`, `?`, `[`, or with modifiers `mod+k`, `shift+enter`. */
@@ -72,6 +73,8 @@ addEventListener("keydown", (event) => {
   const single = !/^(mod|alt)\+|^(escape|f\d+)$/.test(keys);
   if (single && (isText(event.target) || !singleKeys.on)) return;
   if (single && (event.ctrlKey || event.metaKey)) return;
+  // Somebody may write before the text is there.
+  if (single && current.begin) return;
   // Under a dialog nothing else is reached.
   if (single && document.querySelector("dialog[open]") && !(event.target as Element).closest?.("dialog")) {
     return;

@@ -22,12 +22,15 @@ export function recentPages(user: string): Recent[] {
   }
 }
 
+/** Puts a page first. What else is known of it leads where the page is now: a page of a draft is elsewhere once merged. */
 export function noteRecent(
   user: string,
   page: { id: string; title: string; href: string },
   edited = false,
 ): void {
-  const others = recentPages(user).filter((one) => one.id !== page.id || Boolean(one.edited) !== edited);
+  const others = recentPages(user)
+    .filter((one) => one.id !== page.id || Boolean(one.edited) !== edited)
+    .map((one) => one.id === page.id ? { ...one, ...page } : one);
   try {
     localStorage.setItem(
       keyOf(user),

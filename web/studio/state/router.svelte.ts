@@ -26,6 +26,12 @@ class Router {
     this.#arrive();
   }
 
+  /** What is shown has another address now. Nothing is left, so nothing is asked. */
+  rename(href: string): void {
+    history.replaceState(null, "", href);
+    this.#arrive();
+  }
+
   /** Asks before the place changes; the answer `false` stays. Gives what takes the question back. */
   guard(ask: Guard): () => void {
     this.#guards.add(ask);

@@ -245,6 +245,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     extension=True,
     browsed=True,
     body_limit=MAX_BYTES * 2,
+    body_media="application/x-www-form-urlencoded",
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     """Where the identity provider has the browser post its answer; goes on to what becomes of it."""

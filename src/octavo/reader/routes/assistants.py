@@ -11,12 +11,33 @@ import msgspec
 from ...errors import Forbidden, NotFound
 from ...insights import Event, VisitorLocation
 from ...kit.asgi import Answer
-from ...kit.mcp import Call, Headers, answer_call, answer_message, called_tool, read_call, result_of
+from ...kit.fetch import Fetcher, FetchError
+from ...kit.mcp import (
+    Call,
+    Headers,
+    answer_call,
+    answer_message,
+    called_tool,
+    read_call,
+    result_of,
+    say_instead,
+)
+from ...openapi import send
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, enter_space
 from ..answers import Frame, decoded_path, is_foreign
 from ..asking import Question, answer_in_markdown, make_asker
-from ..mcp import ASK, KEPT, MAX_MESSAGE, MCP_PATHS, Reading, server_of
+from ..mcp import (
+    ASK,
+    KEPT,
+    MAX_MESSAGE,
+    MCP_PATHS,
+    Reading,
+    ToSend,
+    note_sent,
+    server_of,
+    write_sent,
+)
 from ..sites import look_of
 from ..table import Later, View, route
 from ..telling import Place, Told
@@ -38,9 +59,14 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     note = partial(note_event, view.events, view.request, visit)
     reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
     asks = _asks(view, visit)
-    server = server_of(visit, asks=asks is not None)
+    calls = look.agent_calls.enabled
+    server = server_of(visit, asks=asks is not None, calls=calls)
     if asks is None or called_tool(view.body) != ASK:
-        return answer_message(server, reading, view.body, headers)
+        to_send: list[ToSend] = []
+        if calls:
+            reading = reading._replace(send=to_send.append)
+        answer = answer_message(server, reading, view.body, headers)
+        return _send(view, visit, reading, to_send[0], answer) if to_send else answer
     reading = reading._replace(ask=asks)
     return Later(
         visit.organization_id,
@@ -48,6 +74,21 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
         "questions",
         "questions",
     )
+
+
+def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
+    """What an API answers to a request, in the place of what ``answer`` says."""
+    fetcher = Fetcher(view.context.settings.allow_private_fetch)
+
+    def work_out() -> Answer:
+        try:
+            sent = send(fetcher, wanted.request)
+        except FetchError as error:
+            return say_instead(answer, error.message, wrong=True)
+        note_sent(reading, wanted)
+        return say_instead(answer, write_sent(sent), wrong=False)
+
+    return Later(visit.organization_id, work_out, "calls", "tries")
 
 
 def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading:
@@ -71,7 +112,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
             notes.append(Note(location, make, said))
 
         reading = _reading(view, visit, note)
-        answer = answer_message(server_of(visit, asks=True), reading, view.body, headers)
+        answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
         return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
 
     place = Place(visit.site.id if visit.own_host else "", decoded_path(view.request))

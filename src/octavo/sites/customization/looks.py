@@ -284,6 +284,7 @@ class Settings(Struct, rename="camel"):
     external_links: ExternalLinks = field(default_factory=ExternalLinks)
     pagination: Switch = field(default_factory=Switch)
     api_playground: Switch = field(default_factory=Switch)
+    agent_calls: Off = field(default_factory=Off)
     trademark: Off = field(default_factory=Off)
     privacy_policy: UrlOnly = field(default_factory=UrlOnly)
     social_preview: UrlOnly = field(default_factory=UrlOnly)
