@@ -479,3 +479,31 @@ def test_two_administrators_change_one_form(app):
     assert (found["title"], found["inviteLinks"]) == ("Renamed", links)
     app.call("PATCH", path, {"title": before})
     page.context.close()
+
+
+@pytest.mark.slow
+def test_rights_that_are_taken_while_a_form_is_open(app):
+    """What was typed stays, and the server says why it is not saved."""
+    tomas = app.colleague("Tomas", role="admin")
+    member = f"/orgs/{app.organization}/members/{tomas.get('/user').json()['id']}"
+    page = app.open_as(tomas, f"/o/{app.organization}/~/settings")
+    name = page.get_by_label("Name of the organization")
+    before = name.input_value()
+    name.fill("Typed before")
+    app.call("PATCH", member, {"role": "read"})
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("admin")
+    expect(name).to_have_value("Typed before")
+    assert app.call("GET", f"/orgs/{app.organization}")["title"] == before
+    page.context.close()
+
+
+@pytest.mark.slow
+def test_the_last_administrator_does_not_leave(app):
+    page = app.open(f"/o/{app.organization}/~/members")
+    page.get_by_role("button", name="Actions for Ines Okafor").click()
+    page.get_by_role("menuitem", name="Leave the organization").click()
+    dialog = page.get_by_role("dialog", name=re.compile("^Leave "))
+    dialog.get_by_role("button", name="Leave the organization").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("administrator")
+    page.context.close()

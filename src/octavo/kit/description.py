@@ -292,7 +292,10 @@ def describe(
     _complete(shapes)
     _complete(components)
     _tell_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
-    by_type = dict(zip(wanted, shapes, strict=True)) | {repr(bytes): _BYTES, repr(RawBody): {"type": "object"}}
+    by_type = dict(zip(wanted, shapes, strict=True)) | {
+        repr(bytes): _BYTES,
+        repr(RawBody): {"type": "object"},
+    }
     components["Error"] = {
         "type": "object",
         "required": ["error"],
