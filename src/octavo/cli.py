@@ -849,6 +849,13 @@ def _publish_integration(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _pack_integration(options: argparse.Namespace) -> int:
+    from .developing import pack_folder
+
+    print(pack_folder(options.folder, options.out, _say, environment=options.environment))
+    return DONE
+
+
 def _develop_integration(options: argparse.Namespace) -> int:
     from .developing import develop
 
@@ -1388,6 +1395,13 @@ def _add_integrations(
     )
     made.set_defaults(run=_publish_integration)
     made.add_argument("--org", metavar="ORG", help="organization that publishes, before the manifest's")
+    made = group.add_parser(
+        "pack", parents=[folder], help="Write an integration into one file, which the app publishes."
+    )
+    made.set_defaults(run=_pack_integration)
+    made.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: NAME.integration.json, here)"
+    )
     made = group.add_parser(
         "dev",
         parents=[common, calling, folder],

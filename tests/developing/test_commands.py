@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -89,6 +90,20 @@ def test_each_publication_is_the_next_version(installed, tmp_path):
         assert done.stdout == f"versions is published as version {version} (private)\n", done.stderr
     with_file = installed.octavo("integrations", "publish", str(folder / "gitbook-manifest.yaml"), "--json")
     assert '"version": 3' in with_file.stdout
+
+
+def test_a_packed_one_is_what_publishing_takes(installed, tmp_path):
+    folder = write(tmp_path, "packed")
+    manifest = folder / "gitbook-manifest.yaml"
+    manifest.write_text(manifest.read_text()[:-1] + ', secrets: {KEY: "${{ env.NOT_SET }}"}}')
+    file = tmp_path / "packed.json"
+    done = installed.octavo("integrations", "pack", str(folder), "--out", str(file))
+    assert done.stdout == f"{file}\n", done.stderr
+    body = json.loads(file.read_text())
+    assert body["secrets"] == {"KEY": ""} and "organization" not in body
+    name = body.pop("name")
+    made = installed.call("POST", f"/integrations/{name}", {**body, "organization": installed.organization})
+    assert (made["name"], made["version"], made["title"]) == ("packed", 1, "Written")
 
 
 def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):

@@ -121,6 +121,19 @@ def test_a_provider_in_a_private_network_needs_leave(oidc):
     assert refused.status_code == 502 and "127.0.0.1" not in refused.text, "anybody may see it"
 
 
+@pytest.mark.sqlite_first
+def test_a_provider_that_is_down_is_said_in_words(oidc):
+    """Before anybody is sent there, and to whoever comes back from it."""
+    back = approve(begin(oidc), "ada")
+    oidc.context.settings = msgspec.structs.replace(
+        oidc.context.settings, oidc_issuer="http://localhost:9", allow_private_fetch="localhost:9"
+    )
+    for path in ("/oidc/start", back):
+        page = oidc.call(NOBODY, "GET", path, headers={"accept": "text/html"})
+        assert page.status_code == 502 and "You are not signed in" in page.text, page.text
+        assert "localhost:9" not in page.text, "anybody may see it"
+
+
 # --- tokens that prove nothing ------------------------------------------------------------------------
 
 KEY = jwk.RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})

@@ -550,6 +550,20 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
     assert [t["id"] for t in listed["items"]] == [token["id"]]
 
 
+@pytest.mark.sqlite_first
+def test_a_provider_that_shares_our_domain_signs_in_whoever_has_a_session(world):
+    """A browser sends the session's cookie along where the provider is at another name of the same domain."""
+    made = provider(world)
+    asked = request_id(begin(world, made))
+    own_session(world, "reader")
+    said = encoded(sign(response_xml(**honest(made, in_response_to=asked, email="reader@example.org")), KEYS))
+    headers = {"origin": "https://idp.test"}
+    sent = world.call(NOBODY, "POST", made["service"]["acsURL"], data={"SAMLResponse": said}, headers=headers)
+    assert sent.status_code == 303, sent.text
+    answer = world.call(NOBODY, "GET", sent.headers["location"])
+    assert me(world, session(answer))["id"] == world.users["reader"]
+
+
 def test_forced_sign_on_lets_the_provider_s_sessions_in(world):
     made = provider(world)
     with world.context.db.write() as tx:

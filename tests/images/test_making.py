@@ -194,6 +194,27 @@ def test_those_of_a_change_request_are_made_too(space: Space) -> None:
     assert [one["width"] for one in new["variants"]] == [480, 700]
 
 
+def test_a_review_shows_both_sides_in_them(space: Space) -> None:
+    space.make()
+    world, wide = space.world, space.files()["wide one.png"]
+    change = world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "Other"})["id"]
+    path = f"/spaces/{space.id}/change-requests/{change}"
+    other = base64.b64encode(picture(700, 300, 7)).decode()
+    content = {"name": "wide one.png", "base64": other, "contentType": "image/png"}
+    replaced = {"operation": "update_file", "file": wide["id"], "content": content}
+    world.post("admin", f"{path}/content", {"changes": [replaced]})
+    space.make()
+    [shown] = world.get("admin", f"{path}/changes")["changes"]
+    widths = {
+        side: [one["width"] for one in found] for side, found in shown["attributes"]["variants"].items()
+    }
+    assert widths == {"before": [480, 960, 1600], "after": [480, 700]}
+    assert [one["width"] for one in shown["file"]["variants"]] == [480, 700]
+    old = shown["attributes"]["variants"]["before"][0]["downloadURL"]
+    found = space.get(re.sub(r"^https?://[^/]+", "", old), whole=True)
+    assert Image.open(io.BytesIO(found.content)).size == (480, 240)
+
+
 def test_copies_have_them_and_what_was_lost_is_made_anew(space: Space) -> None:
     space.make()
     copy = space.world.post("admin", f"/spaces/{space.id}/duplicate", {})["id"]

@@ -84,6 +84,7 @@ def screens(app):
         "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
         "conversations": f"/o/{app.organization}/~/conversations",
         "integrations": f"/o/{app.organization}/~/integrations",
+        "write-integration": f"/o/{app.organization}/~/integrations/~write",
         **{
             f"site-{view or 'overview'}": f"/o/{app.organization}/sites/{site}{view and f'/~/{view}'}"
             for view in SITE
@@ -97,7 +98,7 @@ SCREENS = (
     "work", "inbox", "page", "edit", "changes", "all-changes", "history", "compare", "review", "talk", "empty-changes", "nowhere", "space-settings",
     "space-members", "space-merging", "space-export", "account", "account-sign-in", "installation", "jobs", "member",
     "as-member", "team", "invitations", "members-sign-in", "import", "comments", "files", "variables", "reusable", "links", "collection", "settings", "tokens", "audit",
-    "specification", "webhook", "conversations", "integrations",
+    "specification", "webhook", "conversations", "integrations", "write-integration",
     *(f"site-{view or 'overview'}" for view in SITE),
 )  # fmt: skip
 

@@ -72,7 +72,7 @@ PROGRAMS = {
         "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|getContentByUrl|getSubdomain"
     ),
     "integrations, and those who write them": (
-        "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode|(un)?publishIntegration"
+        "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode"
         "|createIntegrationInstallationToken|listIntegrations|listIntegrationInstallations|getComputed\\w+"
         "|listSpaceIntegrations(Blocks)?|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
     ),

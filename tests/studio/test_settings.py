@@ -325,6 +325,66 @@ def test_an_integration_says_what_it_may_do_and_is_installed(app):
     page.context.close()
 
 
+def test_an_integration_of_ones_own_comes_from_a_file_or_is_written_here(app, tmp_path):
+    page = app.open(f"/o/{app.organization}/~/integrations")
+    packed = tmp_path / "clock.integration.json"
+
+    def add(text):
+        packed.write_text(text)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Add from a file").click()
+        chooser.value.set_files(packed)
+
+    said = page.get_by_role("region", name="Notifications")
+    for text, why in (("no", "It holds no JSON."), ('{"name": "clock"}', "“title” is missing in it.")):
+        add(text)
+        expect(said.get_by_text(why)).to_be_visible()
+    body = {
+        **{"name": "clo ck", "title": "Clock", "description": "Tells the time", "runtime": "v2"},
+        **{"scopes": ["site:script:inject"], "script": "export default {};", "secrets": {"KEY": ""}},
+    }
+    add(json.dumps(body))
+    dialog = page.get_by_role("dialog", name="Add “Clock”")
+    expect(dialog.get_by_text("Runs scripts in the browsers of readers.")).to_be_visible()
+    dialog.get_by_label("Secret KEY").fill("hush")
+    dialog.get_by_role("button", name="Publish integration").click()
+    name = dialog.get_by_role("textbox", name="Name")
+    expect(name).to_have_accessible_description(re.compile("expected 1 to 100 letters"))
+    name.fill("clock")
+    dialog.get_by_role("button", name="Publish integration").click()
+    panel = page.get_by_role("complementary", name="Integration", exact=True)
+    expect(panel.get_by_role("button", name="Install")).to_be_visible()
+    assert app.call("GET", "/integrations/clock")["scopes"] == ["site:script:inject"]
+    panel.get_by_role("button", name="Actions for Clock").click()
+    page.get_by_role("menuitem", name="Take it back from everybody").click()
+    page.get_by_role("dialog").get_by_role("button", name="Take it back from everybody").click()
+    expect(page.get_by_role("main").get_by_role("link", name="Clock")).to_have_count(0)
+    assert app.client.get("/integrations/clock").status_code == 404
+
+    page.get_by_role("link", name="Write one").click()
+    page.get_by_label("Begin with").select_option("A block that it draws on pages")
+    page.get_by_role("textbox", name="Title").fill("G")
+    page.get_by_role("textbox", name="Name").fill("greeter")
+    page.get_by_role("textbox", name="Description").fill("Greets readers")
+    page.get_by_role("button", name="Publish integration").click()
+    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    page.get_by_role("textbox", name="Title").fill("Greeter")
+    page.get_by_role("button", name="Publish integration").click()
+    panel.get_by_role("button", name="Install").click()
+    expect(page.get_by_role("main").get_by_text("All spaces")).to_be_visible()
+    asked = {
+        **{"componentId": "greeting", "props": {"name": "Ada"}},
+        "context": {
+            "type": "document",
+            "theme": "light",
+            "spaceId": app.create_space("Greeted"),
+            "editable": False,
+        },
+    }
+    assert "Hello Ada" in json.dumps(app.call("POST", "/integrations/greeter/render", asked))
+    page.context.close()
+
+
 def test_one_that_comes_along_is_installed_by_a_press(app):
     page = app.open(f"/o/{app.organization}/~/integrations")
     page.get_by_role("link", name="Slack notifications").click()
@@ -418,4 +478,32 @@ def test_two_administrators_change_one_form(app):
     found = app.call("GET", path)
     assert (found["title"], found["inviteLinks"]) == ("Renamed", links)
     app.call("PATCH", path, {"title": before})
+    page.context.close()
+
+
+@pytest.mark.slow
+def test_rights_that_are_taken_while_a_form_is_open(app):
+    """What was typed stays, and the server says why it is not saved."""
+    tomas = app.colleague("Tomas", role="admin")
+    member = f"/orgs/{app.organization}/members/{tomas.get('/user').json()['id']}"
+    page = app.open_as(tomas, f"/o/{app.organization}/~/settings")
+    name = page.get_by_label("Name of the organization")
+    before = name.input_value()
+    name.fill("Typed before")
+    app.call("PATCH", member, {"role": "read"})
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("admin")
+    expect(name).to_have_value("Typed before")
+    assert app.call("GET", f"/orgs/{app.organization}")["title"] == before
+    page.context.close()
+
+
+@pytest.mark.slow
+def test_the_last_administrator_does_not_leave(app):
+    page = app.open(f"/o/{app.organization}/~/members")
+    page.get_by_role("button", name="Actions for Ines Okafor").click()
+    page.get_by_role("menuitem", name="Leave the organization").click()
+    dialog = page.get_by_role("dialog", name=re.compile("^Leave "))
+    dialog.get_by_role("button", name="Leave the organization").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("administrator")
     page.context.close()

@@ -178,10 +178,11 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
         if secret is None or not secret.startswith(SESSION_PREFIX):
             return None
         found = _find(call, secret, last_use)
-        if found is not None:
-            require_same_origin(call)
-            return _admit(call, found)
-        return None
+        if found is None or (call.operation.browsed and not _is_asked_by_us(call)):
+            # Another site, which may share a domain with ours, sent the browser here: the request is nobody's.
+            return None
+        require_same_origin(call)
+        return _admit(call, found)
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise NotSignedIn("Authorization: expected `Bearer <token>`")
@@ -363,17 +364,19 @@ def require_same_origin(call: Call) -> None:
 
     Raises Forbidden.
     """
-    if call.operation.method == "GET":
-        return
-    origin = call.headers.get(b"origin", b"").decode("latin-1")
-    if origin:
-        same = is_same_origin(origin, call.settings.url)
-    else:
-        same = call.headers.get(b"sec-fetch-site") == b"same-origin"
-    if not same:
+    if not _is_asked_by_us(call):
         raise Forbidden(
             f"Origin: a request with a session cookie is taken from our own pages at {call.settings.url} only."
         )
+
+
+def _is_asked_by_us(call: Call) -> bool:
+    if call.operation.method == "GET":
+        return True
+    origin = call.headers.get(b"origin", b"").decode("latin-1")
+    if origin:
+        return is_same_origin(origin, call.settings.url)
+    return call.headers.get(b"sec-fetch-site") == b"same-origin"
 
 
 def is_same_origin(origin: str, url: str) -> bool:

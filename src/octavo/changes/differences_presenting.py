@@ -18,10 +18,11 @@ from ..content import (
 from ..core.diff import Change, diff_documents
 from ..core.pages import Page
 from ..errors import BadRequest
+from ..images import find_pictures, is_scaled
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Next, decode_token, encode_token
-from ..pages import Reader, present_cover, present_layout
+from ..pages import FileVariant, Reader, present_cover, present_layout, present_variants
 from ..references import cover_ref
 from .differences import Entry, States, entries_between, text_changes
 from .differences_wire import (
@@ -83,12 +84,12 @@ def present_differences(
 ) -> SemanticChanges:
     """``limit`` changes behind a page, those of ``only`` one thing, and how many more there are. Raises BadRequest where the change that the page
     ended with is none any more."""
-    presenter = _Presenter(to, tx, states)
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
     start = _start(entries, page)
     chosen = entries[start : start + limit]
+    presenter = _Presenter(to, tx, states, chosen)
     shown = [presenter.present(entry) for entry in chosen]
     more = len(entries) - start - len(shown)
     following = Next(encode_token(*_key(chosen[-1]))) if more and chosen else UNSET
@@ -112,8 +113,18 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    def __init__(self, to: Recipient, tx: Transaction, states: States) -> None:
+    """``entries``: those that it will present."""
+
+    def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
+        files = [
+            item
+            for entry in entries
+            if isinstance(entry, Change) and entry.target == "file"
+            for item in (entry.before, entry.after)
+            if item is not None and is_scaled(item)
+        ]
+        self._pictures = find_pictures(tx, states.after.space_id, [item.content for item in files])
 
     def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):
@@ -172,6 +183,7 @@ class _Presenter:
             item.name,
             item.content_type or "application/octet-stream",
             download_url(self.call.context, item),
+            self._variants(item) or UNSET,
         )
         if change.kind != "edited":
             return SemanticChange(f"file_{change.kind}", file=file)
@@ -184,6 +196,9 @@ class _Presenter:
             attributes["downloadURL"] = _pair(
                 download_url(self.call.context, change.before), download_url(self.call.context, change.after)
             )
+            variants = _pair(self._variants(change.before), self._variants(change.after))
+            if variants:
+                attributes["variants"] = variants
         sizes = [
             {"width": i.width, "height": i.height} if i.width and i.height else None
             for i in (change.before, change.after)
@@ -191,6 +206,9 @@ class _Presenter:
         if sizes[0] != sizes[1]:
             attributes["dimensions"] = _pair(*sizes)
         return SemanticChange("file_edited", file=file, attributes=attributes)
+
+    def _variants(self, item: Item) -> list[FileVariant] | None:
+        return present_variants(self.call.context, item, self._pictures.get(item.content or "")) or None
 
     def _reusable(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.diff import BlockChange, Words
 from ..kit.pagination import Next
+from ..pages import FileVariant
 
 
 class ChangesQuery(Struct):
@@ -30,10 +31,13 @@ class ChangedPage(Struct):
 
 
 class ChangedFile(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+    """``variants`` of an image, from narrow to wide."""
+
     id: str
     name: str
     content_type: str
     download_url: str
+    variants: list[FileVariant] | UnsetType = UNSET
 
 
 class ChangedReusableContent(Struct):

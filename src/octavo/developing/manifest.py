@@ -66,10 +66,15 @@ def find_manifest(place: Path) -> Path:
 
 
 def read_manifest(
-    place: Path, environment: str | None = None, variables: Mapping[str, str] | None = None
+    place: Path,
+    environment: str | None = None,
+    variables: Mapping[str, str] | None = None,
+    *,
+    secrets: bool = True,
 ) -> Read:
     """The manifest in a folder, with the values of an environment in it, and its secrets out of ``variables`` (those of
-    the process). Raises BadRequest that names the file and what is wrong in it."""
+    the process); without ``secrets`` with their names alone. Raises BadRequest that names the file and what is wrong in
+    it."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -86,7 +91,10 @@ def read_manifest(
     except msgspec.ValidationError as error:
         raise BadRequest(f"{path}: {validation_message(error, 'manifest')}{_allowed(str(error))}") from None
     manifest = _for_environment(path, manifest, environment)
-    filled = _filled(path, manifest.secrets, os.environ if variables is None else variables)
+    if secrets:
+        filled = _filled(path, manifest.secrets, os.environ if variables is None else variables)
+    else:
+        filled = dict.fromkeys(manifest.secrets, "")
     read = Read(path, msgspec.structs.replace(manifest, secrets=filled), list(_unknown(path, given)))
     if not read.entry.is_file():
         raise BadRequest(f"{path}: script: there is no file {read.entry}")

@@ -1,4 +1,4 @@
-"""Publishing an integration out of its folder."""
+"""Publishing an integration out of its folder, and packing it into one file, which the app publishes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,27 @@ import msgspec
 from .api import Api, integration_path
 from .bundling import bundle, install_packages
 from .manifest import publication, read_manifest
+
+
+def pack_folder(
+    place: Path, target: Path | None, say: Callable[[str], None], *, environment: str | None = None
+) -> Path:
+    """Bundles the script and writes what publishing takes into one JSON file, ``NAME.integration.json`` unless ``target``
+    says another place: the body of publishIntegration with the ``name`` of the integration, without the organization
+    that publishes and with the names of its secrets alone. Gives the path of the file.
+
+    Raises BadRequest, BundleFailed, Unavailable, OSError.
+    """
+    read = read_manifest(place, environment, secrets=False)
+    for sentence in read.unknown:
+        say(sentence)
+    install_packages(read.path.parent, say)
+    body = msgspec.to_builtins(publication(read, bundle(read.entry), ""))
+    del body["organization"]
+    name = read.manifest.name
+    path = target or Path(f"{name}.integration.json")
+    path.write_bytes(msgspec.json.format(msgspec.json.encode({"name": name, **body})))
+    return path
 
 
 def publish_folder(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 
 from ..content import Item, download_url, signed_url
-from ..images import VARIANT_TYPE, Variant, find_pictures, is_scaled, variant_name
+from ..images import VARIANT_TYPE, ScaledImage, Variant, find_pictures, is_scaled, variant_name
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
@@ -21,9 +21,14 @@ def present_files(
     files = []
     for item in items:
         picture = pictures.get(item.content or "")
-        variants = [_present_variant(context, item, each) for each in picture.variants] if picture else []
+        variants = present_variants(context, item, picture)
         files.append(present_file(item, download_url(context, item), picture, variants or UNSET, oids))
     return files
+
+
+def present_variants(context: Context, item: Item, picture: ScaledImage | None) -> list[FileVariant]:
+    """``picture``: what was made of a file, where it is an image."""
+    return [_present_variant(context, item, each) for each in picture.variants] if picture else []
 
 
 def _present_variant(context: Context, item: Item, variant: Variant) -> FileVariant:

@@ -203,7 +203,9 @@ export class Lookup {
 }
 
 /** The `srcset` of an image of ours; its addresses have neither blanks nor commas. */
-export function sourcesOf(file: Schemas["File"]): string | undefined {
+export function sourcesOf(
+  file: Pick<Schemas["File"], "variants" | "downloadURL" | "dimensions">,
+): string | undefined {
   const variants = file.variants ?? [];
   const own = file.dimensions?.width ?? 0;
   const all = variants.map(({ downloadURL, width }) => `${downloadURL} ${width}w`);

@@ -515,7 +515,7 @@ class ValueView implements NodeView {
           const pictures = drawPicture(
             { ref: (typeof ref === "string" ? { kind: "url", url: ref } : ref) as Data, alt: "" },
             lookup,
-            cover ? undefined : "cell-image",
+            cover ? "card-picture" : "cell-image",
           );
           return cover ? [h("div", { class: "card-cover" }, ...pictures)] : pictures;
         }
@@ -525,7 +525,9 @@ class ValueView implements NodeView {
           const ref = typeof each === "string" ? { kind: "url", url: each } : each;
           const link = h("span", { class: "cell-file" }, typeof each === "string" ? each : "");
           lookup.asset(ref).then((asset?: Asset) => asset && (link.textContent = asset.name), () => {});
-          if (cover) return h("div", { class: "card-cover" }, ...drawPicture({ ref } as Data, lookup));
+          if (cover) {
+            return h("div", { class: "card-cover" }, ...drawPicture({ ref } as Data, lookup, "card-picture"));
+          }
           return link;
         });
         return [

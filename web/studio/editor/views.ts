@@ -276,6 +276,27 @@ function bytes(size: number): string {
 
 /** How wide the text of a page is, in pixels. */
 const COLUMN = 736;
+/** How wide the picture of a card is at most, where two are beside each other. */
+const CARD = 360;
+/** How high pictures in lines and cells are at most. */
+const HEIGHTS: Record<string, number> = { "image-line": 24, "cell-image": 96 };
+
+/** How wide a picture is shown, as a browser is told before it has it: never less than it will be. */
+export function shownWidth(
+  { width: own, height: tall }: Pick<Asset, "width" | "height">,
+  width: string | null,
+  className?: string,
+): number {
+  const line = HEIGHTS[className ?? ""];
+  const most = className === "card-picture" ? CARD : COLUMN;
+  const percent = width?.endsWith("%") ? parseFloat(width) : undefined;
+  const shown = line && own && tall
+    ? line * own / tall
+    : percent !== undefined
+    ? most * percent / 100
+    : Number(width) || own || most;
+  return Math.ceil(Math.min(shown, most));
+}
 
 /** Pictures for one theme or both; what cannot be found says so in its place. */
 export function drawPicture(data: Data, lookup: Lookup, className?: string): HTMLElement[] {
@@ -299,7 +320,7 @@ export function drawPicture(data: Data, lookup: Lookup, className?: string): HTM
       if (asset === undefined) return missing(image, ref);
       if (asset.foreign) return elsewhere(image, asset.url);
       if (asset.sources) {
-        image.sizes = `(max-width: 767px) 100vw, ${COLUMN}px`;
+        image.sizes = `min(100vw, ${shownWidth(asset, width, className)}px)`;
         image.srcset = asset.sources;
       }
       image.src = asset.url;

@@ -6,7 +6,7 @@ type Integration = Schemas["Integration"];
 type Scope = Integration["scopes"][number];
 
 /** `grave`: it changes something, or acts on readers. */
-const SCOPES: Record<Scope, { text: string; grave?: true }> = {
+export const SCOPES: Record<Scope, { text: string; grave?: true }> = {
   "space:content:read": { text: t("Reads pages, change requests and comments, and searches them.") },
   "space:content:write": { text: t("Changes pages, change requests and comments."), grave: true },
   "space:metadata:read": { text: t("Reads the titles and settings of spaces.") },

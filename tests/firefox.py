@@ -1,0 +1,205 @@
+"""The system's Firefox, driven over WebDriver BiDi: Playwright would need a Firefox of its own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from tools import absent
+
+_NAMES = ("firefox-esr", "firefox")
+_SECONDS = 90
+"""How long a command, or what is waited for, may take."""
+_LOST_SECONDS = 10
+"""After how long a search is begun anew: one that a page is left beneath is never answered."""
+_ENDED = re.compile("can’t establish a connection|was interrupted while the page was loading")
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "End": "\ue010"}
+"""Keys that write nothing, as WebDriver names them."""
+
+
+class Firefox:
+    """One window of a new profile. ``errors``: what its pages threw and what the console called an error."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._number = 0
+        self.errors: list[str] = []
+        self.ask("session.new", capabilities={})
+        self.ask("session.subscribe", events=["log.entryAdded"])
+        self._window = self.ask("browsingContext.getTree")["contexts"][0]["context"]
+        self.ask("browsingContext.setViewport", context=self._window, viewport={"width": 1440, "height": 900})
+
+    def ask(self, method: str, seconds: float = _SECONDS, **parameters: Any) -> Any:
+        """The result of a command of WebDriver BiDi. Raises RuntimeError for one that Firefox refuses, TimeoutError."""
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        until = time.monotonic() + seconds
+        while True:
+            message = json.loads(self._socket.recv(timeout=max(0, until - time.monotonic())))
+            if message.get("method") == "log.entryAdded":
+                self._note(message["params"])
+            elif message.get("id") == self._number:
+                if message["type"] == "error":
+                    raise RuntimeError(f"{method}: {message['error']}: {message['message']}")
+                return message["result"]
+
+    def _note(self, entry: dict[str, Any]) -> None:
+        # A stream of events ends with its page, which Firefox calls an error of the connection.
+        if entry["level"] == "error" and not _ENDED.search(str(entry["text"])):
+            self.errors.append(str(entry["text"]))
+
+    def open(self, address: str) -> None:
+        self.ask("browsingContext.navigate", context=self._window, url=address, wait="complete")
+
+    def forget_cookies(self) -> None:
+        self.ask("storage.deleteCookies")
+
+    @property
+    def address(self) -> str:
+        return str(self.ask("browsingContext.getTree")["contexts"][0]["url"])
+
+    def _locate(self, kind: str, value: Any) -> list[dict[str, Any]]:
+        locator = {"type": kind, "value": value}
+        try:
+            found = self.ask(
+                "browsingContext.locateNodes", seconds=_LOST_SECONDS, context=self._window, locator=locator
+            )
+        except TimeoutError:
+            return []
+        nodes: list[dict[str, Any]] = found["nodes"]
+        return nodes
+
+    def select(self, selector: str) -> dict[str, Any]:
+        """The first element of a CSS selector, for those that have no role or, as fields of passwords, none of ARIA."""
+        return self._locate("css", selector)[0]
+
+    def find(self, role: str, name: str | None = None) -> dict[str, Any] | None:
+        """The first element of this role and exactly this accessible name."""
+        found = self._locate("accessibility", {"role": role, **({"name": name} if name is not None else {})})
+        return found[0] if found else None
+
+    def wait(self, role: str, name: str | None = None) -> dict[str, Any]:
+        """As ``find``, once it is there."""
+        until = time.monotonic() + _SECONDS
+        while (found := self.find(role, name)) is None:
+            assert time.monotonic() < until, f"no {role} {name!r} at {self.address}: {self.text()}"
+            time.sleep(0.05)
+        return found
+
+    def wait_for_text(self, role: str, words: str) -> None:
+        """Until an element of this role says these words."""
+        until = time.monotonic() + _SECONDS
+        while True:
+            nodes = self._locate("accessibility", {"role": role})
+            said = [self.call("node => node.textContent.trim()", node) for node in nodes]
+            if words in said:
+                return
+            assert time.monotonic() < until, f"no {role} says {words!r} but {said}"
+            time.sleep(0.05)
+
+    def call(self, function: str, *nodes: dict[str, Any]) -> Any:
+        """What a JavaScript function gives for these elements: text, a number, or true or false."""
+        result = self.ask(
+            "script.callFunction",
+            functionDeclaration=function,
+            arguments=[{"sharedId": node["sharedId"]} for node in nodes],
+            target={"context": self._window},
+            awaitPromise=True,
+        )
+        assert result["type"] == "success", result
+        return result["result"].get("value")
+
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", str(self.call("() => document.body.innerText")))
+
+    def click(self, role: str, name: str) -> None:
+        self.click_at(self.wait(role, name))
+
+    def click_at(self, node: dict[str, Any]) -> None:
+        """Clicks into the middle of an element, with the pointer."""
+        self.call("node => node.scrollIntoView({ block: 'center' })", node)
+        origin = {"type": "element", "element": {"sharedId": node["sharedId"]}}
+        actions = [
+            {"type": "pointerMove", "x": 0, "y": 0, "origin": origin},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0},
+        ]
+        self._act({"type": "pointer", "id": "mouse", "actions": actions})
+
+    def type(self, words: str) -> None:
+        """Presses a key for each letter."""
+        for letter in words:
+            self._press(letter)
+
+    def press(self, *keys: str) -> None:
+        """Presses keys: a letter, or a name of ``KEYS``."""
+        for key in keys:
+            self._press(KEYS.get(key, key))
+
+    def _press(self, key: str) -> None:
+        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self._act({"type": "key", "id": "keyboard", "actions": actions})
+
+    def _act(self, source: dict[str, Any]) -> None:
+        self.ask("input.performActions", context=self._window, actions=[source])
+
+    def picture(self) -> bytes:
+        """What is shown, as PNG."""
+        found = self.ask("browsingContext.captureScreenshot", context=self._window)
+        return base64.b64decode(found["data"])
+
+
+@contextmanager
+def firefox(profile: Path) -> Iterator[Firefox]:
+    """Firefox with a new profile in this folder, until the end of the block."""
+    executable = next(filter(None, map(shutil.which, _NAMES)), None)
+    if executable is None:
+        absent("Firefox")
+    profile.mkdir()
+    log = profile.with_suffix(".log")
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [
+                executable,
+                "--headless",
+                "--no-remote",
+                "--profile",
+                str(profile),
+                "--remote-debugging-port",
+                "0",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        with connect(f"{_listening(process, log)}/session", max_size=None) as socket:
+            yield Firefox(socket)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _listening(process: subprocess.Popen[bytes], log: Path) -> str:
+    """The address that a browser that just started says it listens on."""
+    until = time.monotonic() + 2 * _SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        found = re.search(r"WebDriver BiDi listening on (ws://\S+)", log.read_text())
+        if found:
+            return found[1]
+        time.sleep(0.05)
+    raise AssertionError(f"Firefox does not listen: {log.read_text()}")
