@@ -24,6 +24,7 @@ import hypothesis
 import psycopg
 import pytest
 
+from buckets import s3_endpoint, s3_environment  # noqa: F401
 from collector import collector  # noqa: F401
 from model_server import quick_server  # noqa: F401
 from name_server import names  # noqa: F401

@@ -11,7 +11,14 @@ from octavo.settings import SettingsError, load
 REFUSED = {
     "OCTAVO_URL": ["example.com", "ftp://example.com", "http://", "http://host:99999", "http://host/?a=b"],
     "OCTAVO_SITES_URL": ["docs.example.com:8001", "http://127.0.0.1:8000", "http://host:0x1"],
-    "OCTAVO_DATABASE_URL": ["sqlite:///octavo.db", "sqlite://x", "sqlite:////", "mysql://h/d", "/a/file.db"],
+    "OCTAVO_DATABASE_URL": [
+        "sqlite:///octavo.db",
+        "sqlite://x",
+        "sqlite:////",
+        "mysql://h/d",
+        "/a/file.db",
+        "postgresql://a:5432,b:x/d",
+    ],
     "OCTAVO_DATABASE_DIRECT_URL": ["mysql://h/d", "postgresql://h/d"],
     "OCTAVO_SMTP_URL": ["mail.example.com:587", "http://mail.example.com", "smtp://", "smtp://host:1e5"],
     "OCTAVO_FILES_URL": ["s3://[bucket", "s3://bucket:port/"],
@@ -41,6 +48,12 @@ def test_what_cannot_work_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load(environ={name: value})
     assert name in str(refused.value)
+
+
+def test_several_servers_of_postgresql_are_one_address() -> None:
+    url = "postgresql://octavo:geheim%21@a:5432,b:5433/docs?target_session_attrs=read-write"
+    settings = load(environ={"OCTAVO_DATABASE_URL": url})
+    assert settings.database == url and "geheim!" in settings.secrets
 
 
 def test_an_unknown_setting_names_the_nearest_one(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from .errors import OctavoError
 from .kit.texts import counted
 
 if TYPE_CHECKING:
+    from .admin.docs_sites import BroughtSite
+    from .admin.import_export import Brought
     from .app import Role
     from .developing import Api
     from .kit.context import Context
@@ -103,6 +105,23 @@ def _milliseconds(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a duration such as 90d or 12h, got {text!r}")
     return int(match[1]) * _SECONDS[match[2]] * 1000
+
+
+def _moment(text: str) -> int:
+    from .kit.clock import parse_iso
+
+    try:
+        return parse_iso(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a moment such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
+        ) from None
+
+
+def _some_seconds(text: str) -> float:
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected seconds such as 5 or 0.5, got {text!r}")
+    return float(text)
 
 
 def _positive(text: str) -> int:
@@ -302,27 +321,34 @@ def _import(options: argparse.Namespace) -> int:
             space = find_named(context, options.space, ["space"], given["organization_id"])
             brought = bring(context, options.source, space_id=space.id, **given)
 
-    def told(one: Brought) -> dict[str, Any]:
-        outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
-        return outcome | ({"site": one.site_url} if one.site_url else {})
-
-    if isinstance(brought, Brought):
-        said = told(brought)
-    else:
-        said = {
-            "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
-            "spaces": {key: told(one) for key, one in brought.spaces.items()},
-            "known": brought.known,
-            "problems": msgspec.to_builtins(brought.problems),
-        }
+    said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
     print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
+
+
+def _told_space(one: Brought) -> dict[str, Any]:
+    import msgspec
+
+    outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
+    return outcome | ({"site": one.site_url} if one.site_url else {})
+
+
+def _told_site(brought: BroughtSite) -> dict[str, Any]:
+    import msgspec
+
+    return {
+        "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
+        "spaces": {key: _told_space(one) for key, one in brought.spaces.items()},
+        "known": brought.known,
+        "problems": msgspec.to_builtins(brought.problems),
+    }
 
 
 def _move_in(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.moving_in import move_in
+    from .admin.import_export import Brought
+    from .admin.moving_in import MovedIn, move_in, move_spaces_in
     from .admin.naming import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
@@ -335,17 +361,39 @@ def _move_in(options: argparse.Namespace) -> int:
             raise Failure(f"--token-file: {error}") from None
     if not token:
         raise Failure("--from: needs a token of that API, with --token or --token-file")
+    if options.service == "octavo" and (options.from_space or options.user is not None):
+        raise Failure("--from-space, --user: these are for --service confluence and readme")
     with _context(options) as context, _progress(f"Importing {options.remote}", options.quiet) as progress:
-        moved = move_in(
-            context,
-            options.remote,
-            token,
-            organization_id=_organization(context, options.org) if options.org else the_organization(context),
-            collection_id=options.collection,
-            source=options.from_org,
-            publish=options.publish,
-            progress=progress,
-        )
+        organization = _organization(context, options.org) if options.org else the_organization(context)
+        if options.service != "octavo":
+            brought = move_spaces_in(
+                context,
+                options.service,
+                options.remote,
+                options.user,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                wanted=options.from_space or (),
+                publish=options.publish,
+                progress=progress,
+            )
+            if not isinstance(brought, MovedIn):
+                said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
+                print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
+                return DONE
+            moved = brought
+        else:
+            moved = move_in(
+                context,
+                options.remote,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                source=options.from_org,
+                publish=options.publish,
+                progress=progress,
+            )
     print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
     return FAILED if moved.stopped else DONE
 
@@ -462,24 +510,73 @@ def _check_site(options: argparse.Namespace) -> int:
 
 def _backup(options: argparse.Namespace) -> int:
     from .admin.backup import back_up
+    from .admin.kept_backups import back_up_into, is_place
+    from .admin.places import Place
 
-    with _context(options) as context:
-        outcome = back_up(context, options.file)
+    if options.follow:
+        return _follow(options)
+    if not is_place(options.file):
+        if options.keep is not None:
+            raise Failure("--keep is for a folder or a bucket of backups")
+        with _context(options) as context:
+            outcome = back_up(context, Path(options.file))
+        name = options.file
+    else:
+        with _context(options) as context:
+            place = Place(options.file, new=True)
+            keep = None if options.keep is None else options.keep * _SECONDS["d"] * 1000
+            name, outcome = back_up_into(context, place, keep)
+        name = f"{place.address}/{name}"
     return _told(
-        options,
-        outcome,
-        f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} in {options.file}",
+        options, outcome, f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} in {name}"
     )
+
+
+def _follow(options: argparse.Namespace) -> int:
+    """Until SIGTERM or SIGINT."""
+    import signal
+    import threading
+
+    from .admin.following import Terms, follow
+    from .admin.places import Place
+    from .kit import logs
+
+    given = {
+        "every": options.every,
+        "base_hours": options.base_hours,
+        "moments": options.moments,
+        "keep": options.keep,
+    }
+    terms = Terms(**{name: value for name, value in given.items() if value is not None})
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with _context(options) as context:
+        settings = context.settings
+        logs.configure("json" if settings.log_format == "json" else "text", secrets=settings.secrets)
+        follow(context, Place(options.file, new=True), terms, stop)
+    return DONE
 
 
 def _restore(options: argparse.Namespace) -> int:
     from .admin.backup import restore
+    from .admin.followed import holds_log, take_back
+    from .admin.kept_backups import is_place, opened_backup
+    from .admin.places import Place
 
+    settings = _settings(options)
+    outcome: Any
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
-        outcome = restore(_settings(options), options.file, progress)
-    return _told(
-        options, outcome, f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} taken back"
-    )
+        if is_place(options.file) and holds_log(place := Place(options.file)):
+            outcome = take_back(settings, place, options.until, progress)
+            text = f"as it was at {outcome.moment}, with {counted(outcome.files, 'file')}"
+        elif options.until is not None:
+            raise Failure("--until needs a place that `octavo backup --follow` writes to")
+        else:
+            with opened_backup(options.file) as file:
+                outcome = restore(settings, file, progress)
+            text = f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} taken back"
+    return _told(options, outcome, text)
 
 
 def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
@@ -507,12 +604,20 @@ def _reindex(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from .admin.backup import verify_backup, verify_installation
+    from .admin.followed import holds_log, verify_followed
+    from .admin.kept_backups import is_place, opened_backup
+    from .admin.places import Place
 
-    if options.file is not None:
-        findings = verify_backup(options.file)
-    else:
+    if options.file is None:
         with _context(options) as context:
             findings = verify_installation(context)
+    elif is_place(options.file) and holds_log(place := Place(options.file)):
+        findings = verify_followed(place, options.fresh)
+    elif options.fresh is not None:
+        raise Failure("--fresh needs a place that `octavo backup --follow` writes to")
+    else:
+        with opened_backup(options.file) as file:
+            findings = verify_backup(file)
     if options.json:
         print(json.dumps(findings))
     else:
@@ -1008,7 +1113,20 @@ def _parser() -> argparse.ArgumentParser:
         "--from",
         dest="remote",
         metavar="URL",
-        help="API of the hosted original or of another Octavo, such as https://docs.example.com",
+        help="API of the hosted original or of another Octavo, such as https://docs.example.com, or of --service",
+    )
+    made.add_argument(
+        "--service",
+        choices=["octavo", "confluence", "readme"],
+        default="octavo",
+        help="whose API it is; octavo is the hosted original, too",
+    )
+    made.add_argument("--user", metavar="EMAIL", help="whose the token is, for Confluence Cloud")
+    made.add_argument(
+        "--from-space",
+        action="append",
+        metavar="SPACE",
+        help="space of Confluence by its key, or version of ReadMe; several times for several, without it all",
     )
     made.add_argument("--token", help="token of that API")
     made.add_argument("--token-file", type=Path, metavar="FILE", help="file that holds the token of that API")
@@ -1111,10 +1229,40 @@ def _parser() -> argparse.ArgumentParser:
 
     made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
     made.add_argument(
-        "file", type=Path, metavar="FILE", help="file to write; its secrets are sealed as in the database"
+        "file",
+        metavar="FILE|PLACE",
+        help="file to write, or a folder or s3://bucket/prefix where it gets a name with the time",
+    )
+    made.add_argument(
+        "--keep", type=_positive, metavar="DAYS", help="in a place: remove what is older, once this is sound"
+    )
+    made.add_argument(
+        "--follow",
+        action="store_true",
+        help="SQLite: go on until stopped, and keep in PLACE what is committed, to restore any moment",
+    )
+    made.add_argument(
+        "--every", type=_some_seconds, metavar="SECONDS", help="with --follow: between two looks (default: 5)"
+    )
+    made.add_argument(
+        "--base-hours", type=_positive, metavar="HOURS", help="with --follow: between two bases (default: 24)"
+    )
+    made.add_argument(
+        "--moments",
+        type=_positive,
+        metavar="DAYS",
+        help="with --follow: for how long any moment can be restored (default: 2); bases stay for --keep (14)",
     )
     made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
-    made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
+    made.add_argument(
+        "file", metavar="FILE|PLACE", help="what `octavo backup` wrote; of a place, what is newest"
+    )
+    made.add_argument(
+        "--until",
+        type=_moment,
+        metavar="MOMENT",
+        help="of what was followed: as it was then, such as 2026-11-26T14:05 (UTC unless it says otherwise)",
+    )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("reindex", _reindex, "Make search, references and kept counts anew, while Octavo goes on.")
     made.add_argument(
@@ -1123,7 +1271,16 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
     made.add_argument(
-        "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
+        "file",
+        nargs="?",
+        metavar="FILE|PLACE",
+        help="a backup, of a place the newest; without, this installation",
+    )
+    made.add_argument(
+        "--fresh",
+        type=_milliseconds,
+        metavar="DURATION",
+        help="of what is followed: it must have been within this, such as 10m",
     )
 
     group = commands.add_parser("jobs", help="List, show and retry background jobs.").add_subparsers(

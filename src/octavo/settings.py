@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -23,6 +24,7 @@ _TESTS = f"{PREFIX}TEST_"
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _POSTGRESQL = ("postgresql", "postgres")
+_SEVERAL = re.compile(r"(postgres(?:ql)?://(?:[^/?#]*@)?)([^/?#@]+)([/?#].*)?", re.S)
 
 
 class SettingsError(OctavoError):
@@ -329,7 +331,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             if (getattr(field.type, "__metadata__", None) or (Meta(),))[0].extra == _SECRET
         ]
         urls = (self.database_url, self.database_direct_url, self.files_url, self.smtp_url, self.llm_url)
-        passwords = [unquote(own_address(url).password) for url in urls]
+        passwords = [unquote(own_address(_servers(url)[0]).password) for url in urls]
         keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
         return [secret for secret in (*marked, *passwords, *keys, *_collector_secrets()) if secret]
 
@@ -424,8 +426,8 @@ def _problems(settings: Settings) -> Iterator[str]:
     if settings.database_url:
         yield from _database_address(settings.database_url)
     if settings.database_direct_url:
-        parts = _split("OCTAVO_DATABASE_DIRECT_URL", settings.database_direct_url)
-        if parts.scheme not in _POSTGRESQL:
+        servers = _servers(settings.database_direct_url)
+        if any(_split("OCTAVO_DATABASE_DIRECT_URL", url).scheme not in _POSTGRESQL for url in servers):
             yield "OCTAVO_DATABASE_DIRECT_URL: expected postgresql://user:password@host/name"
         if not settings.database_url.startswith(_POSTGRESQL):
             yield "OCTAVO_DATABASE_DIRECT_URL: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
@@ -469,7 +471,7 @@ def _web_address(name: str, url: str) -> Iterator[str]:
 
 
 def _database_address(url: str) -> Iterator[str]:
-    parts = _split("OCTAVO_DATABASE_URL", url)
+    parts = [_split("OCTAVO_DATABASE_URL", each) for each in _servers(url)][0]
     if parts.scheme == "sqlite":
         if not url.startswith("sqlite:////") or not parts.path.strip("/"):
             yield (
@@ -479,6 +481,19 @@ def _database_address(url: str) -> Iterator[str]:
     elif parts.scheme not in _POSTGRESQL:
         # Without the address: it may hold a password.
         yield "OCTAVO_DATABASE_URL: expected sqlite:////path or postgresql://user:password@host/name"
+
+
+def _servers(url: str) -> list[str]:
+    """One address for each server that an address of PostgreSQL names, of which the first that answers counts.
+
+    >>> _servers("postgresql://me:pw@a:5432,b/docs?target_session_attrs=read-write")[1]
+    'postgresql://me:pw@b/docs?target_session_attrs=read-write'
+    """
+    found = _SEVERAL.fullmatch(url)
+    if found is None:
+        return [url]
+    begin, servers, end = found.groups("")
+    return [f"{begin}{server}{end}" for server in servers.split(",")]
 
 
 def _origin(url: str) -> tuple[str, str, int]:

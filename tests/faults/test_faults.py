@@ -11,7 +11,10 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,8 @@ import pytest
 from faults.faults import DISK, NETWORK, Action, Calls, Control, Fault, build, environment
 from faults.warm import Warm
 from octavo.admin.backup import verify_backup
+from octavo.admin.followed import verify_followed
+from octavo.admin.places import Place
 from octavo.kit.migrations import load_migrations
 
 SEED = int(os.environ.get("OCTAVO_TEST_FAULTS_SEED", "1"))
@@ -225,6 +230,47 @@ def test_what_operators_do_is_cut_off(
     for number in range(rounds):
         _cut_off_a_restore(installation, chance, backup, installation.folder / f"restored-{number}", bare)
         _cut_off_a_migration(installation, chance, installation.folder / f"older-{number}", bare)
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.sqlite_first
+def test_who_follows_is_killed_again_and_again(rounds: int, install: Callable[[str], Installation]) -> None:
+    """`octavo backup --follow` is killed beside a checked load, at any moment, and begun anew each time. What is restored
+    has everything that was acknowledged before the last look."""
+    installation = install("sqlite")
+    chance = random.Random(SEED)
+    place = installation.output.parent / "place"
+    warm, output, settings = installation.warm, installation.output, installation.environment()
+    work = {"organization": installation.organization, "history": str(installation.history)}
+
+    def follow() -> int:
+        arguments = ("backup", str(place), "--follow", "--every", "0.01")
+        return warm.start("faults.scenes:command", output, settings, arguments=arguments)
+
+    for number in range(rounds):
+        follower = follow()
+        nothing = [list(Fault(0, Action.NOTHING, 0))]
+        worker = warm.start(
+            "faults.scenes:work", output, settings, **work, seed=number, steps=4, faults=nothing
+        )
+        time.sleep(chance.random() * 2)
+        os.kill(follower, signal.SIGKILL)
+        assert warm.wait(follower) == -signal.SIGKILL, installation.told()
+        assert warm.wait(worker) == 0, installation.told()
+    told = len(installation.output.read_text())
+    follower = follow()
+    until = time.monotonic() + 60
+    while not re.search("following goes on|a new base", installation.output.read_text()[told:]):
+        assert time.monotonic() < until, installation.told()
+        time.sleep(0.01)
+    os.kill(follower, signal.SIGTERM)
+    assert warm.wait(follower) == 0, installation.told()
+    assert verify_followed(Place(str(place))) == []
+    data = installation.folder / "restored"
+    data.mkdir()
+    shutil.copy(installation.data / "secret-key", data)
+    assert installation.command("restore", str(place), "--quiet", data=data) == 0, installation.told()
+    installation.check(data=data)
 
 
 def _killed(installation: Installation, chance: random.Random, calls: int) -> Fault:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 
 from octavo.access import create_token
@@ -111,6 +112,50 @@ def test_a_connection_is_left_for_whoever_has_none(database: Database) -> None:
                 pool.get(0)
             stack.enter_context(held(pool, MODEST))
         assert (pool._turns.held, pool._turns.waiting) == (0, 0)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_whoever_waited_for_a_connection_is_next(database: Database) -> None:
+    assert isinstance(database, PostgresDatabase)
+    for pool, enter in ((database._reads, database.read), (database._writes, database.write)):
+        line = Line(enter, lambda turns=pool._turns: turns.waiting)  # type: ignore[misc]
+        with ExitStack() as rest, ExitStack() as first:
+            first.enter_context(held(pool, GREEDY))
+            while pool._turns.held < pool.size:
+                rest.enter_context(held(pool, (f"other {pool._turns.held}", "c")))
+            for owner in (GREEDY, GREEDY, MODEST, GREEDY):
+                line.join(owner)
+            first.close()
+            # One connection goes from hand to hand, the others are held.
+            until(lambda line=line: bool(line.order))  # type: ignore[misc]
+        assert line.end() == ["modest", "greedy", "greedy", "greedy"]
+
+
+@pytest.mark.parametrize("world", ["postgresql"], indirect=True)
+def test_a_row_that_one_organization_waits_for_holds_up_no_other(world: World) -> None:
+    """Its writers have all the connections that they may have, and each waits for what another transaction holds."""
+    context, space = world.context, world.home["spaceId"]
+    done: list[int] = []
+
+    def write(number: int) -> None:
+        with done_for((world.home["organizationId"], "")), context.db.write() as tx:
+            tx.run("UPDATE spaces SET updated_at = updated_at + 1 WHERE id = :id", id=space)
+        done.append(number)
+
+    assert isinstance(context.db, PostgresDatabase)
+    turns = context.db._writes._turns
+    with psycopg.connect(context.settings.database) as holder:
+        holder.execute("SELECT 1 FROM spaces WHERE id = %s FOR UPDATE", (space,))
+        greedy = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(20)]
+        for thread in greedy:
+            thread.start()
+        until(lambda: turns.held + turns.waiting == 20)
+        path = world.away.path("/spaces/{spaceId}")
+        assert world.call("stranger", "PATCH", path, json={"title": "Meanwhile"}).status_code == 200
+        assert done == [] and turns.waiting > 0
+    for thread in greedy:
+        thread.join(SOON)
+    assert len(done) == 20
 
 
 @contextmanager
@@ -222,7 +267,7 @@ def test_what_takes_little_is_done_at_once_and_asks_nobody_whose_turn_it_is() ->
 
 
 @pytest.fixture
-def turns(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
     """In whose turn requests that are answered on the event loop were."""
     seen: list[Owner] = []
     run = LoopTurns.run
@@ -237,10 +282,7 @@ def turns(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
     return seen
 
 
-def test_a_request_is_an_organizations_once_its_caller_was_let_in(
-    sqlite_world: World, turns: list[Owner]
-) -> None:
-    world = sqlite_world
+def test_a_request_is_an_organizations_once_its_caller_was_let_in(world: World, turns: list[Owner]) -> None:
     home, away = world.home, world.away
     admin, space = home.admin, home.path("/spaces/{spaceId}")
     mine = home["organizationId"]
@@ -260,8 +302,7 @@ def test_a_request_is_an_organizations_once_its_caller_was_let_in(
     assert all(owner[0] != mine for owner in turns)
 
 
-def test_a_visit_is_the_organizations_whose_site_it_is(sqlite_world: World, turns: list[Owner]) -> None:
-    world = sqlite_world
+def test_a_visit_is_the_organizations_whose_site_it_is(world: World, turns: list[Owner]) -> None:
     org = world.home["organizationId"]
     site = world.get(world.home.admin, world.home.path("/orgs/{organizationId}/sites/{siteId}"))
     published = world.post(world.home.admin, f"/orgs/{org}/sites/{site['id']}/publish", {})["urls"][
@@ -284,8 +325,8 @@ def test_who_was_let_in_where() -> None:
     assert known.organization("ann", "space", "") == "second", "a space may go to another organization"
 
 
-def test_a_job_is_done_for_its_organization(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    context, seen = sqlite_world.context, set()
+def test_a_job_is_done_for_its_organization(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, seen = world.context, set()
     write = type(context.db).write
 
     def note(database: Database) -> AbstractContextManager[Any]:
@@ -293,15 +334,15 @@ def test_a_job_is_done_for_its_organization(sqlite_world: World, monkeypatch: py
         return write(database)
 
     monkeypatch.setattr(context.db, "write", lambda: note(context.db))
-    sqlite_world.post(
-        sqlite_world.home.admin,
-        sqlite_world.home.path("/spaces/{spaceId}/comments"),
+    world.post(
+        world.home.admin,
+        world.home.path("/spaces/{spaceId}/comments"),
         {"body": {"markdown": "Hello"}},
     )
     seen.clear()
     Worker(context.db, context).run_pending()
     assert NOBODY in seen, "who looks for jobs"
-    assert (sqlite_world.home["organizationId"], "") in seen
+    assert (world.home["organizationId"], "") in seen
     assert current_owner() == NOBODY
 
 

@@ -109,7 +109,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
             if not TABLES[name].derived
         }
         # What is made anew brings its files with it.
-        wanted = sorted(_named(tx, "file", derived=False))
+        wanted = sorted(named_content(tx, "file", derived=False))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
@@ -128,7 +128,7 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
     return _Part(count, digest.hexdigest())
 
 
-def _named(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
+def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
     """The hashes of all texts or files that any row names; without ``derived``: any that is not made from others."""
     return {
         row[0]
@@ -169,7 +169,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
         if findings:
             raise BadRequest(f"{source}: {findings[0]}")
         known = load_migrations("octavo.migrations")
-        _require_known(source, set(manifest.migrations), known)
+        require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
         database = databases.open_database(
             settings.database, settings.database_connections, settings.database_direct_url
@@ -215,7 +215,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     return manifest
 
 
-def _require_known(source: Path, numbers: set[int], known: list[Migration]) -> None:
+def require_known(source: object, numbers: set[int], known: list[Migration]) -> None:
+    """Raises BadRequest where a backup with these migrations is too old or too new to be taken back."""
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
@@ -302,31 +303,38 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 def verify_installation(context: Context) -> list[str]:
     """What is wrong with an installation: texts and files that are gone or differ from their hash, rows that name
     what is not there, kept counts that are wrong, and derived tables that are not what the content says."""
+    return find_unsound(context.db, context.files, context.settings.url)
+
+
+def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
+    """As ``verify_installation``, of a database whose links are those of ``url``; without ``store``: but for files."""
     findings: list[str] = []
-    with context.db.read() as tx:
-        tables = read_schema(context.db, tx)
+    with db.read() as tx:
+        tables = read_schema(db, tx)
         there: set[str] = set()
         for row in read_rows(tx, tables["bodies"]):
             there.add(row["hash"])
             if not _is_sound_text(tx, row["hash"]):
                 findings.append(f"text {row['hash']} is damaged")
-        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, "text") - there)]
-        files = sorted(_named(tx, "file"))
+        findings += [f"text {gone} is gone" for gone in sorted(named_content(tx, "text") - there)]
+        files = sorted(named_content(tx, "file"))
         for what, query in _STATES.items():
             findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
         findings += find_wrong(tx, BATCH)
         if not findings:
             # What is derived from damaged content says nothing.
-            hosts = app_hosts(context.settings.url)
+            hosts = app_hosts(url)
             whole = "deleted_at IS NULL OR deleted_at > :removed"
             for (space_id,) in tx.all(
                 f"SELECT id FROM spaces WHERE {whole} ORDER BY id", removed=BEING_REMOVED
             ):
                 findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     for digest in files:
+        if store is None:
+            break
         try:
             found = hashlib.sha256()
-            for piece in context.files.open(digest):
+            for piece in store.open(digest):
                 found.update(piece)
         except NotFound:
             findings.append(f"file {digest} is gone")

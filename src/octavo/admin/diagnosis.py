@@ -75,7 +75,7 @@ def check_context(context: Context) -> list[Finding]:
         count = tx.value("SELECT count(*) FROM organizations")
         findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
         if tx.engine == "postgresql":
-            findings += [_connections(tx, settings), _version(tx), _clock(tx)]
+            findings += [_connections(tx, settings), _version(tx), _clock(tx), *_archive(tx)]
     findings += [*_disk(settings), _secrets(context), _deliveries(context)]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))
@@ -90,6 +90,21 @@ def _around(settings: Settings) -> list[Finding]:
     """What does not need the data: the app, scripts, the language model, mail."""
     mail = "configured" if settings.smtp_url else "not set: invitations come as links to hand on"
     return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+
+
+def _archive(tx: Transaction) -> list[Finding]:
+    """Whether the server could archive its log the last time that it tried, where it is told to."""
+    if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
+        return []
+    failed, which = tx.all(
+        Live(
+            "SELECT last_failed_time > COALESCE(last_archived_time, '-infinity'), last_failed_wal"
+            " FROM pg_stat_archiver"
+        )
+    )[0]
+    if failed:
+        return [("archive", False, f"PostgreSQL cannot archive its log ({which}): its own log says why")]
+    return [("archive", True, "PostgreSQL archives its log")]
 
 
 def _certificates(settings: Settings) -> list[Finding]:

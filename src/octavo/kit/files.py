@@ -133,7 +133,7 @@ class FileStore:
         """
         digest = hashlib.sha256()
         size = 0
-        with _store_errors(), tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+        with store_errors(), tempfile.SpooledTemporaryFile(_SPOOL) as spool:
             for chunk in _chunks(source):
                 size += len(chunk)
                 if limit is not None and size > limit:
@@ -167,7 +167,7 @@ class FileStore:
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""
-        with _store_errors(), self._asking("get file"):
+        with store_errors(), self._asking("get file"):
             if start == 0 and end is None:
                 found = obstore.get(self._store, _key(hash))
             elif end is None:
@@ -182,7 +182,7 @@ class FileStore:
 
     def find_size(self, hash: str) -> int | None:
         try:
-            with _store_errors(), self._asking("look for file"):
+            with store_errors(), self._asking("look for file"):
                 return obstore.head(self._store, _key(hash))["size"]
         except NotFound:
             return None
@@ -193,10 +193,19 @@ class FileStore:
     def delete(self, hash: str) -> None:
         """Gone afterwards, whether it was there or not."""
         try:
-            with _store_errors(), self._asking("delete file"):
+            with store_errors(), self._asking("delete file"):
                 obstore.delete(self._store, _key(hash))
         except NotFound:
             pass
+
+    def list_all(self) -> Iterator[tuple[str, int, int]]:
+        """The hash of each file that is there, its bytes, and when it came, in milliseconds."""
+        with store_errors():
+            for found in obstore.list(self._store):
+                for entry in found:
+                    name = entry["path"].rpartition("/")[2]
+                    if _HASH.fullmatch(name):
+                        yield name, entry["size"], round(entry["last_modified"].timestamp() * 1000)
 
     def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
         """A link to the bytes, good until ``expires`` (milliseconds).
@@ -236,30 +245,44 @@ def open_store(
     if parts is not None and parts.scheme == "s3" and parts.authority:
         prefix = parts.path.strip("/")
         links = _S3Links.from_environment(parts.authority, prefix, environ)
-        options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
-        if links.endpoint:
-            endpoint = read_address(links.endpoint)
-            if endpoint is None or not endpoint.is_web:
-                raise Unavailable(f"AWS_ENDPOINT_URL: expected http(s)://host, got {links.endpoint!r}")
-            options["endpoint"] = links.endpoint
 
         def connect(seconds: int, retries: int) -> S3Store:
-            client: ClientConfig = {
-                "allow_http": (links.endpoint or "").startswith("http://"),
-                "connect_timeout": "5s",
-                "timeout": f"{seconds}s",
-            }
-            return S3Store(
-                parts.authority,
-                prefix=prefix or None,
-                config=options,
-                client_options=client,
-                retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
-            )
+            return _bucket(parts.authority, prefix, links, seconds, retries)
 
         presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
+
+
+def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
+    """What is at ``s3://bucket/prefix``, for whoever names things there by themselves. Raises Unavailable."""
+    parts = read_address(url)
+    if parts is None or parts.scheme != "s3" or not parts.authority:
+        raise Unavailable(f"expected s3://bucket/prefix, got {url!r}")
+    prefix = parts.path.strip("/")
+    links = _S3Links.from_environment(parts.authority, prefix, environ)
+    return _bucket(parts.authority, prefix, links, 60, 3)
+
+
+def _bucket(name: str, prefix: str, links: _S3Links, seconds: int, retries: int) -> S3Store:
+    options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
+    if links.endpoint:
+        endpoint = read_address(links.endpoint)
+        if endpoint is None or not endpoint.is_web:
+            raise Unavailable(f"AWS_ENDPOINT_URL: expected http(s)://host, got {links.endpoint!r}")
+        options["endpoint"] = links.endpoint
+    client: ClientConfig = {
+        "allow_http": (links.endpoint or "").startswith("http://"),
+        "connect_timeout": "5s",
+        "timeout": f"{seconds}s",
+    }
+    return S3Store(
+        name,
+        prefix=prefix or None,
+        config=options,
+        client_options=client,
+        retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
+    )
 
 
 def detect_type(head: bytes, name: str) -> str:
@@ -321,7 +344,7 @@ def _chunks(source: bytes | BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _stream(found: obstore.GetResult) -> Iterator[bytes]:
-    with _store_errors():
+    with store_errors():
         for chunk in found.stream(min_chunk_size=CHUNK):
             yield bytes(chunk)
 
@@ -332,7 +355,8 @@ def _first_line(message: str) -> str:
 
 
 @contextmanager
-def _store_errors() -> Iterator[None]:
+def store_errors() -> Iterator[None]:
+    """Tells what a folder or a bucket says in our own errors: NotFound, OutOfRoom, OutOfReach."""
     try:
         yield
     except FileNotFoundError:

@@ -1,0 +1,170 @@
+"""More than one server of PostgreSQL: one that is lost with a standby beside it, and one that is restored to a moment."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from clusters import servers
+from faults.load import History, Load
+from octavo.admin.diagnosis import check_installation
+from octavo.settings import Settings
+from serving import Administrator, Served, octavo_here, serving
+
+pytestmark = pytest.mark.slow
+
+FAILOVER_SECONDS = 10
+WRITERS = 4
+
+
+class Writer(threading.Thread):
+    """A checked load in an organization of its own, each write of which is acknowledged or not. ``acknowledged``: when;
+    ``refused``: those that were answered with 5xx; ``wrong``: what went otherwise."""
+
+    def __init__(self, served: Served, token: str, file: Path, seed: int) -> None:
+        super().__init__(daemon=True)
+        self._client = httpx.Client(
+            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=30
+        )
+        made = self._client.post("/orgs", json={"title": f"Writer {seed}"})
+        organization = str(made.raise_for_status().json()["id"])
+        self.history = History(file)
+        self.load = Load(self._call, organization, self.history, random.Random(seed))
+        self.over = threading.Event()
+        self.acknowledged: list[float] = []
+        self.wrong: list[str] = []
+        self.refused: list[str] = []
+
+    def _call(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        try:
+            answer = (
+                self._client.request(method, path, json=body)
+                if body is not None
+                else self._client.request(method, path)
+            )
+        except httpx.HTTPError as error:
+            self.wrong.append(repr(error))
+            return 0, None
+        if answer.status_code >= 500:
+            self.refused.append(f"{method} {path}: {answer.status_code}")
+        return answer.status_code, answer.json() if answer.content else None
+
+    def run(self) -> None:
+        try:
+            while not self.over.is_set():
+                if self.load.step():
+                    self.acknowledged.append(time.monotonic())
+                else:
+                    time.sleep(0.05)
+        except Exception as error:
+            self.wrong.append(repr(error))
+
+    def has_written(self, count: int) -> bool:
+        return len(self.acknowledged) >= count or bool(self.wrong)
+
+
+def until(condition: Any, seconds: float = 240) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_primary_is_lost_under_load(tmp_path: Path) -> None:
+    """Its standby is promoted: within ten seconds writes are acknowledged again by themselves, with none of those lost
+    that were acknowledged before."""
+    with servers(2) as (first, second):
+        first.create()
+        first.start()
+        second.copy_of(first, "-R", "-X", "stream")
+        second.start()
+        first.set(synchronous_standby_names="*")
+        first.wait_for("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+        url = (
+            f"postgresql:///postgres?host={first.folder},{second.folder}&user=postgres"
+            "&target_session_attrs=read-write"
+        )
+        with serving(tmp_path / "data", OCTAVO_DATABASE_URL=url) as served:
+            token = (served.data / "admin-token").read_text().strip()
+            writers = [
+                Writer(served, token, tmp_path / f"history-{number}", number) for number in range(WRITERS)
+            ]
+            for writer in writers:
+                writer.start()
+            until(lambda: all(writer.has_written(15) for writer in writers))
+            lost = time.monotonic()
+            first.kill()
+            second.promote()
+            until(lambda: all(writer.acknowledged[-1] > lost + 0.5 or writer.wrong for writer in writers))
+            before = [len(writer.acknowledged) for writer in writers]
+            until(
+                lambda: all(
+                    writer.has_written(count + 10) for writer, count in zip(writers, before, strict=True)
+                )
+            )
+            for writer in writers:
+                writer.over.set()
+            for writer in writers:
+                writer.join(60)
+            gaps = [min(at for at in writer.acknowledged if at > lost + 0.1) - lost for writer in writers]
+            assert [writer.wrong for writer in writers] == [[]] * WRITERS
+            print(f"acknowledged again after {max(gaps):.1f} seconds")
+            assert max(gaps) < FAILOVER_SECONDS, gaps
+            for writer in writers:
+                writer.load.check()
+        done = octavo_here("verify", "--data", str(tmp_path / "data"), OCTAVO_DATABASE_URL=url)
+        assert done.stdout == "sound\n", done.stdout + done.stderr
+
+
+def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
+    """As the manual says: a base backup, the archive of its log, and a moment at which it stops."""
+    with servers(2) as (first, second):
+        archive = first.folder / "archive"
+        first.create()
+        archive.mkdir(mode=0o777)
+        archive.chmod(0o777)
+        first.start(archive_mode="on")
+        first.set(archive_command=f"test ! -f {archive}/%f && cp %p {archive}/%f")
+        data = tmp_path / "data"
+        with serving(data, OCTAVO_DATABASE_URL=first.url) as served:
+            administrator = Administrator(served)
+            administrator.create_space("In the base")
+            second.copy_of(first)
+            administrator.create_space("Before the moment")
+            time.sleep(0.05)
+            moment = first.ask("SELECT CAST(clock_timestamp() AS text)")
+            time.sleep(0.05)
+            administrator.create_space("After the moment")
+        first.ask("SELECT pg_switch_wal()")
+        first.wait_for(
+            "SELECT last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 1) FROM pg_stat_archiver"
+        )
+        settings = Settings(data=str(data), database_url=first.url, url="http://octavo.test")
+        assert ("archive", True) in [finding[:2] for finding in check_installation(settings)]
+        first.set(archive_command="false")
+        first.ask("CREATE TABLE something (a int)")
+        first.ask("SELECT pg_switch_wal()")
+        first.wait_for("SELECT failed_count > 0 FROM pg_stat_archiver")
+        assert ("archive", False) in [finding[:2] for finding in check_installation(settings)]
+        first.kill()
+        (second.folder / "data" / "recovery.signal").touch()
+        second.start(
+            archive_mode="off",
+            restore_command=f"cp {archive}/%f %p",
+            recovery_target_time=str(moment),
+            recovery_target_action="promote",
+        )
+        second.wait_for("SELECT NOT pg_is_in_recovery()")
+        with serving(data, OCTAVO_DATABASE_URL=second.url) as served:
+            administrator = Administrator(served)
+            spaces = administrator.call("GET", f"/orgs/{administrator.organization}/spaces")["items"]
+            titles = {space["title"] for space in spaces}
+            assert {"In the base", "Before the moment"} <= titles and "After the moment" not in titles
+        done = octavo_here("verify", "--data", str(data), OCTAVO_DATABASE_URL=second.url)
+        assert done.stdout == "sound\n", done.stdout + done.stderr

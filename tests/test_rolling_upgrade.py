@@ -1,0 +1,118 @@
+"""A version and the one before it, both at work on one database of PostgreSQL: nobody is refused anything."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serving import Served, octavo_here
+from test_clusters import Writer, until
+
+ROOT = Path(__file__).parents[1]
+MIGRATIONS = "src/octavo/migrations"
+BUILT = ("studio/dist", "transfer/dist", "integrations/dist")
+
+pytestmark = pytest.mark.slow
+
+
+def git(*arguments: str) -> bytes:
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"the history is not here: {done.stderr.decode()}")
+    return done.stdout
+
+
+def numbers(names: str) -> list[int]:
+    return sorted({int(found) for found in re.findall(r"(\d{12})_\w+\.sql", names)})
+
+
+def version_before() -> str:
+    """The newest commit of the main line whose schema comes before that of today; OCTAVO_TEST_BEFORE names another."""
+    if named := os.environ.get("OCTAVO_TEST_BEFORE"):
+        return named
+    today = numbers(" ".join(path.name for path in (ROOT / MIGRATIONS).iterdir()))
+    for commit in git("log", "--first-parent", "--format=%H", "--", MIGRATIONS).decode().split():
+        found = numbers(git("ls-tree", "--name-only", f"{commit}^", f"{MIGRATIONS}/").decode())
+        if found and found == today[: len(found)] != today:
+            return f"{commit}^"
+    pytest.skip("there is no earlier version in the history")
+
+
+def unpack(commit: str, folder: Path) -> Path:
+    """The program as it was; what is built of the app is today's. The folder to import it from."""
+    with tarfile.open(fileobj=io.BytesIO(git("archive", commit, "src", "docs", "pyproject.toml"))) as archive:
+        archive.extractall(folder, filter="data")
+    for part in BUILT:
+        built = folder / "src" / "octavo" / part
+        if not built.exists():
+            built.symlink_to(ROOT / "src" / "octavo" / part, target_is_directory=True)
+    return folder / "src"
+
+
+def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databases: Any) -> None:
+    url = postgres_databases.create_bare("rolling")
+    source = unpack(version_before(), tmp_path / "before")
+    settings = {"OCTAVO_DATABASE_URL": url, "OCTAVO_FILES_URL": f"file://{tmp_path}/files"}
+
+    def start(name: str, **more: str) -> Served:
+        data = tmp_path / name
+        data.mkdir()
+        if (key := tmp_path / "old" / "secret-key").exists():
+            (data / "secret-key").write_bytes(key.read_bytes())
+        return Served(data, **settings, **more)
+
+    old = start("old", PYTHONPATH=str(source))
+    new = None
+    writers: list[Writer] = []
+    try:
+        old.wait_until_ready()
+        token = (old.data / "admin-token").read_text().strip()
+
+        def write(served: Served) -> Writer:
+            number = len(writers)
+            file = tmp_path / f"history-{number}"
+            writers.append(Writer(served, token, file, number))
+            writers[-1].start()
+            return writers[-1]
+
+        def have_written(count: int) -> None:
+            before = [len(writer.acknowledged) for writer in writers]
+            until(
+                lambda: all(writer.has_written(n + count) for writer, n in zip(writers, before, strict=True))
+            )
+
+        write(old)
+        write(old)
+        have_written(10)
+        # The new one changes the schema under the hands of the old one.
+        new = start("new")
+        new.wait_until_ready()
+        write(new)
+        write(new)
+        have_written(25)
+        wrong = [(writer.wrong, writer.refused) for writer in writers]
+        assert wrong == [([], [])] * 4, old.output.read_text()[-4000:] + new.output.read_text()[-4000:]
+        for writer in writers:
+            writer.over.set()
+        for writer in writers:
+            writer.join(60)
+        # Each sees what was written through the other one.
+        for writer in writers:
+            writer.load.check()
+        assert old.stop() == 0
+        for output in (old.output, new.output):
+            assert "Traceback" not in output.read_text(), output.read_text()[-4000:]
+    finally:
+        for served in (old, new):
+            if served is not None and served.process.poll() is None:
+                served.process.kill()
+                served.process.wait()
+    done = octavo_here("verify", "--data", str(tmp_path / "new"), **settings)
+    assert done.stdout == "sound\n", done.stdout + done.stderr
