@@ -38,6 +38,8 @@ PROJECTS = (
     ("pypi", "starlette==1.10.0", "mkdocs", ""),
     ("pypi", "hatch==1.18.2", "mkdocs", ""),
     ("pypi", "instructor==1.17.0", "mkdocs", ""),
+    ("pypi", "openai-agents==0.24.0", "mkdocs", ""),
+    ("pypi", "fastmcp==4.2.3", "mintlify", "docs"),
     ("pypi", "ax-platform==1.3.1", "docusaurus", ""),
     ("pypi", "jupyterhub==6.1.1", "sphinx", "docs"),
     ("pypi", "sphinx-book-theme==1.4.0", "sphinx", "docs"),
@@ -50,11 +52,14 @@ PROJECTS = (
     ("npm", "@graphcommerce/docs@10.0.3", "markdown", ""),
     ("npm", "@redpanda-data/docs-extensions-and-macros@5.48.0", "asciidoc", ""),
     ("pypi", "qutebrowser==3.7.0", "asciidoc", "doc README.asciidoc"),
+    ("src", "hugo=0.111.3-1", "hugo", "docs"),
+    ("src", "rclone=1.60.1+dfsg-2", "hugo", "docs"),
+    ("src", "leaflet=1.7.1~dfsg-7", "jekyll", "docs"),
     ("deb", "python-flask-doc=2.2.2-3", "html", "share/doc/python-flask-doc/html"),
     ("deb", "libeigen3-doc=3.4.0-4", "html", "share/doc/libeigen3-dev/html"),
 )
 """Where a package is from, which one, of which kind its documentation is, and the folders of it that count. Those of
-Debian need its tools."""
+Debian need its tools, and sources (`src`) a line `deb-src` of its twelfth release for these."""
 
 _FENCES = re.compile(
     r"^([ \t>]*(?:[-*+][ \t]+|\d+\.[ \t]+)?)(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t>]*\2[`~]*[ \t]*$",
@@ -125,10 +130,15 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
             tool = {
                 "npm": ["npm", "pack", "--silent", package],
                 "deb": ["apt-get", "download", package],
+                "src": ["apt-get", "source", "--download-only", package],
                 "pypi": ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package],
             }[where]  # fmt: skip
             subprocess.run(tool, cwd=got, check=True, stdout=subprocess.DEVNULL)
-            (archive,) = (path for path in Path(got).iterdir() if path.suffix in (".gz", ".tgz", ".deb"))
+            (archive,) = (
+                path
+                for path in Path(got).iterdir()
+                if path.suffix in (".gz", ".tgz", ".deb", ".xz") and (where != "src" or ".orig." in path.name)
+            )
             if where == "deb":
                 subprocess.run(["dpkg-deb", "-x", archive, there], check=True)
             else:

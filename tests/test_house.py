@@ -362,7 +362,7 @@ REGISTRIES = {
     "reader/table.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
     "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
     "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",
-    "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts",
+    "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts", "transfer/variants.py:_arrange",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 

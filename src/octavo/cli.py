@@ -18,6 +18,8 @@ from .errors import OctavoError
 from .kit.texts import counted
 
 if TYPE_CHECKING:
+    from .admin.docs_sites import BroughtSite
+    from .admin.import_export import Brought
     from .app import Role
     from .developing import Api
     from .kit.context import Context
@@ -319,27 +321,34 @@ def _import(options: argparse.Namespace) -> int:
             space = find_named(context, options.space, ["space"], given["organization_id"])
             brought = bring(context, options.source, space_id=space.id, **given)
 
-    def told(one: Brought) -> dict[str, Any]:
-        outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
-        return outcome | ({"site": one.site_url} if one.site_url else {})
-
-    if isinstance(brought, Brought):
-        said = told(brought)
-    else:
-        said = {
-            "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
-            "spaces": {key: told(one) for key, one in brought.spaces.items()},
-            "known": brought.known,
-            "problems": msgspec.to_builtins(brought.problems),
-        }
+    said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
     print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
+
+
+def _told_space(one: Brought) -> dict[str, Any]:
+    import msgspec
+
+    outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
+    return outcome | ({"site": one.site_url} if one.site_url else {})
+
+
+def _told_site(brought: BroughtSite) -> dict[str, Any]:
+    import msgspec
+
+    return {
+        "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
+        "spaces": {key: _told_space(one) for key, one in brought.spaces.items()},
+        "known": brought.known,
+        "problems": msgspec.to_builtins(brought.problems),
+    }
 
 
 def _move_in(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.moving_in import move_in
+    from .admin.import_export import Brought
+    from .admin.moving_in import MovedIn, move_in, move_spaces_in
     from .admin.naming import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
@@ -352,17 +361,39 @@ def _move_in(options: argparse.Namespace) -> int:
             raise Failure(f"--token-file: {error}") from None
     if not token:
         raise Failure("--from: needs a token of that API, with --token or --token-file")
+    if options.service == "octavo" and (options.from_space or options.user is not None):
+        raise Failure("--from-space, --user: these are for --service confluence and readme")
     with _context(options) as context, _progress(f"Importing {options.remote}", options.quiet) as progress:
-        moved = move_in(
-            context,
-            options.remote,
-            token,
-            organization_id=_organization(context, options.org) if options.org else the_organization(context),
-            collection_id=options.collection,
-            source=options.from_org,
-            publish=options.publish,
-            progress=progress,
-        )
+        organization = _organization(context, options.org) if options.org else the_organization(context)
+        if options.service != "octavo":
+            brought = move_spaces_in(
+                context,
+                options.service,
+                options.remote,
+                options.user,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                wanted=options.from_space or (),
+                publish=options.publish,
+                progress=progress,
+            )
+            if not isinstance(brought, MovedIn):
+                said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
+                print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
+                return DONE
+            moved = brought
+        else:
+            moved = move_in(
+                context,
+                options.remote,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                source=options.from_org,
+                publish=options.publish,
+                progress=progress,
+            )
     print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
     return FAILED if moved.stopped else DONE
 
@@ -1084,7 +1115,20 @@ def _parser() -> argparse.ArgumentParser:
         "--from",
         dest="remote",
         metavar="URL",
-        help="API of the hosted original or of another Octavo, such as https://docs.example.com",
+        help="API of the hosted original or of another Octavo, such as https://docs.example.com, or of --service",
+    )
+    made.add_argument(
+        "--service",
+        choices=["octavo", "confluence", "readme"],
+        default="octavo",
+        help="whose API it is; octavo is the hosted original, too",
+    )
+    made.add_argument("--user", metavar="EMAIL", help="whose the token is, for Confluence Cloud")
+    made.add_argument(
+        "--from-space",
+        action="append",
+        metavar="SPACE",
+        help="space of Confluence by its key, or version of ReadMe; several times for several, without it all",
     )
     made.add_argument("--token", help="token of that API")
     made.add_argument("--token-file", type=Path, metavar="FILE", help="file that holds the token of that API")

@@ -1,14 +1,15 @@
 """Moving in from another Octavo over its API, page by page what was there; limits, tokens that end, going on."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from octavo.admin.moving_in import move_in
+import recorded_platforms
+from octavo.admin.moving_in import move_in, move_spaces_in
 from octavo.errors import BadRequest
 from octavo.kit.worker import Worker
 from octavo.transfer import starting
@@ -390,3 +391,88 @@ def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
 def test_a_run_that_cannot_be_is_refused(elsewhere, source):
     _, answer = start(elsewhere.world, elsewhere, **source)
     assert answer.status_code == 400 and next(iter(source)) in answer.text
+
+
+# --- Other platforms ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def allowing(world):
+    """Serves answers of a platform that may be asked."""
+    before = world.context.settings
+    with ExitStack() as stack:
+
+        def begin(answers):
+            found = stack.enter_context(recorded_platforms.serve(dict(answers)))
+            port = found.address.partition("://")[2]
+            world.context.settings = replace(before, allow_private_fetch=port)
+            return found
+
+        yield begin
+    world.context.settings = before
+
+
+def of_confluence(world, serving, **options):
+    return move_spaces_in(
+        world.context, "confluence", f"{serving.address}/wiki", "mara@example.com", "t0ken",
+        organization_id=world.away["organizationId"], wait=lambda seconds: None, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.sqlite_first
+def test_spaces_of_confluence_come_and_come_again(world, allowing):
+    serving = allowing(recorded_platforms.CLOUD)
+    moved = of_confluence(world, serving, wanted=["DOC"])
+    (space,) = moved.spaces
+    assert (moved.stopped, space.source) == ("", "DOC") and space.outcome.changed
+    told = texts(world, "stranger", f"/spaces/{space.id}")
+    assert "Welcome, @Mara Lind." in told["handbook"]
+    with pytest.raises(BadRequest, match=r"NONE.*DOC"):
+        of_confluence(world, serving, wanted=["NONE"])
+    # A space that has nothing new stays as it is; a token that ended before brings the rest when it is asked again.
+    serving.instead["/wiki/api/v2/pages/2"] = [(401, {})]
+    assert "token" in of_confluence(world, serving, wanted=["DOC"]).stopped
+    (again,) = of_confluence(world, serving, wanted=["DOC"]).spaces
+    assert (again.id, again.outcome.changed) == (space.id, 0)
+
+
+@pytest.mark.sqlite_first
+def test_the_versions_of_a_project_of_readme_become_a_site(world, allowing):
+    more = {
+        "/v2/branches/2.0/categories/guides": {"data": [{"title": "New"}]},
+        "/v2/branches/2.0/categories/guides/New/pages": {
+            "data": [{"slug": "hello", "parent": {"uri": None}}]
+        },
+        "/v2/branches/2.0/categories/reference": {"data": []},
+        "/v2/branches/2.0/guides/hello": {"data": {"title": "Hello", "content": {"body": "Hi.\n"}}},
+    }
+    guide = "/v2/branches/1.0/guides/welcome"
+    more[guide] = {"data": {**recorded_platforms.SECOND[guide]["data"], "content": {"body": "Words.\n"}}}
+    serving = allowing(recorded_platforms.SECOND | more)
+
+    def move_readme():
+        return move_spaces_in(
+            world.context, "readme", serving.address, None, "rdme", organization_id=world.away["organizationId"],
+            wait=lambda seconds: None,
+        )  # fmt: skip
+
+    made = move_readme()
+    assert len(made.spaces) == 2
+    again = move_readme()
+    assert (again.site, {key: one.outcome.space for key, one in again.spaces.items()}) == (
+        made.site, {key: one.outcome.space for key, one in made.spaces.items()},
+    )  # fmt: skip
+
+
+@pytest.mark.sqlite_first
+def test_a_run_brings_a_space_of_confluence(world, allowing, elsewhere):
+    serving = allowing(recorded_platforms.CLOUD)
+    given = {"service": "confluence", "url": f"{serving.address}/wiki", "user": "mara@example.com", "token": "t0ken"}  # fmt: skip
+    checks = f"/org/{world.away['organizationId']}/imports/check"
+    found = world.call("stranger", "POST", checks, json=given).json()
+    assert [one["id"] for one in found["spaces"]] == ["DOC", "OPS", "~me"]
+    space, answer = start(world, elsewhere, space="DOC", **given)
+    assert "user" not in answer.json()["source"]
+    run, kept = finish(world, answer)
+    assert (run["status"], run["kind"], kept) == ("completed", "confluence", None)
+    assert "setup-more" in texts(world, "stranger", f"/spaces/{space}")

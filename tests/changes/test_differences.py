@@ -45,6 +45,7 @@ def test_a_list_of_changes_costs_what_it_shows(space, limit):
     assert costs[1] < 1.1 * costs[0], costs
 
 
+@pytest.mark.sqlite_first
 def test_changes_are_paged_and_none_is_left_out(space):
     change = space.create()
     space.edit(change, *(insert(f"# New {n}\n\nText.\n") for n in range(5)))

@@ -194,6 +194,7 @@ def test_a_settled_conflict_is_opened_again(space, body):
     refused(space.reopen(change, conflict), 409, "merged")
 
 
+@pytest.mark.sqlite_first
 def test_what_was_edited_since_it_was_settled_stays(space):
     change, conflict = in_conflict(space)
     for body in ({"choice": "ours"}, {"choice": "theirs"}):
@@ -325,6 +326,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
     refused(space.world.call("reviewer", "POST", path), 403, "locked")
 
 
+@pytest.mark.sqlite_first
 def test_what_a_change_request_and_a_revision_changed(space):
     change = space.create()
     space.edit(change, insert("# New\n"), update(space.pages["C"], into=None, title="See"))

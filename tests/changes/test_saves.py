@@ -37,6 +37,7 @@ def begun(space: Space) -> str:
     return answer.json()["revision"]
 
 
+@pytest.mark.sqlite_first
 def test_saves_in_a_row_are_one_entry_of_the_history(space):
     before = begun(space)
     count = history(space)["count"]

@@ -49,6 +49,7 @@ def test_a_mark_goes_out_when_the_thing_changes_again(space):
     assert [space.world.call("reviewer", "DELETE", path).status_code for _ in range(2)] == [205, 204]
 
 
+@pytest.mark.sqlite_first
 def test_bad_marks(space):
     change = space.create()
     space.write(change, "A", "# A\n\nNew.\n")

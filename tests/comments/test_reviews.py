@@ -10,6 +10,7 @@ def submit(space, change, comment, who="reviewer"):
     return space.world.call(who, "POST", path, json={"status": "changes-requested", "comment": comment})
 
 
+@pytest.mark.sqlite_first
 def test_the_comment_of_a_review(space, main):
     change, other = space.create(), space.create()
     talk = Talk(space, f"{space.path}/change-requests/{change}", change)

@@ -347,6 +347,7 @@ def test_hostile_html_is_text(talk):
     assert words(again["body"]["document"]) == words(made["body"]["document"])
 
 
+@pytest.mark.sqlite_first
 def test_one_event_for_each_change(talk):
     comment = talk.post(page=talk.space.pages["A"])["id"]
     reply = talk.reply(comment)["id"]

@@ -104,6 +104,7 @@ def test_pages_stand_where_their_source_does(world, book):
         assert book.get(by_id)["pages"] == found and book.get(by_id, computed="false")["pages"] == source
 
 
+@pytest.mark.sqlite_first
 def test_the_parts_of_a_tree_have_them(world, book):
     whole = check_parts(lambda part, /, **query: book.get(f"{book.content}/{part}", **query))
     assert [page["title"] for page in whole] == ["Home", "Reference"]

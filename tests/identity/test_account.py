@@ -56,6 +56,7 @@ def test_an_old_session_proves_itself_first(world, operation):
         assert succeeded(operation, send(world, "admin", operation, world.home, headers=old))
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "operation", [op for op in CHANGING if ACCOUNT[op.needs].session], ids=lambda operation: operation.id
 )

@@ -344,6 +344,7 @@ def test_files_know_their_users(world, linked):
     assert [place["page"]["id"] for place in found["items"]] == [home]
 
 
+@pytest.mark.sqlite_first
 def test_reusable_contents_know_where_they_are_shown(world, linked):
     home, guide, start = linked.page("Home"), linked.page("Guide"), linked.page("Start")
     change = linked.create_change()

@@ -45,6 +45,7 @@ def answers(world: World, name: str = NAME) -> bool:
     return Visitor(world.context).get("/", host=name).status_code == 200
 
 
+@pytest.mark.sqlite_first
 def test_a_name_of_somebody_else_is_not_had_by_saying_so(world: World, names: NameServer) -> None:
     shown = give(world, hostname=NAME).json()
     assert shown["hostname"] == NAME

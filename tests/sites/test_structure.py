@@ -256,6 +256,7 @@ def test_things_are_sorted_among_their_like(site):
     assert [shown["id"] for shown in site.get("site-spaces")["items"][:2]] == [beside, mine]
 
 
+@pytest.mark.sqlite_first
 def test_defaults_pass_on(site):
     one, two = site.section("One"), site.section("Two")
     site.make("site-spaces", {"spaceId": site.space("One B"), "sectionId": one["id"]})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import re
 import threading
+import zipfile
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -88,4 +91,51 @@ def test_one_space_comes_into_one_that_is_there(app, size):
         expect(page.get_by_role("heading", name="Imported 1 page")).to_be_visible(timeout=30_000)
     (run,) = app.call("GET", f"/org/{app.organization}/imports?space={space}")["items"]
     assert run["source"]["type"] == "api" and "token" not in run["source"]
+    page.context.close()
+
+
+def versions():
+    """A project of Docusaurus with two versions, as an archive."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as zipped:
+        for name, said in {
+            "docusaurus.config.js": "module.exports = {title: 'Acme', presets: [['classic', {docs: {}}]]};\n",
+            "versions.json": '["1.0"]',
+            "docs/intro.md": "# Newest\n",
+            "versioned_docs/version-1.0/intro.md": "# First\n",
+        }.items():
+            zipped.writestr(name, said)
+    return {"name": "acme.zip", "mimeType": "application/zip", "buffer": made.getvalue()}
+
+
+def test_versions_become_variants_and_the_import_is_undone(app):
+    space = app.create_space("Versions go here")
+    page = app.open(f"/s/{space}/~/import")
+    page.locator("input[type=file]").set_input_files(versions())
+    page.get_by_role("button", name="Look first").click()
+    expect(page.get_by_text("The source has versions or languages: 1.0, Next.")).to_be_visible(timeout=30_000)
+    page.go_back()
+    page.locator("input[type=file]").set_input_files(versions())
+    page.get_by_role("checkbox", name="With all versions and languages").check()
+    page.get_by_label("Where it goes").select_option("main")
+    check(page)
+    page.get_by_role("button", name="Import", exact=True).click()
+    told = page.get_by_text("Versions and languages, each in a space of its own:")
+    expect(told).to_be_visible(timeout=30_000)
+    check(page)
+    made = {one["title"]: one["id"] for one in app.call("GET", f"/orgs/{app.organization}/spaces")["items"]}
+    assert app.titles(made["1.0"]) == ["First"] and app.titles(made["Next"]) == ["Newest"]
+    (run,) = app.call("GET", f"/org/{app.organization}/imports?space={space}&status=completed&limit=1")[
+        "items"
+    ]
+    page.get_by_role("link", name="Open the site").click()
+    expect(page).to_have_url(re.compile(run["site"]))
+    page.go_back()
+    page.get_by_role("button", name="Undo the import").click()
+    expect(page.get_by_text("undoes the import")).to_be_visible(timeout=30_000)
+    (change,) = (
+        app.call("GET", f"/spaces/{space}/change-requests?status=open")["items"]
+        or app.call("GET", f"/spaces/{space}/change-requests?status=draft")["items"]
+    )
+    expect(page).to_have_url(re.compile(rf"/{change['number']}/"))
     page.context.close()

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from octavo.kit.fetch import Fetched, FetchError, Streamed
-from octavo.transfer import hosted
+from octavo.transfer import asking
 from octavo.transfer.converting import Folder
 from octavo.transfer.hosted import Remote, open_space
 from octavo.transfer.sources import SourceError
@@ -124,7 +124,7 @@ def test_an_api_that_never_answers_is_given_up(tmp_path):
 
 @pytest.mark.parametrize("again", [True, False])
 def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
-    monkeypatch.setattr(hosted, "_PAGES", 5)
+    monkeypatch.setattr(asking, "MAX_LIST_PAGES", 5)
     asked = []
 
     class Endless:

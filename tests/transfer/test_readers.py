@@ -640,3 +640,55 @@ def test_pages_of_one_name_both_come():
         {f"A {name}.md": "# A\n\nfirst\n", f"A b{name[1:]}.md": "# A\n\nsecond\n", "broken.csv": 'x,"y\n'}
     )
     assert {"first", "second"} <= {line for path in made.paths() for line in text(made, path).split("\n")}
+
+
+def test_a_configuration_of_mintlify_in_several_files():
+    files = {
+        "docs.json": '{"name": "M", "navigation": {"versions": [{"version": "v2", "groups": [{"group": "G", "pages": {"$ref": "./nav/pages.json"}}]}, {"$ref": "nav/old.json"}, {"$ref": "./none.json"}]}}',
+        "nav/pages.json": '["a", {"$ref": "more.json"}]',
+        "nav/more.json": '{"group": "More", "pages": ["b", {"$ref": "more.json"}]}',
+        "nav/old.json": '{"version": "v1", "groups": [{"group": "Old", "pages": ["c"]}]}',
+        **{f"{name}.mdx": f"---\ntitle: {name.upper()}\n---\n\nText.\n" for name in "abc"},
+    }
+    made = brought(files)
+    assert tree(made) == {"G": {"A": {}, "More": {"B": {}}}}
+    said = {(one.code, one.message) for one in made.problems}
+    assert ("missing_file", "./none.json does not exist") in said
+    assert ("circular_include", "more.json is not filled in") in said
+    (left,) = [message for code, message in said if code == "versions_left_out"]
+    assert left.startswith("versions (v1):")
+
+
+def test_a_card_keeps_what_no_cell_can_hold():
+    page = (
+        "---\ntitle: A\n---\n\n<Card title=\"Parameters\">\n<ParamField body=\"url\" type=\"str\" required>\n  **The** address.\n</ParamField>\n\n"
+        "```python\nx = 1\n```\n</Card>\n\n<CardGroup>\n<Card title=\"B\" href=\"/a\">\n\n```sh\nls\n```\n</Card>\n</CardGroup>\n\n"
+        "<Card title=\"Words\">**Bold** first\n- then one\n</Card>\n"
+    )  # fmt: skip
+    said = text(brought({"docs.json": '{"navigation": {"pages": ["a"]}}', "a.mdx": page}), "README.md")
+    assert "**Parameters**" in said and "```python\nx = 1\n```" in said and "```sh\nls\n```" in said
+    assert said.count('data-view="cards"') == 1
+    assert "<strong>Bold</strong> first<br>then one" in said
+
+
+def test_listings_of_mdx_are_fenced_however_far_they_are_indented():
+    page = "# A\n\nExample:\n    ```python\n    def f():\n        pass\n    ```\n\n    ```sh\n    ls\n    ```\n\n- one\n\n    ```js\n    x\n    ```\n"
+    said = text(brought({"docs.json": '{"navigation": {"pages": ["a"]}}', "a.mdx": page}), "README.md")
+    assert "Example:\n```python\ndef f():\n    pass\n```" in said and "\n```sh\nls\n```" in said
+    assert "    ```js\n    x\n    ```" in said
+
+
+def test_languages_of_hugo_in_a_file_of_their_own():
+    made = brought(
+        {
+            "hugo.toml": 'title = "H"\n',
+            "config/_default/languages.toml": '[en]\ncontentDir = "content/en"\nweight = 1\n[de]\ncontentDir = "content/de"\n',
+            "config/_default/params.yaml": "version: 3\n",
+            "content/en/_index.md": "# Start\n\n[a](/guides/a/)\n",
+            "content/en/guides/a.md": "# A\n\n[home](/)\n",
+            "content/de/_index.md": "# Anfang\n",
+        }
+    )
+    assert tree(made) == {"Start": {}, "Guides": {"A": {}}} or tree(made) == {"Start": {"Guides": {"A": {}}}}
+    assert "(guides/a.md)" in text(made, "README.md")
+    assert [code for _, _, code in problems(made)] == ["translations_left_out"]

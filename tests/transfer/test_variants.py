@@ -6,8 +6,11 @@ import pytest
 
 from octavo.admin.docs_sites import BroughtSite, bring_source
 from octavo.admin.import_export import preview
+from octavo.errors import Forbidden
+from octavo.transfer import variants
 from octavo.transfer.readers import adding, read_source
 
+from .bringing_in import archive
 from .test_readers import brought, problems, source_of, text, tree
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -157,7 +160,7 @@ def project(tmp_path):
 def test_the_command_makes_a_site_of_variants(world, project):
     organization = world.home["organizationId"]
     looked = preview(world.context, project)
-    assert [(one.title, one.page_count) for one in looked.variants][:3] == [
+    assert [(one.title, one.page_count) for one in looked.plan.variants][:3] == [
         ("2.0 · English", 2), ("2.0 · Deutsch", 2), ("Canary · English", 2),
     ]  # fmt: skip
     made = bring_source(world.context, project, organization_id=organization)
@@ -174,3 +177,96 @@ def test_the_command_makes_a_site_of_variants(world, project):
     assert again.site == made.site and [one.outcome.changed for one in again.spaces.values()] == [0] * 6
     alone = bring_source(world.context, project, organization_id=organization, several=False)
     assert not isinstance(alone, BroughtSite)
+
+
+def archived(files=DOCUSAURUS):
+    return archive(dict(files))
+
+
+def start(imports, who="admin", **more):
+    key = imports.upload("acme.zip", archived(more.pop("files", DOCUSAURUS)), who)
+    target = {"space": imports.space, **more.pop("target", {})}
+    body = {"source": {"type": "file", "files": [key]}, "target": target, "variants": True, **more}
+    return imports.world.call(who, "POST", imports.runs, json=body)
+
+
+def finished(imports, answer):
+    assert answer.status_code == 201, answer.text
+    imports.work()
+    return imports.world.get("admin", f"{imports.runs}/{answer.json()['id']}")
+
+
+@pytest.mark.sqlite_first
+def test_a_preview_says_which_variants_there_are(imports):
+    key = imports.upload("acme.zip", archived(), "admin")
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "preview": True}
+    run = finished(imports, imports.world.call("admin", "POST", imports.runs, json=body))
+    told = run["plan"]["variants"]
+    assert [one["title"] for one in told if one.get("default")] == ["2.0 · English"] and len(told) == 6
+    assert not any("pageCount" in one for one in told)
+    run = finished(imports, start(imports, preview=True))
+    assert [one["pageCount"] for one in run["plan"]["variants"]] == [2, 2, 2, 2, 1, 1]
+    assert "variants" not in run and run["plan"]["pageCount"] == 2
+
+
+@pytest.mark.sqlite_first
+def test_a_run_makes_variants_of_a_site(imports):
+    world = imports.world
+    run = finished(imports, start(imports))
+    assert run["status"] == "completed", run
+    spaces = {one["title"]: one for one in run["variants"]}
+    assert len(spaces) == 6 and spaces["2.0 · English"] == {
+        "key": "2-0-en", "title": "2.0 · English", "space": imports.space, "default": True, "language": "en",
+    }  # fmt: skip
+    site = world.home.path(f"/orgs/{{organizationId}}/sites/{run['site']}")
+    shown = world.get("admin", f"{site}/site-spaces")["items"]
+    assert {one["space"]["id"] for one in shown} == {one["space"] for one in run["variants"]}
+    assert [one["space"]["id"] for one in shown if one["default"]] == [imports.space]
+    assert {one["path"] for one in shown} >= {"de", "next", "1.0", "de-1.0"}
+    led = {one["source"] for one in world.get("admin", f"{site}/redirects")["items"]}
+    assert {"/docs/next/guides/new", "/docs/1.0/intro"} <= led
+    assert world.get("admin", f"/spaces/{imports.space}")["title"] == "2.0 · English"
+    # A newer state goes into the same spaces.
+    newer = {**DOCUSAURUS, "versioned_docs/version-1.0/intro.md": "# First, mended\n"}
+    again = finished(imports, start(imports, files=newer, update=run["id"]))
+    assert (again["site"], again["variants"]) == (run["site"], run["variants"])
+    old = spaces["1.0 · English"]["space"]
+    assert [one["title"] for one in world.get("admin", f"/spaces/{old}/content/pages")["pages"]] == ["First, mended"]  # fmt: skip
+
+
+@pytest.mark.sqlite_first
+def test_variants_join_the_site_that_shows_their_target(imports):
+    world = imports.world
+    sites = world.home.path("/orgs/{organizationId}/sites")
+    site = world.post("admin", sites, {"title": "Acme", "spaces": [imports.space, world.home["spaceId"]]})[
+        "id"
+    ]
+    run = finished(imports, start(imports))
+    shown = world.get("admin", f"{sites}/{site}/site-spaces")["items"]
+    assert run["site"] == site and len(shown) == 7
+    assert {"de", "next", "1.0"} <= {one["path"] for one in shown}
+
+
+@pytest.mark.sqlite_first
+def test_who_may_make_no_spaces_brings_no_variants(imports):
+    assert start(imports, "editor").status_code == 403
+    assert start(imports, target={"page": imports.world.home["pageId"]}).status_code in (400, 404)
+    body = {"source": {"type": "website", "url": "http://9.9.9.9/"}, "target": {"space": imports.space}, "variants": True}  # fmt: skip
+    refused = imports.world.call("admin", "POST", imports.runs, json=body)
+    assert refused.status_code == 400 and "variants" in refused.text
+
+
+@pytest.mark.sqlite_first
+def test_a_run_that_is_stopped_leaves_no_space(imports, monkeypatch):
+    world = imports.world
+    there = world.home.path("/orgs/{organizationId}/spaces")
+    before = world.get("admin", there)["count"]
+
+    def fail(*_):
+        raise Forbidden("not theirs")
+
+    monkeypatch.setattr(variants, "_arrange", [fail])
+    run = finished(imports, start(imports))
+    assert (run["status"], run["reason"]) == ("failed", "not theirs") and "variants" not in run
+    assert world.get("admin", there)["count"] == before
+    assert world.get("admin", f"/spaces/{imports.space}/content/pages")["pages"] == []

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ..access import Can, act_for, first_administrator, site_access
-from ..content import list_pages, main_state
+from ..content import main_state
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
 from ..core.problems import Problem
 from ..core.yaml_text import YamlError
-from ..errors import BadRequest, Conflict
+from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import get_organization
 from ..sites import (
     MAX_DEPTH,
-    CreateRedirect,
     arrange_site,
-    create_redirect,
     create_site,
     describe_site,
-    find_parts,
     find_site_by_docs_source,
     get_site,
+    lead_old_addresses,
     list_all_sites,
     provide_spaces,
     published_url,
@@ -83,13 +80,15 @@ def bring_source(
     kind: str | None = None,
     whole: bool = False,
     several: bool = True,
+    opening: Callable[[], AbstractContextManager[Source]] | None = None,
 ) -> Brought | BroughtSite:
     """Imports a source: where it has a ``docs.yaml`` as the site that this describes, where it has several versions or
     languages and ``several`` as a site with these as its variants, else as one new space.
 
     The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
     ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``: each space
-    becomes what its directory is, and nothing else.
+    becomes what its directory is, and nothing else. ``opening``: how the source is read, of one that is no file; ``where``
+    is what it is known by then.
 
     Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, for a ``title`` where ``docs.yaml`` has its
     own, and where another site has this title, unless ``new_site``; NotFound for an organization, collection or site
@@ -97,7 +96,7 @@ def bring_source(
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
-    with opened(context, where, kind, several) as source:
+    with opening() if opening is not None else opened(context, where, kind, several) as source:
         if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
@@ -125,7 +124,7 @@ def bring_source(
             )
         for entry in source.structure:
             if not entry.default:
-                _lead_old_addresses(context, site_id, entry.key, spaces[entry.key], parts[entry.key])
+                config.problems += _lead_old_addresses(context, site_id, spaces[entry.key], parts[entry.key])
     with context.db.write() as tx:
         if publish:
             set_published(tx, site_id, True)
@@ -135,31 +134,16 @@ def bring_source(
     return BroughtSite(site_id, address if row.published else None, made, known_here, config.problems)
 
 
-_MAX_LED = 2_000
-"""Old addresses that are led for each variant."""
-
-
-def _lead_old_addresses(context: Context, site_id: str, key: str, space_id: str, source: Source) -> None:
-    """Has the addresses that pages of a variant had lead to where they are in the site. What is led from there already
-    stays. The space has redirects of its own, which hold below it."""
+def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
+    """Has old addresses of a variant lead to its pages, in the name of whoever administers the organization; what could
+    not be led."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = first_administrator(tx, row.organization_id)
         if user is None:
-            return
+            return []
         access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
-        shown = find_parts(tx, site_id)[key]
-        pages = {
-            page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path
-        }
-        for address, path in list(source.addresses.items())[:_MAX_LED]:
-            if address and path in pages:
-                destination = {"kind": "site-page", "siteSpaceId": shown, "pageId": pages[path]}
-                with suppress(msgspec.ValidationError, Conflict):
-                    body = msgspec.convert(
-                        {"source": f"/{address}", "destination": destination}, CreateRedirect
-                    )
-                    create_redirect(tx, context, access, body.source, body.destination)
+        return lead_old_addresses(tx, context, access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from ..content import State, main_state, revision_state
 from ..core.addresses import read_address
@@ -92,24 +92,12 @@ def bring(
         return bring_into(context, source, where, space_id, known, title, publish, author, progress, whole)
 
 
-class PreviewedVariant(Struct, rename="camel", omit_defaults=True):
-    """A version or language that becomes a variant of a site. ``path``: what its addresses begin with."""
-
-    title: str
-    page_count: int
-    path: str | None = None
-    language: str | None = None
-    default: bool = False
-
-
 class Previewed(Struct, rename="camel"):
-    """What an import would bring. ``variants``: the versions and languages of a source that has several, of which
-    ``plan`` is the first."""
+    """What an import would bring."""
 
     kind: str
     plan: ImportPlan
     problems: list[Problem]
-    variants: list[PreviewedVariant] | UnsetType = UNSET
 
 
 def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
@@ -117,18 +105,8 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
     BadRequest for one that cannot be read."""
     hosts, size = app_hosts(context.settings.url), context.settings.page_size
     with opened(context, where, kind, several) as source:
-        plans = {
-            key: plan_source(part, size, hosts, lambda: None)
-            for key, part in (source.parts or {"": source}).items()
-        }
-        plan = next(plan for key, (plan, _) in plans.items() if source.parts.get(key, source) is source)
-        told = Previewed(source.kind or "octavo", plan, [one for _, found in plans.values() for one in found])
-        if source.parts:
-            told.variants = [
-                PreviewedVariant(one.title, plans[one.key][0].page_count, one.path, one.language, one.default)
-                for one in source.structure
-            ]
-        return told
+        plan, problems = plan_source(source, size, hosts, lambda: None)
+        return Previewed(source.kind or "octavo", plan, problems)
 
 
 def read_known(file: Path) -> dict[str, str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,11 @@ from ..transfer import (
     Absent,
     Folder,
     ImportOutcome,
+    Project,
+    ReadMe,
     Remote,
+    Service,
+    Source,
     SourceError,
     begin_source,
     end_noted,
@@ -68,10 +72,13 @@ from ..transfer import (
     object_of,
     open_space,
     pages_of,
+    platform_at,
     read_markdown,
     text_of,
     with_ids,
 )
+from .docs_sites import BroughtSite, bring_source
+from .import_export import Brought, bring_into, identity_of, make_space
 
 _TITLE_MAX = 50
 Progress = Callable[[int, int], None]
@@ -141,6 +148,84 @@ def move_in(
     except SourceError as error:
         done.stopped = str(error)
     return done
+
+
+def move_spaces_in(
+    context: Context,
+    service: Service,
+    address: str,
+    user: str | None,
+    token: str,
+    *,
+    organization_id: str,
+    collection_id: str | None = None,
+    wanted: Sequence[str] = (),
+    publish: bool = False,
+    progress: Progress = lambda done, total: None,
+    wait: Callable[[float], None] = time.sleep,
+) -> MovedIn | Brought | BroughtSite:
+    """Brings spaces of another platform, each into one that is made for it the first time: those that are ``wanted``, by
+    key or version, or all that the token reaches. A project of ReadMe whose versions are all wanted becomes a site with
+    these as its variants, where it has several. Raises BadRequest where nothing can be brought at all."""
+    fetcher = Fetcher(context.settings.allow_private_fetch)
+    try:
+        fetcher.check_url(address)
+    except FetchError as error:
+        raise BadRequest(f"--from: {error.message}") from None
+    platform = platform_at(service, address, user, token, fetcher, wait)
+    where = address.rstrip("/")
+    try:
+        if isinstance(platform, ReadMe):
+            project = platform.project()
+            # Every project is at the same address.
+            where = f"{where}/{escaped(project.id)}"
+            if not wanted and len(platform.versions()) > 1:
+                return bring_source(
+                    context, where, organization_id=organization_id, collection_id=collection_id, publish=publish,
+                    progress=progress, opening=lambda: _opened_whole(platform, project),
+                )  # fmt: skip
+        found = platform.find_spaces()[0]
+    except SourceError as error:
+        raise BadRequest(f"--from: {error}") from None
+    if missing := [one for one in wanted if one not in {space.id for space in found}]:
+        names = ", ".join(space.id for space in found[:20]) or "none"
+        raise BadRequest(f"--from-space: there is no {missing[0]!r}; the token reaches: {names}")
+    chosen = [space for space in found if not wanted or space.id in wanted]
+    places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
+    here: dict[str, str] = {}
+    for space in chosen:
+        identity = identity_of(places[space.id])
+        with context.db.read() as tx:
+            known = known_space(tx, organization_id, identity)
+        if known is None:
+            here[space.id] = make_space(context, organization_id, collection_id, space.title)
+            with context.db.write() as tx:
+                begin_source(tx, here[space.id], identity, space.title)
+        else:
+            here[space.id] = known[0]
+    done = MovedIn([], [])
+    for number, space in enumerate(chosen):
+        progress(number, len(chosen))
+        try:
+            with ExitStack() as stack:
+                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                source = platform.open(space.id, folder, stack)
+                brought = bring_into(
+                    context, source, places[space.id], here[space.id], {}, None, publish, None,
+                    lambda done, total: None, False,
+                )  # fmt: skip
+        except SourceError as error:
+            done.stopped = str(error)
+            break
+        done.spaces.append(MovedSpace(here[space.id], space.id, space.title, outcome=brought.outcome))
+    progress(len(done.spaces), len(chosen))
+    return done
+
+
+@contextmanager
+def _opened_whole(platform: ReadMe, project: Project) -> Iterator[Source]:
+    with TemporaryFolder("import") as place:
+        yield platform.open_all(project, Folder(Path(place)))
 
 
 class _Moving:

@@ -15,6 +15,7 @@ from . import (
 from . import (
     tables as tables,
 )
+from . import variants as variants
 from .audiences.adaptive import (
     get_schema as get_visitor_schema,
 )
@@ -58,6 +59,7 @@ from .publishing import (
     require_opening,
 )
 from .redirects.editing import create_redirect
+from .redirects.importing import lead_old_addresses
 from .redirects.leading import (
     find_lead,
     list_space_redirects,
@@ -121,6 +123,7 @@ from .visitor_tokens import (
 from .wire import PROXIED, Site, present_site, proxied_path
 
 __all__ = [
+    "lead_old_addresses",
     "CreateRedirect",
     "PutCustomization",
     "create_redirect",

@@ -17,7 +17,7 @@ from .hooks import (
     on_unnamed_texts,
     share_with,
 )
-from .kinds import EditMode
+from .kinds import MAX_TITLE, UNTITLED, EditMode
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
@@ -39,7 +39,7 @@ from .store import (
     set_edit_mode,
     update_space,
 )
-from .trashing import BEING_REMOVED
+from .trashing import BEING_REMOVED, take_back_space
 from .unused import is_released, release, remove_unused, retain
 from .wire import (
     LANGUAGES,
@@ -54,11 +54,11 @@ from .wire import (
 
 __all__ = [
     "BEING_REMOVED", "Beginning", "Collection", "CollectionRow", "Copy", "CreateSpace", "EditMode",
-    "LANGUAGES", "Language", "Space", "SpaceRow", "WriteCopy", "advance_main", "before_copy", "find_place",
+    "LANGUAGES", "Language", "MAX_TITLE", "UNTITLED", "Space", "SpaceRow", "WriteCopy", "advance_main", "before_copy", "find_place",
     "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "name_language", "number_change",
     "on_begin", "on_copy", "on_language", "on_leaving", "on_purge", "on_transfer", "on_unnamed_texts", "share_with",
     "prepare_copy", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",
     "recount_change", "release", "remove_unused", "require_collection", "retain", "set_edit_mode",
-    "tables", "update_space",
+    "tables", "take_back_space", "update_space",
 ]  # fmt: skip

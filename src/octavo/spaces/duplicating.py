@@ -18,10 +18,10 @@ from ..kit.outbox import emit
 from ..kit.turns import short_write
 from . import placing, store
 from .hooks import Beginning, Copy, begun, copied, list_writes
+from .kinds import MAX_TITLE
 from .store import SpaceRow
 from .trashing import BEING_MADE, GIVEN_UP
 
-_MAX_TITLE = 50
 _SUFFIX = " (copy)"
 
 
@@ -108,7 +108,7 @@ def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
            WHERE id = :id AND organization_id = :organization""",
         source=source.id,
         rank=placing.rank_behind(tx, source.organization_id, source.collection_id, ("space", source.id)),
-        title=source.title[: _MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
+        title=source.title[: MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
         at=moment,
         id=copy.copy_id,
         organization=source.organization_id,

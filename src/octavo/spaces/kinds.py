@@ -10,6 +10,8 @@ from ..orgs import MergeRule
 
 EditMode = Literal["live", "locked"]
 UNTITLED = "Untitled"
+MAX_TITLE = 50
+"""Characters of a title of a space."""
 
 
 class SpaceMergeRules(Struct, omit_defaults=True):

@@ -44,6 +44,14 @@ def _delete(tx: Transaction, space_id: str) -> bool:
     return changed > 0
 
 
+def take_back_space(tx: Transaction, space_id: str) -> None:
+    """Has a job remove a space that was made for something that came to nothing, as if it had not been."""
+    organization = store.get_space(tx, space_id).organization_id
+    if _delete(tx, space_id):
+        tx.run("UPDATE spaces SET deleted_at = :given_up WHERE id = :id", given_up=GIVEN_UP, id=space_id)
+        jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces {organization}")
+
+
 def restore_space(tx: Transaction, access: SpaceAccess) -> None:
     """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there, or is just
     being removed for good."""

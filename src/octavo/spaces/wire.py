@@ -13,7 +13,7 @@ from ..core.emoji import require_emoji
 from ..kit.clock import iso
 from ..kit.operation import Recipient, Visitor
 from ..kit.pagination import Order, PageQuery
-from .kinds import UNTITLED, EditMode, SpaceMergeRules
+from .kinds import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 from .placing import Neighbour
 from .store import CollectionRow, SpaceRow
 
@@ -25,7 +25,7 @@ Language = Literal[
 LANGUAGES: tuple[str, ...] = get_args(Language)
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
-Title = Annotated[str, Meta(min_length=1, max_length=50, pattern=r"\S")]
+Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
 DEFAULT_EMOJI = "1f4d8"
 """The public description requires an emoji on every space; this one is used where nobody chose one."""
 

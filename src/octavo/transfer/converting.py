@@ -65,9 +65,10 @@ def gather_uploads(
     stack: ExitStack,
     tick: Tick,
     kind: str | None = None,
+    several: bool = False,
 ) -> Source:
     """The uploaded files as one source, each archive in a folder of its own where there are several files. ``kind``:
-    what they are, where that was told.
+    what they are, where that was told. ``several``: with all versions and languages that they have.
 
     Raises SourceError for an archive that cannot be read or looks like an attack.
     """
@@ -95,7 +96,7 @@ def gather_uploads(
         else:
             message = "left out: of files only Markdown, HTML, .docx and .zip are read"
             raw.problem(upload.name, "unknown_format", message)
-    return read_files(raw, folder, tick, kind)
+    return read_files(raw, folder, tick, kind, several)
 
 
 def read_files(

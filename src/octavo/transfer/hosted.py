@@ -6,19 +6,15 @@ put together page by page: Markdown as far as the API gives it, else written fro
 
 from __future__ import annotations
 
-import email.utils
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
-from ..content import MAX_FILE
 from ..core.document import DocumentError, from_json, split_page, write
 from ..core.free_names import free_name
 from ..core.import_plan import leading_title
@@ -28,39 +24,18 @@ from ..core.paths import numbered_path, unsafe_path
 from ..core.space_config import VARIABLES_PATH
 from ..core.summary import Summary, SummaryEntry, write_summary
 from ..core.yaml_text import write_yaml
-from ..kit import deadlines
-from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
+from ..kit.fetch import Fetcher
+from .asking import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
 from .converting import ASSETS, Folder
 from .opening import open_source
-from .sources import MAX_TOTAL, Source, SourceError
+from .sources import Source, SourceError
 
 INCLUDES = ".gitbook/includes"
-_ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
-_ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
-_FILE = Limits(size=MAX_FILE, seconds=600)
-_ATTEMPTS = 6
-_LONGEST_WAIT = 300.0
-"""Seconds that are waited at a time, whatever an answer asks for."""
-_BUSY = frozenset({429, 500, 502, 503, 504})
 _PER_PAGE = 100
-MAX_SPACES = 1_000
-"""Spaces that one can choose from."""
-_PAGES = 10_000
-"""Pages of one list: a million of anything is more than an organization has."""
 
 
-class Refused(SourceError):
-    """The token is not valid, or not any more. What was brought until then is whole, and the same again goes on."""
-
-
-class Absent(SourceError):
-    """What was asked for is not there, or the API has nothing of this kind."""
-
-
-class Remote:
-    """An API at ``https://host``, or with ``/v1`` behind it. Every request goes through ``fetcher``, which lets none
-    come to private addresses. ``tick`` is called for each answer. ``wait``: None where nobody has the time to ask twice.
-    Raises SourceError for an API that does not answer, however often it is asked."""
+class Remote(Api):
+    """An API at ``https://host``, or with ``/v1`` behind it."""
 
     def __init__(
         self,
@@ -70,98 +45,38 @@ class Remote:
         wait: Callable[[float], None] | None = time.sleep,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        self.base = address.rstrip("/").removesuffix("/v1") + "/v1"
-        self._token = token
-        self._fetcher = fetcher
-        self._wait = wait
-        self._tick = tick
-
-    def get(self, path: str, **query: Any) -> dict[str, Any]:
-        """The decoded answer, an object. Raises Refused, Absent, SourceError."""
-        asked = {name: value for name, value in query.items() if value is not None}
-        url = f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
-        body = self._ask(url, {"Authorization": f"Bearer {self._token}"}, _ANSWER).body
-        try:
-            return msgspec.json.decode(body, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SourceError(f"{path}: the answer is no JSON object") from None
+        base = address.rstrip("/").removesuffix("/v1") + "/v1"
+        super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
     def all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """What a list holds, page after page. Raises SourceError for a list that does not end."""
         place: str | None = None
-        seen: set[str] = set()
-        while len(seen) < _PAGES:
+        ending = Ending(path)
+        while True:
             answer = self.get(path, limit=_PER_PAGE, page=place, **query)
             yield from list_of(answer, "items")
             place = text_of(object_of(answer.get("next")), "page")
             if not place:
                 return
-            if place in seen:
-                raise SourceError(f"{path}: the list goes back to a page that was read already")
-            seen.add(place)
-        raise SourceError(f"{path}: the list has more than {_PAGES:,} pages")
+            ending.check(place)
 
-    def archive(self, space: str, place: Path) -> None:
-        """Writes a space as Octavo exports it. Raises Absent where the API has no such thing."""
-        headers = {"Authorization": f"Bearer {self._token}"}
-        self._ask(f"{self.base}/spaces/{escaped(space)}/archive", headers, _ARCHIVE, place)
+    def find_spaces(self) -> tuple[list[FoundSpace], bool]:
+        """The spaces that the token reaches, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
+        found: list[FoundSpace] = []
+        for organization in self.all("/orgs"):
+            title = text_of(organization, "title")
+            for space in self.all(f"/orgs/{escaped(text_of(organization, 'id'))}/spaces"):
+                if len(found) == MAX_SPACES:
+                    return found, False
+                id = text_of(space, "id")
+                found.append(
+                    FoundSpace(id, text_of(space, "title") or id, title, text_of(space, "emoji") or UNSET)
+                )
+        return found, True
 
-    def file(self, url: str) -> bytes:
-        """The bytes at an address that the API named; only the API itself is told the token."""
-        headers = {"Authorization": f"Bearer {self._token}"} if url.startswith(f"{self.base}/") else {}
-        return self._ask(url, headers, _FILE).body
-
-    def _ask(
-        self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
-    ) -> Fetched:
-        """``place``: the file that the body of an answer goes to, piece by piece."""
-        failed = ""
-        for attempt in range(_ATTEMPTS):
-            deadlines.check()
-            pause = float(2**attempt)
-            try:
-                if place is None:
-                    answer = self._fetcher.fetch(url, headers=headers, limits=limits)
-                else:
-                    with self._fetcher.stream(url, headers=headers, limits=limits) as streamed:
-                        answer = Fetched(url, streamed.status, streamed.headers, b"")
-                        if streamed.status == 200:
-                            with place.open("wb") as file:
-                                file.writelines(streamed.chunks)
-            except FetchError as error:
-                failed = error.message
-            else:
-                if answer.status == 200:
-                    self._tick()
-                    return answer
-                failed = f"{_place(url)}: it answers {answer.status}"
-                if answer.status in (401, 403):
-                    raise Refused(f"{failed}: the token is not valid, or may not read this")
-                if answer.status not in _BUSY:
-                    raise (Absent if answer.status in (404, 405, 410) else SourceError)(failed)
-                pause = _seconds(answer.headers.get("retry-after")) or pause
-            if self._wait is None:
-                break
-            if attempt + 1 < _ATTEMPTS:
-                self._wait(min(pause, _LONGEST_WAIT))
-        raise SourceError(failed)
-
-
-def _place(url: str) -> str:
-    return url.partition("://")[2].partition("?")[0]
-
-
-def _seconds(said: str | None) -> float:
-    """What ``Retry-After`` asks for: a number of seconds, or a moment."""
-    if said is None:
-        return 0.0
-    try:
-        return max(0.0, float(int(said)))
-    except (ValueError, OverflowError):
-        try:
-            return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
-        except (ValueError, TypeError, OverflowError):
-            return 0.0
+    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+        """A space as files. Raises SourceError."""
+        return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
 def object_of(value: Any) -> dict[str, Any]:
@@ -194,30 +109,6 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
         waiting += list_of(page, "pages")[::-1]
 
 
-class FoundSpace(Struct):
-    """A space that a token reaches, with the title of the organization that it is in."""
-
-    id: str
-    title: str
-    organization: str
-    emoji: str | UnsetType = UNSET
-
-
-def find_spaces(remote: Remote) -> tuple[list[FoundSpace], bool]:
-    """The spaces that the token reaches, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
-    found: list[FoundSpace] = []
-    for organization in remote.all("/orgs"):
-        title = text_of(organization, "title")
-        for space in remote.all(f"/orgs/{escaped(text_of(organization, 'id'))}/spaces"):
-            if len(found) == MAX_SPACES:
-                return found, False
-            id = text_of(space, "id")
-            found.append(
-                FoundSpace(id, text_of(space, "title") or id, title, text_of(space, "emoji") or UNSET)
-            )
-    return found, True
-
-
 # --- a space ------------------------------------------------------------------------------------------
 
 
@@ -227,7 +118,7 @@ def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: Exi
     name = text_of(space, "title") or id
     place = folder.new(".zip")
     try:
-        remote.archive(id, place)
+        remote.download(f"/spaces/{escaped(id)}/archive", place)
     except Absent:
         return _Reading(remote, id, folder, Source(name)).read()
     source = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))

@@ -25,19 +25,53 @@ class PlannedPage(Struct):
     pages: list[PlannedPage] | UnsetType = UNSET
 
 
+class PlannedVariant(Struct, rename="camel", omit_defaults=True):
+    """A version or language of a source. ``path``: what its addresses begin with; readers begin with the one that is
+    ``default``. ``pageCount`` is there where all of them would come."""
+
+    title: str
+    page_count: int | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    default: bool = False
+
+
 class ImportPlan(Struct, rename="camel"):
-    """``pages`` is the tree, of which at most 5,000 places are told; the numbers count all of it."""
+    """``pages`` is the tree, of which at most 5,000 places are told; the numbers count all of it. ``variants``: of a
+    source with several versions or languages all, of which the rest of the plan is the one that readers begin with."""
 
     pages: list[PlannedPage]
     page_count: int
     file_count: int
     redirect_count: int
+    variants: list[PlannedVariant] | UnsetType = UNSET
 
 
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
-    """What would come of a source, and what would not."""
+    """What would come of a source, with those that it has as its parts, and what would not."""
+    told, problems = _plan_one(source, page_size, hosts, tick)
+    counts: dict[str, int] = {}
+    for key, part in source.parts.items():
+        counts[key] = told.page_count
+        if part is not source:
+            plan, more = _plan_one(part, page_size, hosts, tick)
+            counts[key] = plan.page_count
+            problems += more
+    if source.structure:
+        told.variants = [
+            PlannedVariant(
+                one.title, counts.get(one.key, UNSET), one.path or UNSET, one.language or UNSET, one.default
+            )
+            for one in source.structure
+        ]
+    return told, problems
+
+
+def _plan_one(
+    source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
+) -> tuple[ImportPlan, list[Problem]]:
     plan = plan_import(source)
     check = TextCheck(plan, lambda space: False, hosts)
     made: list[PlannedPage | None] = []

@@ -34,7 +34,7 @@ from ..kit.db import Transaction
 from ..spaces import get_space, name_language
 from . import store
 from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
-from .runs import record
+from .recording import record
 from .sources import Source
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 

@@ -7,15 +7,14 @@ anew. Whoever cancels a run wins up to the very transaction that makes the revis
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from ..access import Actor, Can, SpaceAccess, act_for, space_access
+from ..access import Actor, Can, act_for, space_access
 from ..changes import (
     Edited,
     change_access,
@@ -42,12 +41,15 @@ from ..spaces import name_language
 from ..uploads import get_uploads
 from . import store, wire
 from .converting import Folder, gather_uploads
-from .hosted import Remote, escaped, open_space
 from .importing import StagedFiles, stage_files
+from .platforms import platform_at
 from .previewing import plan_source
+from .readme import ReadMe
+from .recording import Cancelled, record
 from .sources import Source, SourceError
-from .store import ImportChanges, RunRow
+from .store import RunRow
 from .updating import Update, add, find_base, update
+from .variants import Variants, brought_variants
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -55,10 +57,6 @@ SECONDS = 2 * 3600.0
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
 """What says nothing here: pages that come below others need no home page."""
-
-
-class Cancelled(Exception):
-    """The run was cancelled, or ended by another worker: whatever it did is to be dropped."""
 
 
 class Progress:
@@ -156,14 +154,16 @@ def _import(context: Context, run: RunRow) -> None:
             _preview(context, run, source, progress)
             return
         staged = stage_files(context, source, progress=progress.tell)
-    problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
-    if not staged.plan.pages:
-        with context.db.write() as tx:
-            if not _fail(tx, run, "There is no page in it.", problems):
-                raise Cancelled
-            finish(tx)
-        return
-    _place(context, run, staged, urls, problems)
+        problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
+        if not staged.plan.pages:
+            with context.db.write() as tx:
+                if not _fail(tx, run, "There is no page in it.", problems):
+                    raise Cancelled
+                finish(tx)
+            return
+        actor = act_for(run.user_id, run.organization_id)
+        variants = stack.enter_context(brought_variants(context, actor, run, source, progress.tell))
+        _place(context, run, staged, urls, problems, variants)
 
 
 def _gather(
@@ -180,15 +180,17 @@ def _gather(
         return crawled.source, crawled.urls
     if isinstance(wanted, wire.KeptApiSource):
         with context.db.read() as tx:
-            token = store.find_secret(tx, context.sealer, run.id)
+            user, token = store.find_secret(tx, context.sealer, run.id)
         fetcher = Fetcher(context.settings.allow_private_fetch)
-        remote = Remote(wanted.url, token, fetcher, progress.wait, progress.tick)
-        space = remote.get(f"/spaces/{escaped(wanted.space)}")
-        return open_space(remote, space, folder, stack), None
+        platform = platform_at(wanted.service, wanted.url, user, token, fetcher, progress.wait, progress.tick)
+        if run.variants is not None and isinstance(platform, ReadMe):
+            return platform.open_all(platform.project(), folder, wanted.space), None
+        return platform.open(wanted.space, folder, stack), None
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
     kind = None if wanted.kind is msgspec.UNSET else wanted.kind
-    return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind), None
+    several = run.variants is not None
+    return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind, several), None
 
 
 def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
@@ -212,6 +214,7 @@ def _place(
     staged: StagedFiles,
     urls: dict[str, str] | None,
     problems: list[Problem],
+    variants: Variants | None,
 ) -> None:
     """Makes the revision, with what its owner may do now, and ends the run with it."""
     brought: Update
@@ -243,6 +246,8 @@ def _place(
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         revision = state.revision_id if wrote else None
         said = [*problems, *staged.failures()]
+        if variants is not None:
+            said += [*variants.problems, *variants.arrange(tx, context, was_empty and run.change_id is None)]
         record(tx, run.id, brought, staged, space, revision, said, urls or {})
         is_over = True
         if was_empty and run.change_id is None and staged.language is not None:
@@ -265,46 +270,6 @@ def _place(
                 if change is None and main_state(tx, run.space_id).revision_id != done.state.revision_id:
                     continue
                 end(tx, done.state, wrote=False)
-
-
-def record(
-    tx: Transaction,
-    run_id: str,
-    brought: Update,
-    staged: StagedFiles,
-    space: SpaceAccess | None,
-    revision: str | None,
-    problems: Sequence[Problem],
-    urls: Mapping[str, str] = MappingProxyType({}),
-) -> ImportChanges | None:
-    """Ends a run with what it brought, in the transaction that writes it; answers with what changed. Raises Cancelled for one that is over. ``space``: whoever
-    makes the change request of what conflicts; nobody is needed where nothing does. ``urls``: where pages of a website
-    were."""
-    told = [
-        wire.ImportedPage(
-            page.id,
-            urls.get(read.planned.file_path or "", msgspec.UNSET),
-            staged.original(read.planned.file_path) or msgspec.UNSET,
-        )
-        for (read, _, _), page in zip(staged.reads, brought.pages, strict=True)
-        if page.kind == "document"
-    ]
-    changes = brought.changes if space is None else brought.settle(tx, space)
-    ended = store.end_run(
-        tx,
-        run_id,
-        "completed",
-        problems=[*brought.problems, *problems],
-        pages=told,
-        revision=revision,
-        folder=brought.folder,
-        changes=changes,
-    )
-    if not ended:
-        raise Cancelled
-    store.put_parts(tx, run_id, brought.parts)
-    brought.forget_earlier(tx)
-    return changes
 
 
 def _folder_name(run: RunRow) -> str:

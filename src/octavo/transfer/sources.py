@@ -44,8 +44,8 @@ class Source:
     ``lines`` then say of each page which file and lines of the original it was made of, ``addresses`` at which address
     readers had which page.
 
-    ``parts``: where the original has several versions or languages, each as a source of its own by its key, this one among
-    them, and ``structure`` what the variants of a site are that they become."""
+    ``parts``: where the original has several versions or languages and all were read, each as a source of its own by its
+    key, this one among them. ``structure``: what the variants of a site are that they become, or would become."""
 
     def __init__(self, name: str) -> None:
         self.name = name

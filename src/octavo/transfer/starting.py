@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, space_access
-from ..errors import BadRequest, NotFound
+from ..access import ORGANIZATION, Can, OrgAccess, at_least, space_access
+from ..errors import BadRequest, Forbidden, NotFound
 from ..kit import deadlines
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
@@ -14,7 +14,8 @@ from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
-from .hosted import MAX_SPACES, Remote, find_spaces
+from .asking import MAX_SPACES
+from .platforms import platform_at
 from .sources import SourceError
 from .store import RunRow
 from .wire import ApiSource, CheckImportSource, FileSource, ImportSourceCheck, KeptApiSource, StartImport
@@ -40,10 +41,13 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(settings: Settings, given: CheckImportSource) -> ImportSourceCheck:
     """Asks an API what can be brought from it, each thing once and for half a minute. Raises BadRequest for an address
     that may not be asked."""
-    remote = Remote(given.url, given.token, _check_url(settings, given.url, "url"), wait=None)
+    fetcher = _check_url(settings, given.url, "url")
+    platform = platform_at(
+        given.service, given.url, None if given.user is UNSET else given.user, given.token, fetcher, wait=None
+    )
     try:
         with deadlines.limited(_CHECK_SECONDS):
-            found, is_all = find_spaces(remote)
+            found, is_all = platform.find_spaces()
     except (SourceError, deadlines.OutOfTime) as error:
         return ImportSourceCheck([], str(error) or "it did not answer in time")
     if is_all:
@@ -59,6 +63,8 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
     change_id, page_id = runs.check_target(tx, org.actor, space_id, given.target)
     if isinstance(given.source, FileSource):
         get_uploads(tx, org.organization_id, org.user_id, "import_file", given.source.files)
+    if given.variants:
+        _require_variants(tx, org, given)
     origin = _origin(tx, space_id, given) if given.update is not UNSET else None
     run = store.insert_run(
         tx,
@@ -67,16 +73,36 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
         change_id=change_id,
         page_id=page_id,
         user_id=org.user_id,
-        source=KeptApiSource(given.source.url, given.source.space)
+        source=KeptApiSource(given.source.url, given.source.space, given.source.service)
         if isinstance(given.source, ApiSource)
         else given.source,
         preview=given.preview,
         origin=origin,
+        with_variants=given.variants,
     )
     if isinstance(given.source, ApiSource):
-        store.put_secret(tx, sealer, run.id, given.source.token)
+        user = None if given.source.user is UNSET else given.source.user
+        store.put_secret(tx, sealer, run.id, user, given.source.token)
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
+
+
+def _require_variants(tx: Transaction, org: OrgAccess, given: StartImport) -> None:
+    """Raises BadRequest for a source that comes as one space, Forbidden for who may not make spaces and a site of them."""
+    source = given.source
+    if not isinstance(source, FileSource) and getattr(source, "service", "") != "readme":
+        raise BadRequest(
+            "variants: files and projects of ReadMe have versions and languages; this source has none."
+        )
+    if given.target.page is not UNSET:
+        raise BadRequest("target.page: variants are whole spaces, so none of them goes below a page.")
+    if given.preview:
+        return
+    if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
+        raise Forbidden(
+            "variants: become spaces and a site, for those who may create content in the organization."
+        )
+    space_access(tx, org.actor, Can.ADMIN, given.target.space)
 
 
 def _origin(tx: Transaction, space_id: str, given: StartImport) -> str:

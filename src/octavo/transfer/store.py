@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -26,7 +26,7 @@ NOBODY = ""
 
 
 class RunRow(Struct, frozen=True):
-    """An import run. ``source``, ``pages``, ``problems``, ``plan`` and ``changes`` are JSON. ``kind``: what the source
+    """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes`` and ``variants`` are JSON. ``kind``: what the source
     is. ``origin``: the first run of the same source, where this one brings a newer state. ``folder``: where its files
     are, once it is completed. ``identity``: what the source of an import of the command is known by."""
 
@@ -55,6 +55,7 @@ class RunRow(Struct, frozen=True):
     folder: str | None
     changes: str | None
     identity: str | None
+    variants: str | None
 
 
 class ImportChanges(Struct, rename="camel"):
@@ -68,6 +69,35 @@ class ImportChanges(Struct, rename="camel"):
     deleted: int = 0
     kept: int = 0
     change_request: str | UnsetType = UNSET
+
+
+class ImportedPage(Struct):
+    """Pages are made all at once, when a run ends. ``path``: of its file in the source, as problems name it."""
+
+    id: str
+    source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
+    path: str | UnsetType = UNSET
+    type: Literal["page"] = "page"
+    status: Literal["complete"] = "complete"
+
+
+class ImportedVariant(Struct, rename="camel"):
+    """A version or language of a source, as the space that it became. ``path``: what its addresses begin with in the
+    site; readers begin with the one that is ``default``, the target of the run."""
+
+    key: str
+    title: str
+    space: str
+    default: bool = False
+    path: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+
+
+class ImportedVariants(Struct):
+    """What became of a source with several versions or languages; empty before, and where it has one."""
+
+    spaces: list[ImportedVariant] = []
+    site: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
@@ -108,12 +138,14 @@ def insert_run(
     preview: bool = False,
     origin: str | None = None,
     identity: str | None = None,
+    with_variants: bool = False,
 ) -> RunRow:
     run_id = ids.new_id()
     tx.run(
         """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    preview, origin, identity, created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity, :at)""",
+                                    preview, origin, identity, variants, created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity,
+                   :variants, :at)""",
         id=run_id,
         org=organization_id,
         space=space_id,
@@ -124,6 +156,7 @@ def insert_run(
         preview=int(preview),
         origin=origin,
         identity=identity,
+        variants=msgspec.json.encode(ImportedVariants()).decode() if with_variants else None,
         at=now(),
     )
     return get_run(tx, run_id)
@@ -181,16 +214,18 @@ def list_runs(
 _SECRET = sealed_column("import_runs", "secret", "id")
 
 
-def put_secret(tx: Transaction, sealer: Sealer, run_id: str, token: str) -> None:
-    """Keeps the token that a run reads with until it is over."""
-    sealed = _SECRET.seal(sealer, token, run_id)
+def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
+    """Keeps the token that a run reads with, and whose it is, until it is over. Neither holds a space."""
+    sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 
 
-def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> str:
-    """The token of a run; empty for one that is over. Raises Unavailable without the key that sealed it."""
+def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
+    """Whose the token of a run is, and the token; an empty one for a run that is over. Raises Unavailable without the key
+    that sealed it."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
-    return _SECRET.open(sealer, row[0], run_id) if row and row[0] else ""
+    user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
+    return user or None, token
 
 
 def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
@@ -259,6 +294,14 @@ def end_run(
             folder=folder,
             changes=None if changes is None else msgspec.json.encode(changes).decode(),
         )
+    )
+
+
+def set_variants(tx: Transaction, run_id: str, variants: ImportedVariants) -> None:
+    tx.run(
+        "UPDATE import_runs SET variants = :variants WHERE id = :id",
+        variants=msgspec.json.encode(variants).decode(),
+        id=run_id,
     )
 
 

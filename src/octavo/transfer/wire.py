@@ -10,9 +10,10 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
-from .hosted import FoundSpace
+from .asking import FoundSpace
+from .platforms import Service
 from .previewing import ImportPlan
-from .store import ImportChanges, RunRow
+from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, RunRow
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
@@ -35,20 +36,30 @@ class FileSource(Struct, tag="file"):
     kind: SourceKind | UnsetType = UNSET
 
 
+_Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+_User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\x3b-\x7e]+\Z")]
+
+
 class ApiSource(Struct, tag="api"):
-    """A space of the hosted original or of another Octavo. ``url``: of the API, with or without ``/v1``. ``token`` is
-    kept, sealed, for as long as the run goes on, and never shown."""
+    """A space over the API of another platform. ``service``: which; `octavo` is the hosted original, too. ``url``: of the
+    API, with or without ``/v1`` for `octavo`. ``space``: its id, for Confluence its key, for ReadMe a version. ``user``:
+    whose the token is, for Confluence Cloud. ``token`` and ``user`` are kept, sealed, for as long as the run goes on, and
+    never shown."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    space: Annotated[str, Meta(min_length=1, max_length=100)]
-    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+    space: Annotated[str, Meta(min_length=1, max_length=255)]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
 
 
 class CheckImportSource(Struct):
-    """``url`` and ``token`` as the source of a run has them. The token is not kept."""
+    """``service``, ``url``, ``user`` and ``token`` as the source of a run has them. Nothing of it is kept."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
-    token: Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
 
 
 class ImportSourceCheck(Struct):
@@ -59,10 +70,11 @@ class ImportSourceCheck(Struct):
 
 
 class KeptApiSource(Struct, tag="api"):
-    """The same without its token."""
+    """The same without its token and whose that is."""
 
     url: str
     space: str
+    service: Service = "octavo"
 
 
 Source = WebsiteSource | FileSource | ApiSource
@@ -80,22 +92,14 @@ class ImportTarget(Struct, rename="camel"):
 class StartImport(Struct):
     """``preview``: nothing is brought in; the run says in its ``plan`` what would be. ``update``: a run that was
     completed in this space, and that the source is a newer state of: what nobody edited since follows it, all else is
-    merged, and what people changed stays."""
+    merged, and what people changed stays. ``variants``: of a source with several versions or languages all come, each into
+    a space of its own beside the target, which gets the one that readers begin with; they become variants of one site."""
 
     source: Source
     target: ImportTarget
     preview: bool = False
     update: str | UnsetType = UNSET
-
-
-class ImportedPage(Struct):
-    """Pages are made all at once, when a run ends. ``path``: of its file in the source, as problems name it."""
-
-    id: str
-    source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
-    path: str | UnsetType = UNSET
-    type: Literal["page"] = "page"
-    status: Literal["complete"] = "complete"
+    variants: bool = False
 
 
 class Progress(Struct):
@@ -112,7 +116,8 @@ class ImportRunUrls(Struct):
 class ImportRun(Struct, rename="camel"):
     """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
     ``kind``: what the source is. ``plan``: what a preview found. ``updates``: the first run of a source that this one
-    brings a newer state of, and ``changes`` what that changed. ``createdBy`` is not there for an import of the command."""
+    brings a newer state of, and ``changes`` what that changed. ``createdBy`` is not there for an import of the command.
+    ``variants``: the versions and languages that came with all others, as spaces, and ``site`` the one that shows them."""
 
     id: str
     status: Status
@@ -134,6 +139,8 @@ class ImportRun(Struct, rename="camel"):
     plan: ImportPlan | UnsetType = UNSET
     updates: str | UnsetType = UNSET
     changes: ImportChanges | UnsetType = UNSET
+    variants: list[ImportedVariant] | UnsetType = UNSET
+    site: str | UnsetType = UNSET
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
@@ -149,6 +156,9 @@ def run_location(to: Recipient, run: RunRow) -> str:
 
 
 def present_run(to: Recipient, run: RunRow) -> ImportRun:
+    variants = (
+        msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
+    )
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
@@ -169,4 +179,6 @@ def present_run(to: Recipient, run: RunRow) -> ImportRun:
         plan=msgspec.json.decode(run.plan, type=ImportPlan) if run.plan else UNSET,
         updates=run.origin or UNSET,
         changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes else UNSET,
+        variants=variants.spaces or UNSET,
+        site=variants.site,
     )

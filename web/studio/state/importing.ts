@@ -26,8 +26,26 @@ export const WAYS: [Way, IconName, string, string][] = [
   ["files", "file-zipper", t("Files or an archive"), IMPORTED],
   ["website", "globe", t("A website"), t("Read page by page, as far as its robots.txt allows")],
   ["git", "git", t("A Git repository"), t("Stays in step with the space from then on")],
-  ["api", "cloud", t("Another Octavo"), t("Or the hosted original: spaces over its API, with a token")],
+  [
+    "api",
+    "cloud",
+    t("Another platform"),
+    t("Confluence, ReadMe, the hosted original or another Octavo, with a token"),
+  ],
 ];
+
+/** Where spaces are elsewhere, and what lets one read them. */
+export type Elsewhere = Required<Pick<Schemas["CheckImportSource"], "service" | "url" | "user" | "token">>;
+export const ELSEWHERE: Elsewhere = { service: "octavo", url: "", user: "", token: "" };
+export const README = "https://api.readme.com/v2";
+
+/** What the API is told of it. */
+export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["CheckImportSource"] => ({
+  service,
+  url: url.trim(),
+  token: token.trim(),
+  ...(service === "confluence" && user.trim() ? { user: user.trim() } : {}),
+});
 
 export interface Source {
   type: string;
@@ -71,7 +89,7 @@ export const startImport = (
   organization: string,
   source: Schemas["StartImport"]["source"],
   target: Schemas["ImportTarget"],
-  more: Pick<Schemas["StartImport"], "preview" | "update"> = {},
+  more: Pick<Schemas["StartImport"], "preview" | "update" | "variants"> = {},
 ) =>
   ask(api.POST("/org/{organizationId}/imports", {
     params: { path: { organizationId: organization } },

@@ -9,16 +9,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct, field
 
 from ...access import Can, SiteAccess, find_space_access
-from ...content import main_state
+from ...content import list_pages, main_state
 from ...core.addresses import escape_address
+from ...core.problems import Problem
 from ...errors import BadRequest, Conflict, NotFound
+from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.operation import Recipient
 from ...orgs import get_organization
@@ -27,7 +30,7 @@ from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
 from . import editing, store
-from .kinds import SOURCE_PATTERN, Destination, ToPage, ToSiteSpace, ToUrl
+from .kinds import MAX_SOURCE, SOURCE_PATTERN, Destination, ToPage, ToSiteSpace, ToUrl
 
 MAX_ROWS = 500
 _INTENTS = ("", "live", "publish", "blank")
@@ -84,6 +87,10 @@ def _rows(table: str) -> Iterator[_Row]:
             yield _Row(reader.line_num, source, destination, intent.lower())
 
 
+def _is_source(path: str) -> bool:
+    return len(path) <= MAX_SOURCE and _SOURCE.fullmatch(path) is not None
+
+
 def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: str) -> Imported:
     """Does what the rows say; what became of them. Raises BadRequest for what is no such table."""
     rows = read_rows(table)
@@ -95,7 +102,7 @@ def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: st
     seen: set[str] = set()
     for row in rows:
         try:
-            if not _SOURCE.fullmatch(row.source):
+            if not _is_source(row.source):
                 raise BadRequest("source: expected a path of the site, such as /old or /old/*")
             if row.intent not in _INTENTS:
                 raise BadRequest("intent: expected `live`, `publish` or nothing; drafts are not kept")
@@ -156,3 +163,32 @@ def _destination(
     if page is None:
         raise missing
     return ToPage(shown.id, page.id)
+
+
+MAX_LED = 2_000
+"""Old addresses of a space that are led at a time: they are made in one transaction, which others wait for."""
+
+
+def lead_old_addresses(
+    tx: Transaction, context: Context, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
+) -> list[Problem]:
+    """Has the addresses that pages of a space had elsewhere lead to where they are in the site; what could not be led.
+    ``addresses``: by what was below the host, the file that the page is made of. What is led from there already stays."""
+    shown = next(
+        row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
+    )
+    pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path}
+    there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
+    wanted = [(source, page) for source, page in there.items() if _is_source(source)]
+    full = None
+    for number, (source, page) in enumerate(wanted[:MAX_LED]):
+        if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
+            full = number
+            break
+        with suppress(Conflict):
+            editing.create_redirect(tx, context, site, source, ToPage(shown, page))
+    left = len(wanted[MAX_LED if full is None else full :])
+    if not left:
+        return []
+    most = f"{MAX_LED:,} are led at a time, and a site has {store.MAX_REDIRECTS:,} redirects"
+    return [Problem("", 0, "redirect_left_out", f"{left:,} old addresses are not led: at most {most}")]

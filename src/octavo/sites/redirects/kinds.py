@@ -8,6 +8,8 @@ from msgspec import Meta, Struct
 
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
+MAX_SOURCE = 512
+"""Characters of a path that a redirect leads from."""
 SOURCE_PATTERN = rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/\*)?\Z"
 
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...kit.pagination import PageQuery
-from .kinds import SEGMENT, SOURCE_PATTERN, Destination, ToUrl
+from .kinds import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, ToUrl
 from .store import RedirectRow, destination_of
 
-Source = Annotated[str, Meta(max_length=512, pattern=rf"^/{SEGMENT}(?:/{SEGMENT})*\Z")]
-SourcePattern = Annotated[str, Meta(max_length=512, pattern=SOURCE_PATTERN)]
+Source = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=rf"^/{SEGMENT}(?:/{SEGMENT})*\Z")]
+SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
 """A path, or with `/*` behind it everything below one."""
 
 

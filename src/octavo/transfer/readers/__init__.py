@@ -18,7 +18,7 @@ from ..sources import Source, SourceError
 from .asciidoc import ANTORA, ASCIIDOC
 from .confluence_xml import CONFLUENCE_XML
 from .exports import EXPORTS
-from .form import Layout
+from .form import Layout, Variant
 from .gathering import Add, Tick, gather
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
@@ -107,6 +107,8 @@ def read_source(
         else:
             layout.problems += layout.left
             made = _gathered(files, layout, folder, add, tick)
+            if len(layout.variants) > 1:
+                made.structure = list(map(_entry, layout.variants))
     made.kind = found
     for part in made.parts.values():
         part.kind = found
@@ -122,12 +124,7 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
     for variant in layout.variants:
         part = parts[variant.key] = _gathered(files, variant.lay_out(), folder, add, tick)
         part.name = layout.title or part.name
-        structure.append(
-            DocsEntry(
-                type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=_language(variant.language),
-                default=variant.default, directory=f"{variant.key}/",
-            )
-        )  # fmt: skip
+        structure.append(_entry(variant))
     # What is wrong with the source itself is told once.
     told: set[Problem] = set()
     for part in parts.values():
@@ -137,6 +134,13 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
     made = parts[first]
     made.parts, made.structure = parts, structure
     return made
+
+
+def _entry(variant: Variant) -> DocsEntry:
+    return DocsEntry(
+        type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=_language(variant.language),
+        default=variant.default, directory=f"{variant.key}/",
+    )  # fmt: skip
 
 
 def _language(name: str | None) -> str | None:

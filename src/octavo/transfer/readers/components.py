@@ -218,13 +218,33 @@ def _cards(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     found = list(writer.children_of(inside, ("Card", "LinkCard", "Cards.Card", "Tile", "Feature", "NavCard")))
     if not found:
         return writer.blocks(inside)
-    return _card_table(writer, [(given, body, line) for _, given, body, line in found], number)
+    cards = [(given, body, line) for _, given, body, line in found]
+    if any(_BLOCKS_INSIDE.match(text) for _, body, _ in cards for text, _ in body):
+        return [
+            row
+            for given, body, line in cards
+            for row in [*_opened_card(writer, given, body, line), ("", line)]
+        ]
+    return _card_table(writer, cards, number)
 
 
 def _card(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     if not said(attributes, "title", "href", "link", "to"):
         return writer.blocks(inside)
+    if any(_BLOCKS_INSIDE.match(text) for text, _ in inside):
+        return _opened_card(writer, attributes, inside, number)
     return _card_table(writer, [(attributes, inside, number)], number)
+
+
+_BLOCKS_INSIDE = re.compile(r"\s*(?:`{3}|~{3}|\||<[A-Z](?!con\b|mage\b|mg\b))")
+
+
+def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
+    """A card with what no cell can hold: its title above what is in it."""
+    title, href = words(said(given, "title")), said(given, "href", "link", "to", "url")
+    if href:
+        title = f"[{title or href}]({writer.place.link(href, line)})"
+    return [*([(f"**{title}**", line), ("", line)] if title else []), *trimmed(writer.blocks(trimmed(body)))]
 
 
 def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]], number: int) -> list[Line]:
@@ -234,7 +254,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         target = writer.place.link(href, line) if href else ""
         # A cell holds words; what else is in a card is told as words too.
         text = "<br>".join(
-            as_html(writer.inline(text.strip().lstrip("-*+ "), n))
+            as_html(writer.inline(re.sub(r"^[-*+]\s+", "", text.strip()), n))
             for text, n in body
             if text.strip() and not text.strip().startswith(("```", "<"))
         )

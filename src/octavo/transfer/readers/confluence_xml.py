@@ -116,12 +116,18 @@ class _Export:
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
         """Of a space: its name, its key and the id of its home page."""
+        self.site = ""
+        """Where the space is, of one that came over the API."""
+        self.folders: set[str] = set()
+        """Ids of what holds pages and is none."""
         self.problems: list[Problem] = []
 
     def layout(self) -> Layout:
         self._read()
         by_path: dict[str, _Content] = {}
         for page in self.pages.values():
+            if page.id in self.folders:
+                continue
             key = self.spaces.get(page.space, ("", "", ""))[1]
             stem = wanted = f"{key or 'pages'}/{page.title.replace('/', '-')[:150]}"
             number = 2
@@ -131,16 +137,17 @@ class _Export:
             page.path = wanted
             by_path[wanted] = page
         self.by_path = by_path
-        self.by_title = {(page.space, page.title.casefold()): page for page in self.pages.values()}
+        self.by_title = {(page.space, page.title.casefold()): page for page in by_path.values()}
+        self.by_address = {self.address(page): page for page in by_path.values()}
         names: dict[str, str] = {}
-        for page in self.pages.values():
+        for page in by_path.values():
             slug = re.sub(r"[^\w.-]+", "-", page.title).strip("-")[:100].lower() or "page"
             names[page.path] = f"{slug}.md"
             for name, path in page.files.items():
                 names[path] = "attachments/" + re.sub(r"[/\\]", "-", name)
         return Layout(
             entries=self._entries(), titles={path: page.title for path, page in by_path.items()}, names=names,
-            title=next((name for name, _, _ in self.spaces.values()), ""), problems=self.problems, convert=self._page,
+            title=next((name for name, _, _ in self.spaces.values()), ""), problems=self.problems, convert=self._page, site=self.site,
             addresses={path: self.address(page) for path, page in by_path.items()},
             redirects={
                 old: path
@@ -168,7 +175,9 @@ class _Export:
             is_current = said.get("contentStatus", "current") == "current" and not named.get(
                 "originalVersion"
             )
-            if kind == "Page" and is_current and id:
+            if kind in ("Page", "Folder") and is_current and id:
+                if kind == "Folder":
+                    self.folders.add(id)
                 position = said.get("position", "").strip()
                 self.pages[id] = _Content(
                     id, " ".join(said.get("title", "").split()) or "Untitled", named.get("parent", ""),
@@ -177,6 +186,7 @@ class _Export:
             elif kind == "Space":
                 key = said.get("key", "")
                 self.spaces[id] = (said.get("name", "") or key, key, named.get("homePage", ""))
+                self.site = said.get("baseUrl", "")
             elif kind == "Attachment" and is_current:
                 name = said.get("title") or said.get("fileName") or ""
                 version = said.get("version") or said.get("hibernateVersion") or "1"
@@ -253,7 +263,8 @@ class _Export:
         def build(pages: list[_Content], level: int) -> list[Entry]:
             return [
                 Entry(
-                    path=page.path,
+                    path=page.path or None,
+                    title=None if page.path else page.title,
                     children=build([self.pages[id] for id in page.children], level + 1) if level < 60 else [],
                 )
                 for page in sorted(pages, key=order)
@@ -326,6 +337,8 @@ class _Storage:
                 self.task(element)
             elif name == "placeholder":
                 _drop(element)
+            elif element.tag == "a" and element.get("data-card-appearance"):
+                self.card(element)
             elif element.tag == "time":
                 element.text = element.text or element.get("datetime")
             elif name in ("layout", "layout-section", "layout-cell", "adf-extension", "adf-fallback"):
@@ -348,6 +361,9 @@ class _Storage:
                 key = child.get("ri:space-key")
                 space = next((id for id, (_, own, _) in self.export.spaces.items() if own == key), self.page.space if not key else "")  # fmt: skip
                 page = self.export.by_title.get((space, title.casefold()))
+                if page is None and self.export.site and not space:
+                    # Other spaces are still where they were.
+                    return f"{self.export.site}/display/{quote(key)}/{quote_plus(title)}", title
                 if page is None:
                     self.tell("broken_link", f"{title[:200]} leads to nothing in the export")
                     return "", title
@@ -380,6 +396,16 @@ class _Storage:
         element.tag = "a" if href or anchor else "span"
         if element.tag == "a":
             element.set("href", href + (f"#{anchor}" if anchor else ""))
+
+    def card(self, element: Any) -> None:
+        """A link that shows the title of its page, which only the program knows."""
+        href = element.get("href") or ""
+        site = self.export.site
+        inside = href[len(site) :].partition("#")[0].partition("?")[0] if site and href.startswith(f"{site}/") else ""  # fmt: skip
+        found = re.match(r"/spaces/[^/]+/pages/\d+", inside)
+        page = self.export.by_address.get(found[0].strip("/")) if found else None
+        if page is not None and re.match(r"https?:|\Z", (element.text or "").strip()):
+            element.text = page.title
 
     def image(self, element: Any) -> None:
         from lxml import etree
@@ -468,6 +494,8 @@ class _Storage:
             element.tag = "ul"
             for id in self.page.children:
                 child = self.export.pages[id]
+                if not child.path:
+                    continue
                 link = etree.SubElement(
                     etree.SubElement(element, "li"), "a", href="/" + self.export.address(child)
                 )

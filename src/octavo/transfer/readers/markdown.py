@@ -178,6 +178,17 @@ def _indent(text: str) -> int:
     return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
 
+def _outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
+    """Takes columns off a fenced listing that begins at a line, as far as its lines have them."""
+    begins = at
+    while at < len(lines):
+        text, number = lines[at]
+        lines[at] = text[_columns(text, by) :], number
+        if at > begins and re.match(rf"\s*{re.escape(fence)}[`~]*\s*$", text):
+            return
+        at += 1
+
+
 def _columns(text: str, by: int) -> int:
     """How many characters of the indentation make so many columns."""
     column = at = 0
@@ -364,6 +375,7 @@ class Writer:
             self.depth -= 1
 
     def _blocks(self, lines: list[Line]) -> Iterator[Line]:
+        lines = list(lines)
         at = 0
         in_list = False
         blank = True
@@ -382,6 +394,10 @@ class Writer:
                 while at < len(lines) and (not lines[at][0].strip() or _indent(lines[at][0]) >= 4):
                     yield lines[at]
                     at += 1
+                continue
+            if indent >= 4 and not in_list and self.jsx and (fence := _FENCE.match(text)):
+                # MDX knows no listings by indentation, so this one is fenced however far it is indented.
+                _outdent(lines, at, fence["fence"], indent)
                 continue
             end, made = self.block(lines, at)
             if end == at:

@@ -1068,11 +1068,45 @@ def _nextra(files: Heads, project: str) -> Layout:
 # --- Mintlify -----------------------------------------------------------------------------------------
 
 
+MAX_REFERENCES = 500
+"""Files that one configuration may name."""
+
+
+def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
+    """A configuration with the files that it names by ``$ref`` in their places."""
+    read = 0
+
+    def filled(value: Any, folder: str, within: tuple[str, ...], level: int) -> Any:
+        nonlocal read
+        if level > MAX_LEVEL * 3:
+            return None
+        if isinstance(value, list):
+            return [filled(one, folder, within, level + 1) for one in value]
+        if not isinstance(value, dict):
+            return value
+        named = value.get("$ref")
+        if not isinstance(named, str):
+            return {key: filled(one, folder, within, level + 1) for key, one in value.items()}
+        other = posixpath.normpath(posixpath.join("" if named.startswith("/") else folder, named.lstrip("/")))
+        if other in within or read >= MAX_REFERENCES:
+            problems.append(Problem(path, 0, "circular_include", f"{named[:200]} is not filled in"))
+            return None
+        read += 1
+        if other not in files.known:
+            problems.append(Problem(path, 0, "missing_file", f"{named[:200]} does not exist"))
+            return None
+        found = filled(_read_json(files, other, problems), folder_of(other), (*within, other), level + 1)
+        rest = {key: filled(one, folder, within, level + 1) for key, one in value.items() if key != "$ref"}
+        return {**found, **rest} if isinstance(found, dict) else found
+
+    return filled(_read_json(files, path, problems), folder_of(path), (path,), 0)
+
+
 def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     """``chosen``: which of the languages, and which of the versions of that; the first of those that it does not say."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
-    config = _mapping(_read_json(files, project + name, problems))
+    config = _mapping(_with_references(files, project + name, problems))
     paths = pages_below(files, project, lambda path: path.startswith("snippets/"))
     addresses = {path: address_of(path[len(project) :]) for path in paths}
     by_address = {posixpath.splitext(path[len(project) :])[0]: path for path in paths}
@@ -1167,7 +1201,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
 
 def _mintlify(files: Heads, project: str) -> Layout:
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
-    navigation = _mapping(_read_json(files, project + name, [])).get("navigation")
+    navigation = _mapping(_with_references(files, project + name, [])).get("navigation")
     ways: list[tuple[tuple[int, ...], list[dict[str, Any]], bool]] = []
 
     def walk(at: dict[str, Any], way: tuple[int, ...], said: list[dict[str, Any]], default: bool) -> None:
@@ -1211,12 +1245,11 @@ def _mintlify(files: Heads, project: str) -> Layout:
                 path=None if default else slugify("-".join(names)), lay_out=partial(of, way),
             )
         )  # fmt: skip
-    languages = {_text(one.get("language")) for _, said, _ in ways for one in said if one.get("language")}
-    versions = {_text(one.get("version")) for _, said, _ in ways for one in said if one.get("version")}
-    if len(languages) > 1:
-        layout.left.append(left_out(project + name, "translations", sorted(languages)))
-    if len(versions) > 1:
-        layout.left.append(left_out(project + name, "versions", sorted(versions)))
+    first = next(said for _, said, default in ways if default)
+    for key, what in (("language", "translations"), ("version", "versions")):
+        called = {_text(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
+        if others := sorted(called - {_text(one.get(key)) for one in first if one.get(key)}):
+            layout.left.append(left_out(project + name, what, others))
     return layout
 
 
@@ -1248,35 +1281,42 @@ def _find_hugo(files: Heads) -> str | None:
     return None
 
 
+def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
+    """A file of the configuration, in any of its formats."""
+    if path.endswith("toml"):
+        import tomllib
+
+        try:
+            return tomllib.loads(files.text(path) or "")
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            problems.append(Problem(path, 0, "invalid_configuration", f"{error}; the usual values count"))
+            return {}
+    read = _read_json if path.endswith("json") else _read_yaml
+    return _mapping(read(files, path, problems))
+
+
 def _hugo(files: Heads, project: str) -> Layout:
-    problems: list[Problem] = []
     config: dict[str, Any] = {}
+    problems: list[Problem] = []
     for name in _HUGO:
         if project + name in files.known:
-            text = files.text(project + name) or ""
-            if name.endswith("toml"):
-                import tomllib
-
-                try:
-                    config = tomllib.loads(text)
-                except tomllib.TOMLDecodeError as error:
-                    problems.append(
-                        Problem(
-                            project + name, 0, "invalid_configuration", f"{error}; the usual values count"
-                        )
-                    )
-            else:
-                config = (
-                    _mapping(_read_json(files, project + name, problems))
-                    if name.endswith("json")
-                    else _read_yaml(files, project + name, problems)
-                )
+            config = _hugo_file(files, project + name, problems)
             break
+    for key in ("languages", "params"):
+        # These may have files of their own.
+        for ending in ("toml", "yaml", "yml", "json"):
+            path = f"{project}config/_default/{key}.{ending}"
+            if path in files.known:
+                config[key] = {**_mapping(config.get(key)), **_hugo_file(files, path, problems)}
     config = {key.lower(): value for key, value in config.items()}
     root = content = f"{project}{_text(config.get('contentdir')) or 'content'}/"
     languages = list(_mapping(config.get("languages")))
     default = _text(config.get("defaultcontentlanguage")) or "en"
-    if any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
+    own = _mapping(_mapping(config.get("languages")).get(default))
+    folder = _text(own.get("contentdir") or own.get("contentDir")).strip("/")
+    if folder and any(path.startswith(f"{project}{folder}/") for path in files.paths):
+        root = f"{project}{folder}/"
+    elif any(path.startswith(f"{root}{default}/") for path in files.paths) and languages:
         root = f"{root}{default}/"
     others = tuple(f".{one}." for one in languages if one != default)
     paths = pages_below(

@@ -37,7 +37,7 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
         path,
         0,
         f"{what}_left_out",
-        f"{what} ({said}): not part of what comes into one space; octavo import makes a site of all",
+        f"{what} ({said}): not part of what comes into one space; with all versions and languages they become a site",
     )
 
 

@@ -79,11 +79,11 @@ const KINDS: Record<string, Kind> = {
   redirect_left_out: { title: t("Redirects that lead to no page"), then: t("They are left out.") },
   versions_left_out: {
     title: t("Other versions"),
-    then: t("They are left out. Import their folder by itself."),
+    then: t("They are left out. Bring the source in with all versions and languages."),
   },
   translations_left_out: {
     title: t("Translations"),
-    then: t("They are left out. Import their folder by itself."),
+    then: t("They are left out. Bring the source in with all versions and languages."),
   },
   blog_left_out: { title: t("A blog"), then: t("They are left out. Import their folder by itself.") },
   pages_left_out: {
