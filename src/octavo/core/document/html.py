@@ -1162,7 +1162,7 @@ class _Renderer:
             rows.append((method, path, link, text_of(data, "id")))
         return self._rows(rows)
 
-    def _rows(self, rows: Sequence[tuple[str, str, Pieces, str | None]]) -> Pieces:
+    def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
         """A method, a path, the link and an id each. The beginning that most paths share is said once, above. What has
         no other name than its path says it once, too."""
         self.operations = True
