@@ -1147,7 +1147,7 @@ class Drawer:
             if len(listed) > _MEANINGS:
                 inside.append(_paragraph(_text(_filled(words.and_more, len(listed) - _MEANINGS))))
             count = _filled(words.needed, len(set().union(*said.values())))
-            blocks.append(_expandable([*title, _text(count)], inside))
+            blocks.append(_expandable([*title, _text(count, "italic")], inside))
         if found.bodies:
             blocks.append(subheading(words.error_bodies))
         for body in found.bodies[:_BODIES]:
