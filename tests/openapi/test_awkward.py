@@ -10,9 +10,10 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document import Document
+from octavo.core.document import Block, Document
 from octavo.core.document.html import Context, render
 from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
+from octavo.openapi.drawing import prose
 from octavo.openapi.using import uses_of
 
 HOSTILE = (
@@ -199,3 +200,30 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
         return len(asked)
 
     assert count(5) == count(40)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        "A key-value pair: the user_id, and a note.",
+        "An amount - in cents - of `currency`.",
+        "Not _this_ one, nor: -this_ one",
+        "See [there](https://example.com): it-is.",
+        "A :smile: and http://example.com",
+        "# Head\n\n* one\n* two",
+    ],
+)
+def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str) -> None:
+    """What is kept of one is the same for the next page, whatever became of the blocks on the first."""
+    drawer = Drawer(Description({}), folded=False)
+
+    def drawn() -> list[Block]:
+        return drawer.value("it", {"type": "string", "description": about})[1:]
+
+    first = drawn()
+    # Headings are bold lines there.
+    if not about.startswith("#"):
+        assert first == prose(about, anchored=False)
+    for block in first:
+        block.nodes, block.data["id"] = [], "changed"
+    assert drawn() == drawn() != first

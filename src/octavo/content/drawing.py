@@ -93,5 +93,5 @@ def draw_blocks(
             if made is not None:
                 drawn[id(there[n])] = made
     if drawn:
-        replace_nodes(document, lambda node: drawn.get(id(node)))
+        replace_nodes(document, lambda node: drawn.get(id(node)), again=False)
     return {Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted")) for block in blocks}

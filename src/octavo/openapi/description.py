@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -117,6 +117,8 @@ class Description:
 
     def __init__(self, data: Data) -> None:
         self.data = data
+        self._found: Data = {}
+        """What references lead to, by the references that were followed so far."""
         self.info = object_of(data.get("info"))
         components = object_of(data.get("components"))
         self.schemas = object_of(components.get("schemas"))
@@ -172,10 +174,12 @@ class Description:
             if not isinstance(reference, str):
                 return {**value, **beside} if beside else value
             beside = {**{k: v for k, v in value.items() if k != "$ref"}, **beside}
-            try:
-                value = resolve(self.data, reference)
-            except LookupError:
-                return beside
+            if reference not in self._found:
+                try:
+                    self._found[reference] = resolve(self.data, reference)
+                except LookupError:
+                    return beside
+            value = self._found[reference]
         return {}
 
     def merge(self, value: Any) -> Data:
@@ -215,7 +219,7 @@ class Description:
         reference = value.get("$ref") if isinstance(value, dict) else None
         if not isinstance(reference, str):
             return ""
-        return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
+        return _name_in(reference)
 
     # --- what an operation takes ----------------------------------------------------------------------------
 
@@ -304,6 +308,11 @@ class Description:
 
     def with_tag(self, name: str) -> list[Operation]:
         return [each for each in self.operations.values() if name in tags_of(each)]
+
+
+@lru_cache(maxsize=4096)
+def _name_in(reference: str) -> str:
+    return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
 
 
 def tags_of(operation: Operation) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -79,6 +79,8 @@ _LIMITS = (
     ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
 )  # fmt: skip
 """What a schema says of its values, and the word for it."""
+_OF_VALUES = frozenset((*(key for key, _ in _LIMITS), "enum", "x-enumDescriptions", "example", "examples"))
+"""Without any of these a schema says nothing of its values."""
 _HOLDING = ("properties", "additionalProperties", "allOf", "oneOf", "anyOf")
 """What in a schema holds others."""
 _WAYS = 4
@@ -107,7 +109,13 @@ _FEW_KINDS = 4
 """Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
+"""A sentence of plain words."""
+_PLAIN = re.compile(
+    r"[A-Za-z](?: ?(?:[A-Za-z0-9,.;'()?!/\"’]|[-:](?= )|(?<=[A-Za-z0-9])[-_](?=[A-Za-z0-9])))*"
+)
 """What means itself in Markdown, as most descriptions of parameters do."""
+_KEPT_TEXT = 1_000
+"""Characters of a description that is read once for all pages: those of schemas come again on many."""
 
 Nodes = list[Text | Inline]
 
@@ -116,7 +124,7 @@ Nodes = list[Text | Inline]
 
 
 def _text(words: str, *marks: str) -> Text:
-    return Text([Leaf(words, [Mark(mark) for mark in marks])])
+    return Text([Leaf(words, [Mark(mark) for mark in marks]) if marks else Leaf(words)])
 
 
 def _paragraph(*nodes: Text | Inline) -> Block:
@@ -128,8 +136,12 @@ def _markdown(value: Any) -> list[Block]:
     text = text_of(value)
     if not text.strip():
         return []
-    if _SENTENCE.fullmatch(text) and "www." not in text:
+    if _PLAIN.fullmatch(text) and "www." not in text:
         return [_paragraph(_text(text))]
+    return _decoder.decode((_kept_blocks if len(text) <= _KEPT_TEXT else _encoded_blocks)(text))
+
+
+def _encoded_blocks(text: str) -> bytes:
     blocks = prose(text, anchored=False)
     for block in blocks:
         if block.type.startswith("heading-"):
@@ -137,7 +149,12 @@ def _markdown(value: Any) -> list[Block]:
             for node in block.nodes:
                 if isinstance(node, Text):
                     node.leaves = [Leaf(leaf.text, [Mark("bold")]) for leaf in node.leaves]
-    return blocks
+    return msgspec.msgpack.encode(blocks)
+
+
+# Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
+_kept_blocks = lru_cache(maxsize=4096)(_encoded_blocks)
+_decoder = msgspec.msgpack.Decoder(list[Block])
 
 
 def prose(text: str, *, anchored: bool = True) -> list[Block]:
@@ -422,6 +439,8 @@ class Drawer:
 
     def _limits(self, schema: Data) -> list[Block]:
         """What a value has to be besides its type."""
+        if _OF_VALUES.isdisjoint(schema):
+            return []
         found: list[Block] = []
         parts: Nodes = []
 

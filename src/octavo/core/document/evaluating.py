@@ -129,13 +129,15 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     return replace_nodes(document, evaluated)
 
 
-def replace_nodes(document: Document, change: Callable[[Block | Inline], list[Any] | None]) -> Document:
-    """The document, in place, with the nodes that ``change`` gives for one in its place, looked at in their turn.
-    Top-level blocks in which one was replaced lose their source."""
+def replace_nodes(
+    document: Document, change: Callable[[Block | Inline], list[Any] | None], *, again: bool = True
+) -> Document:
+    """The document, in place, with the nodes that ``change`` gives for one in its place, ``again``: looked at in their
+    turn. Top-level blocks in which one was replaced lose their source."""
     nodes: list[Block] = []
     gaps = document.gaps[:1]
     for top, gap in zip_longest(document.nodes, document.gaps[1 : len(document.nodes) + 1], fillvalue=""):
-        found, changed = _replaced([top], change)
+        found, changed = _replaced([top], change, again)
         if changed:
             for block in found:
                 block.source = None
@@ -158,7 +160,7 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
 
 
 def _replaced(
-    nodes: list[Any], change: Callable[[Block | Inline], list[Any] | None]
+    nodes: list[Any], change: Callable[[Block | Inline], list[Any] | None], again: bool
 ) -> tuple[list[Any], bool]:
     """The nodes with everything below them changed, and whether anything was."""
     holder = Fragment("", list(nodes))
@@ -166,20 +168,25 @@ def _replaced(
     changed = False
     while stack:
         here = stack.pop()
-        waiting, kept = list(reversed(here.nodes)), []
+        waiting, kept = here.nodes[::-1], []
         while waiting:
             node = waiting.pop()
-            new = None if isinstance(node, (Text, Fragment)) else change(node)
-            if new is None or (len(new) == 1 and new[0] is node):
+            if type(node) is Text:
                 kept.append(node)
                 continue
-            changed = True
-            waiting.extend(reversed(new))
-        here.nodes = kept
-        for node in kept:
-            if isinstance(node, (Block, Inline)) and not is_plain(node):
+            new = None if type(node) is Fragment else change(node)
+            if new is not None and not (len(new) == 1 and new[0] is node):
+                changed = True
+                if again:
+                    waiting.extend(reversed(new))
+                else:
+                    kept += new
+                continue
+            kept.append(node)
+            if type(node) is not Fragment and not is_plain(node):
                 stack.append(node)
                 stack.extend(node.fragments)
+        here.nodes = kept
     return holder.nodes, changed
 
 

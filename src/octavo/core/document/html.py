@@ -26,7 +26,7 @@ from ..addresses import host_of, path_of
 from ..highlighting import Token, Tokens, highlight, language_name, token_rows
 from .containing import DEFECTS, Failures
 from .formulas import mathml
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, is_plain, plain_text, walk
 from .parts import (
     COLORS,
     block_text,
@@ -311,10 +311,17 @@ def _bare(name: str) -> Markup:
     return Markup(f"<{name}>")  # noqa: S704
 
 
+@lru_cache(maxsize=1024)
+def _classed(name: str, class_: str) -> Markup:
+    return Markup(f'<{name} class="{_escape(class_)}">')  # noqa: S704
+
+
 def _tag(name: str, **attributes: object) -> Markup:
     """An opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False leave one out."""
     if not attributes:
         return _bare(name)
+    if len(attributes) == 1 and type(only := attributes.get("class_")) is str:
+        return _classed(name, only)
     out = [name]
     for key, value in attributes.items():
         if value is None or value is False:
@@ -371,6 +378,7 @@ _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
 """Words about a field that are drawn as tags."""
+_FIELD_SIGN = Markup('<span class="i i-link" aria-hidden="true"></span>')
 _FEW_VALUES = 4
 """Possible values of a field that are shown at once."""
 _FEW_LANGUAGES = 4
@@ -387,6 +395,8 @@ def _marked(marks: Sequence[Mark], inside: str) -> str:
     """HTML in the marks of a text, the first one outermost."""
     if not marks:
         return inside
+    if len(marks) == 1 and (name := _MARKS.get(marks[0].type)) is not None:
+        return f"<{name}>{inside}</{name}>"
     opening: list[str] = []
     closing: list[str] = []
     for mark in marks:
@@ -462,23 +472,28 @@ class _Renderer:
         write = self.out.append
         while stack:
             piece = stack.pop()
+            if type(piece) is Markup:
+                write(piece)
+                continue
             if isinstance(piece, str):
-                write(piece if type(piece) is Markup else _escape(piece))
+                write(_escape(piece))
                 continue
             try:
                 if isinstance(piece, Text):
                     for leaf in piece.leaves:
                         in_cell = self._in_cells and any(mark.type == "code" for mark in leaf.marks)
                         text = _breakable(leaf.text) if in_cell else _escape(leaf.text)
-                        write(_marked(leaf.marks, text).replace("\n", "<br>"))
+                        if leaf.marks:
+                            text = _marked(leaf.marks, text)
+                        write(text.replace("\n", "<br>"))
                 elif isinstance(piece, Block):
                     draw = _BLOCKS.get(piece.type)
                     if draw is not None:
-                        stack.extend(reversed(list(draw(self, piece))))
+                        stack += [*draw(self, piece)][::-1]
                 elif isinstance(piece, Inline):
                     draw_inline = _INLINES.get(piece.type)
                     if draw_inline is not None:
-                        stack.extend(reversed(list(draw_inline(self, piece))))
+                        stack += [*draw_inline(self, piece)][::-1]
                 elif isinstance(piece, Fragment):
                     stack.extend(reversed(piece.nodes))
                 else:
@@ -601,9 +616,10 @@ class _Renderer:
         if own is None:
             return None
         for node in nodes:
-            for here in walk(node):
+            # Most paragraphs are one text.
+            for here in node.nodes if type(node) is Block and is_plain(node) else walk(node):
                 for leaf in here.leaves if type(here) is Text else ():
-                    if any(mark.type == "code" for mark in leaf.marks):
+                    if leaf.marks and any(mark.type == "code" for mark in leaf.marks):
                         continue
                     if (found := _direction_of(leaf.text)) is not None:
                         return found if found != own else None
@@ -1290,8 +1306,9 @@ class _Renderer:
         id = text_of(head.data, "id")
         link: Pieces = []
         if id:
-            sign = Markup('<span class="i i-link" aria-hidden="true"></span>')
-            link = _wrap("a", [sign], href=f"#{quote(id)}", class_="field", aria_label=self.labels.link_to)
+            link = _wrap(
+                "a", [_FIELD_SIGN], href=f"#{quote(id)}", class_="field", aria_label=self.labels.link_to
+            )
         return _wrap("li", [*_wrap("p", [*head.nodes, *link], class_="openapi-name"), *about], id=id)
 
     def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
