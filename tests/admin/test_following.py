@@ -224,6 +224,21 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
     assert verify_followed(place) == []
 
 
+def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) -> None:
+    place = Place("s3://docs/followed")
+    with followed(source, place):
+        until(lambda: "base" in kinds(place))
+        rename(source, "In a bucket")
+        until(lambda: "pages" in kinds(place))
+    assert verify_followed(place) == []
+    settings = target(tmp_path, source, "target")
+    assert take_back(settings, place).missing == []
+    assert title_of(settings) == "In a bucket"
+    # The newest base and what came after it stay, however old.
+    prune(place, 1 << 60, 1 << 60, set())
+    assert verify_followed(place) == []
+
+
 def test_what_is_old_goes(source: Context, tmp_path: Path) -> None:
     place = Place(str(tmp_path / "place"), new=True)
     with followed(source, place):

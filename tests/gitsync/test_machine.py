@@ -141,8 +141,10 @@ class SpaceMachine(Machine):
 
     def force(self) -> None:
         """History is rewritten; somebody decides how to go on."""
-        if "first" in self.synced.state():
-            self.sync()  # what was decided a moment ago
+        # What was decided a moment ago, again where the repository had gone on since: a history that is written anew
+        # with the same files would be what somebody decided about.
+        while "first" in self.synced.state():
+            self.sync()
         before = self.in_repository()
         files: dict[str, Any] = dict(self.developer.read())
         pages = sorted(self._pages())

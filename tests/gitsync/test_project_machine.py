@@ -183,8 +183,11 @@ class ProjectMachine(Machine):
 
     def force(self) -> None:
         """History is rewritten, and a page or none is gone."""
-        if self.waits():
-            self.sync()
+        # What was decided is applied before: of the same files it would still hold.
+        for _ in range(10):
+            if self.waits():
+                self.sync()
+        assert not self.waits(), self.project.state()
         before = self.in_repository()
         files: dict[str, Any] = dict(self.developer.read())
         pages = sorted(self._pages())

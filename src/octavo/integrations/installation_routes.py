@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..access import Can, enter_site, organization_access, require_person, seen_spaces, space_access
 from ..errors import NotFound
+from ..kit.bodies import given
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Slice, present_slice
-from ..kit.texts import given
 from ..sites import require_opening
 from . import installing, store
 from .entering import (

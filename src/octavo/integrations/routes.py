@@ -17,10 +17,10 @@ from ..access import (
     require_person,
 )
 from ..errors import NotFound
+from ..kit.bodies import given
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Next, Slice, present_slice
-from ..kit.texts import given
 from . import builtin, embed_routes, event_routes, installation_routes, installing, publishing, store
 from .active import list_active_in_space
 from .entering import (

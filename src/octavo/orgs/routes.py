@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from ..access import Can, OrgAccess, SignedIn, list_reached
+from ..kit.bodies import given
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from ..kit.texts import given
 from . import domains, joining, settings, store
 from .wire import (
     ApiInformation,

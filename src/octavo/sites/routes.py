@@ -13,10 +13,10 @@ from ..access import (
     present_people,
 )
 from ..core.hosts import spell_host
+from ..kit.bodies import given
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
-from ..kit.texts import given
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
 from ..search import SearchListing, SearchQuery, SearchSpace

@@ -21,11 +21,11 @@ from ..access import (
     standing,
 )
 from ..errors import Forbidden, NotFound
+from ..kit.bodies import given
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
-from ..kit.texts import given
 from . import creating, duplicating, placing, store, transferring, trashing, updating
 from .hooks import find_shared
 from .wire import (

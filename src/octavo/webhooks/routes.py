@@ -7,10 +7,10 @@ from msgspec import UNSET
 from ..access import Can, OrgAccess
 from ..deliveries import Delivery, Recipient, find_delivery, list_deliveries
 from ..errors import NotFound
+from ..kit.bodies import given
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
-from ..kit.texts import given
 from . import changing, sending, store, wire
 
 operation = Area("webhooks").operation

@@ -20,10 +20,10 @@ from ...access import (
 )
 from ...core.addresses import read_address
 from ...errors import BadRequest, NotFound
+from ...kit.bodies import given
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
 from ...kit.pagination import Listing, PageQuery, present_slice
-from ...kit.texts import given
 from ..routes import browser_of, session_cookie
 from . import signing_in, store, wire
 from .certificates import parse_certificates

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...access import Can, SiteAccess
+from ...kit.bodies import given
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
-from ...kit.texts import given
 from . import editing, store
 from .wire import CreateMcpServer, McpServer, UpdateMcpServer, present_server
 
