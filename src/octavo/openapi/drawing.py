@@ -153,7 +153,7 @@ def _encoded_blocks(text: str) -> bytes:
 
 
 # Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
-_kept_blocks = lru_cache(maxsize=4096)(_encoded_blocks)
+_kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 
 
