@@ -90,9 +90,9 @@ class SpaceMachine(Machine):
                 if self.random.random() < 0.5:
                     return
         self.log.append(f"{topic.ref.decode()} is deleted")
-        self.removed |= self.in_topics()
+        gone = self.in_topics()
         del topic.repo.refs[topic.ref]
-        self.removed -= self.in_topics() | self.in_repository()
+        self.removed |= gone - self.in_topics() - self.in_repository()
 
     def fork(self, topic: Developer) -> str | None:
         seen, waiting = set(), [self.developer.head or ""]
