@@ -57,6 +57,18 @@ def test_both_sides_change_different_things(space):
 
 
 @pytest.mark.sqlite_first
+def test_a_file_that_came_and_went_is_in_nobodys_way(space):
+    change = space.create()
+    file = {"name": "a.txt", "base64": "YQ==", "contentType": "text/plain"}
+    space.edit(change, insert("# New\n"), {"operation": "insert_files", "files": [file]})
+    (found,) = space.world.get("reader", f"{space.path}/change-requests/{change}/content/files")["items"]
+    space.edit(change, {"operation": "delete_file", "file": found["id"]})
+    space.write(None, "A", "# A\n\nBetter.\n")
+    assert space.merge(change)["result"] == "merge"
+    assert "New" in space.tree()
+
+
+@pytest.mark.sqlite_first
 def test_updating_brings_main_in(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))

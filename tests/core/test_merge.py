@@ -246,6 +246,12 @@ def test_variables_of_one_name_become_one():
     assert (only(result).id, only(result).field) == ("v1", "content")
 
 
+def test_an_item_that_is_in_no_state_is_in_none():
+    nothing = {"f": None}
+    assert merge_pages([A], [A], [A], items=({}, nothing, nothing)).items == nothing
+    assert merge_pages([A], [A], [A], items=({}, nothing, {})).items == nothing
+
+
 def test_files_at_one_path_are_both_kept():
     mine, yours = (Item(id=id, kind="file", name="a", path="i/a.png", content=id) for id in "mt")
     result = merge_pages([], [], [], items=({}, {"m": mine}, {"t": yours}))

@@ -18,7 +18,28 @@ PAGE = """# Shop
 
 {% openapi-operation spec="shop" path="/pets" method="post" %}
 {% endopenapi-operation %}
+
+{% openapi-operation spec="shop" path="/orders" method="post" %}
+{% endopenapi-operation %}
 """
+
+ORDER = {
+    "title": "Order",
+    "type": "object",
+    "properties": {
+        **{f"note{number}": {"type": "string"} for number in range(10)},
+        "ship": {
+            "type": "object",
+            "properties": {
+                "to": {
+                    "type": "object",
+                    "properties": {"postcode": {"type": "string", "description": "Without spaces."}},
+                },
+                **{f"way{number}": {"type": "string"} for number in range(6)},
+            },
+        },
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +56,15 @@ def site(tmp_path_factory, api):
     with serving_new(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
         admin = Administrator(served)
         path = f"/orgs/{admin.organization}/openapi/shop"
-        admin.call("PUT", path, {"source": {"text": json.dumps(description_of(api.host))}})
+        description = description_of(api.host)
+        description["paths"]["/orders"] = {
+            "post": {
+                "summary": "Place an order",
+                "requestBody": {"content": {"application/json": {"schema": ORDER}}},
+                "responses": {"201": {"description": "Placed"}},
+            }
+        }
+        admin.call("PUT", path, {"source": {"text": json.dumps(description)}})
         for _ in range(200):
             if admin.call("GET", path)["processingState"] == "complete":
                 break
@@ -152,3 +181,23 @@ def test_the_form_fits(open_page, width):
     wide = """[...document.querySelectorAll('.try *')].filter(e => !e.closest('pre') && e.getBoundingClientRect().right
         > e.closest('.try').getBoundingClientRect().right + 1).map(e => e.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
+
+
+def test_a_field_is_found_in_a_long_body(open_page):
+    page = open_page()
+    page.locator("summary", has_text="Place an order").click()
+    magnifier = page.get_by_role("button", name="Find a field")
+    magnifier.click()
+    finder = page.get_by_role("searchbox", name="Find a field")
+    finder.fill("POSTCODE")
+    # What it stands in is unfolded, and what looks for it keeps the focus.
+    found = page.locator(".found-here")
+    found.wait_for()
+    assert found.locator("code").first.inner_text() == "postcode" and found.is_visible()
+    assert page.locator(".api-finder small").inner_text() == "1 / 1"
+    finder.press("Enter")
+    finder.press("Escape")
+    # The folds are as they were, and the focus is where it came from.
+    assert not page.get_by_text("postcode").first.is_visible() and not found.count()
+    assert magnifier.evaluate("each => each === document.activeElement")
+    assert not page.errors

@@ -133,8 +133,7 @@ def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     with serving_new(
         folder,
         OCTAVO_ADMIN_EMAIL="ines.okafor@example.com",
-        OCTAVO_ALLOW_PRIVATE_FETCH=f"127.0.0.1:9,127.0.0.1:{elsewhere}",
-        **settings,
+        **{"OCTAVO_ALLOW_PRIVATE_FETCH": f"127.0.0.1:9,127.0.0.1:{elsewhere}", **settings},
     ) as served:
         found = App(served, browser, settings, elsewhere)
         yield found

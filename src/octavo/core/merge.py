@@ -481,9 +481,13 @@ class _Merge:
     def _merge_items(self) -> None:
         self._join_twins()
         for id, (base, ours, theirs) in self.items.items():
-            if id not in self.out.items:
-                kind = (ours or theirs or base).kind
-                self.out.items[id] = self._one(kind, id, base, ours, theirs, self._item)
+            if id in self.out.items:
+                continue
+            known = ours or theirs or base
+            # What came and went between the states is in none of them.
+            self.out.items[id] = (
+                None if known is None else self._one(known.kind, id, base, ours, theirs, self._item)
+            )
         self._number_names()
 
     def _join_twins(self) -> None:

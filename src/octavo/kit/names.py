@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 from ..errors import Unavailable
 from .deadlines import remaining
+
+log = logging.getLogger(__name__)
 
 _SECONDS = 5.0
 
@@ -27,5 +31,6 @@ def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, dns.name.LabelTooLong, dns.name.NameTooLong):
         return []
     except (dns.exception.DNSException, OSError) as error:
-        raise Unavailable(f"The name servers did not say what is at {name}: {error}") from None
+        log.warning("the name servers did not answer", extra={"detail": f"{name}: {error}"})
+        raise Unavailable(f"The name servers did not say what is at {name}. Try again in a moment.") from None
     return [b"".join(record.strings).decode(errors="replace") for record in answer]

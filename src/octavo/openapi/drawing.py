@@ -153,7 +153,7 @@ def _encoded_blocks(text: str) -> bytes:
 
 
 # Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
-_kept_blocks = lru_cache(maxsize=4096)(_encoded_blocks)
+_kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 
 
@@ -1166,7 +1166,7 @@ class Drawer:
             if len(listed) > _MEANINGS:
                 inside.append(_paragraph(_text(_filled(words.and_more, len(listed) - _MEANINGS))))
             count = _filled(words.needed, len(set().union(*said.values())))
-            blocks.append(_expandable([*title, _text(count)], inside))
+            blocks.append(_expandable([*title, _text(count, "italic")], inside))
         if found.bodies:
             blocks.append(subheading(words.error_bodies))
         for body in found.bodies[:_BODIES]:

@@ -274,6 +274,23 @@ def test_places_that_html_names_are_kept():
     assert drawn('## A\n\n<a id="a"></a>').startswith('<h2 id="a-1">')
 
 
+def test_tables_are_named_by_their_headings_and_have_heads_that_say_something():
+    body = drawn(
+        "| A | |\n| - | - |\n| 1 | 2 |\n\n## Limits\n\n| | |\n| - | - |\n| 1 | 2 |\n\n| B |\n| - |\n| 3 |"
+    )
+    assert re.findall('aria-label="([^"]*)"><table', body) == ["Table", "Limits", "Limits 2"]
+    assert re.findall("<thead>(.*?)</thead>", body) == [
+        '<tr><th scope="col">A</th><td></td></tr>',
+        '<tr><th scope="col">B</th></tr>',
+    ]
+
+
+def test_a_list_of_operations_says_a_path_once():
+    body = drawn("* [POST /orders](https://a.example/1)\n* [Get one](https://a.example/2) `GET /orders/{id}`")
+    assert '<li class="bare"><b class="method post">POST</b>' in body and ">/orders</a>" in body
+    assert ">Get one</a>" in body and body.count("<li>") == 1
+
+
 def test_tables_align_scroll_and_know_their_types():
     body = drawn("| A | B |\n| :-: | --: |\n| `x` | 2 |")
     assert 'role="region" tabindex="0"' in body

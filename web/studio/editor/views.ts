@@ -26,6 +26,7 @@ import {
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import { copyText } from "../parts/copying.ts";
+import { sizeOf } from "../parts/sizes.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
@@ -266,14 +267,6 @@ class CodeView extends Drawn {
   }
 }
 
-function bytes(size: number): string {
-  const units = ["B", "KB", "MB", "GB"];
-  let at = 0;
-  let value = size;
-  for (; value >= 1000 && at < units.length - 1; at++) value /= 1000;
-  return `${value >= 10 || !at ? Math.round(value) : value.toFixed(1)} ${units[at]}`;
-}
-
 /** How wide the text of a page is, in pixels. */
 const COLUMN = 736;
 /** How wide the picture of a card is at most, where two are beside each other. */
@@ -439,7 +432,7 @@ class CaptionedView extends Drawn {
     this.around.lookup.asset(data.ref).then((asset) => {
       name.textContent = asset?.name ?? urlOf(data.ref) ?? words.notFound;
       const kind = asset?.name.includes(".") ? asset.name.split(".").at(-1)!.toUpperCase().slice(0, 6) : "";
-      facts.textContent = [kind, asset?.size ? bytes(asset.size) : ""].filter(Boolean).join(" · ");
+      facts.textContent = [kind, asset?.size ? sizeOf(asset.size) : ""].filter(Boolean).join(" · ");
       if (asset) set(link, { href: asset.url, download: asset.name });
     }, () => (name.textContent = words.notFound));
     return [link];

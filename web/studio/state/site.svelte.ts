@@ -36,6 +36,16 @@ export const structureOf = (path: SitePath) =>
       ask(api.GET("/orgs/{organizationId}/sites/{siteId}/structure", { params: { path } })),
   );
 
+/** Conditions to begin with, and when the schema that they come from was set, if it ever was. */
+export const conditionsOf = (path: SitePath) =>
+  resource(
+    `site/${path.siteId}/conditions`,
+    () =>
+      ask(api.GET("/orgs/{organizationId}/sites/{siteId}/adaptive-schema/template-conditions", {
+        params: { path },
+      })),
+  );
+
 export const isGroup = (node: Node): node is Group => node.object === "site-section-group";
 
 /** The sections below these, whatever group they lie in. */

@@ -452,6 +452,8 @@ class _Renderer:
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
         self._in_cells = 0
+        self._section = ""  # the title of the heading that was drawn last
+        self._tables: Counter[str] = Counter()
         self._count = 0
         self._images = 0
 
@@ -634,6 +636,7 @@ class _Renderer:
             level = min(max(given, 2), 6)
         title = self._words(block)
         id = text_of(block.data, "id") or ""
+        self._section = title
         if not self._aside and title:
             self.outline.append(Heading(id, title, level))
         align = _ALIGNED.get(text_of(block.data, "align") or "")
@@ -1175,8 +1178,9 @@ class _Renderer:
             rows.append((method, path, link, text_of(data, "id")))
         return self._rows(rows)
 
-    def _rows(self, rows: Sequence[tuple[str, str, Pieces, str | None]]) -> Pieces:
-        """A method, a path, the link and an id each. The beginning that most paths share is said once, above."""
+    def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
+        """A method, a path, the link and an id each. The beginning that most paths share is said once, above. What has
+        no other name than its path says it once, too."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -1190,7 +1194,9 @@ class _Renderer:
                     "code", ["…" if is_below else "", *self._path(path[len(above) :] if is_below else path)]
                 ),
             ]
-            made += _wrap("li", row, id=id)
+            only = [Text([Leaf(path)])]
+            is_bare = len(link) == 1 and isinstance(link[0], Inline) and link[0].nodes == only
+            made += _wrap("li", row, id=id, class_="bare" if is_bare else None)
         said = (
             _wrap("p", ["… = ", *_wrap("code", self._path(above))], class_="openapi-above") if above else []
         )
@@ -1393,9 +1399,11 @@ class _Renderer:
             out.append(_tag("colgroup"))
             out += [_tag("col", width=_length(widths.get(name)) or None) for name, _ in shown]
             out.append(_end("colgroup"))
-        if view.get("hideHeader") is not True:
-            heads = [p for _, column in shown for p in _wrap(
-                "th", [text_of(column, "title") or ""], scope="col", class_=self._cell_class(column))]  # fmt: skip
+        # A head that says nothing is none, and a cell of it that says nothing heads no column.
+        titles = [(text_of(column, "title") or "").strip() for _, column in shown]
+        if view.get("hideHeader") is not True and any(titles):
+            heads = [p for title, (_, column) in zip(titles, shown, strict=True) for p in _wrap(
+                "th" if title else "td", [title], scope="col" if title else None, class_=self._cell_class(column))]  # fmt: skip
             out += _wrap("thead", _wrap("tr", heads))
         out.append(_tag("tbody"))
         for record in records:
@@ -1427,8 +1435,14 @@ class _Renderer:
         return _wrap(
             "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
             class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models", wide),
-            role="region", tabindex="0", aria_label=self.labels.table,
+            role="region", tabindex="0", aria_label=self._name_of_table(),
         )  # fmt: skip
+
+    def _name_of_table(self) -> str:
+        """What a table is called: as the heading above it, with a number from the second one on."""
+        name = self._section or self.labels.table
+        self._tables[name] += 1
+        return name if self._tables[name] == 1 else f"{name} {self._tables[name]}"
 
     def _cell_class(self, column: Data) -> str | None:
         align = _ALIGNED.get(text_of(column, "textAlignment") or "")
@@ -1759,7 +1773,12 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
     if isinstance(nodes[-1], Block):
         return None
     call = _CALL.fullmatch(plain_text(nodes[-1]).strip())
-    return (call[1], call[2], nodes[0]) if call is not None else None
+    if call is None:
+        return None
+    method, path, link = call[1], call[2], nodes[0]
+    if plain_text(link).strip() in (path, f"{method} {path}"):
+        link = Inline("link", link.data, [Text([Leaf(path)])])
+    return method, path, link
 
 
 def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:

@@ -114,7 +114,8 @@
     const above = one(".openapi-above");
     const kinds = [
       ...(methods.length > 1 ? [{ chips: true, label: words.find_operation, entries: methods.map(([method, sum]) => [method, make("b", { class: "nav-method " + method.toLowerCase() }, method === "DELETE" ? "DEL" : method), " " + sum]) }] : []),
-      { label: words.by_resource, first: groups > 1 && entries.length <= 120 ? "resource" : "", entries: [["resource", words.by_resource], ["path", words.by_path], ["", words.as_written]] },
+      // Events have names, not paths.
+      ...(entries.some((each) => each.path.includes("/")) ? [{ label: words.by_resource, first: groups > 1 && entries.length <= 120 ? "resource" : "", entries: [["resource", words.by_resource], ["path", words.by_path], ["", words.as_written]] }] : []),
     ];
     const copy = ({ item }) => {
       const made = item.cloneNode(true);

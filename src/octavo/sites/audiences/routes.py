@@ -243,4 +243,7 @@ def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema)
 def list_template_conditions(call: Call, site: SiteAccess) -> wire.TemplateConditions:
     """Conditions to begin with: one for each boolean of the schema and each word that a string may be."""
     with call.db.read() as tx:
-        return wire.TemplateConditions(list_conditions(adaptive.get_schema(tx, site.site_id)))
+        found = adaptive.find_schema(tx, site.site_id)
+    if found is None:
+        return wire.TemplateConditions([])
+    return wire.TemplateConditions(list_conditions(found[0]), iso(found[1]))

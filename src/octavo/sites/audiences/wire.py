@@ -83,8 +83,11 @@ class UpdateAdaptiveSchema(Struct, rename="camel"):
     json_schema: VisitorSchema
 
 
-class TemplateConditions(Struct):
+class TemplateConditions(Struct, rename="camel"):
+    """``updatedAt`` is ours: when the schema was set, missing where the site has none."""
+
     items: list[Condition]
+    updated_at: str | UnsetType = UNSET
 
 
 # --- what a visitor sees -----------------------------------------------------------------------------------
