@@ -26,8 +26,6 @@ _ANCHOR = re.compile(r"<a\s", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _LATIN_ACCENTS = re.compile("[\u0300-\u036f]")
 _NAMED = ("heading-1", "heading-2", "heading-3", "expandable", "update")
-_PLACES = frozenset((*_NAMED, "unknown", "link", "reusable-content"))
-"""Types of nodes that may be places."""
 _NUMBERED = re.compile(r"id(?=\d)")
 
 Conditions = tuple[str, ...]
@@ -105,8 +103,6 @@ def _places_of(nodes: Iterable[tuple[Block | Inline, Standing]]) -> list[tuple[B
     found: list[tuple[Block | Inline, Place]] = []
     failures = Failures("places")
     for node, standing in nodes:
-        if node.type not in _PLACES:
-            continue
         try:
             place = _place(node, standing)
         except DEFECTS as error:
