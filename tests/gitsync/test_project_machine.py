@@ -49,6 +49,10 @@ class ProjectMachine(Machine):
         kind: str,
     ) -> None:
         super().__init__(world, Developer(folder), seed, server, monkeypatch)
+        self.agreed: set[str] = set()
+        """Marks that the repository had before its history was last written anew."""
+        self.exports = False
+        """Whether somebody decided for the spaces since both sides agreed."""
         files: dict[str, Any] = {
             f"part{n}/{path}": data for n in range(2) for path, data in self.begin(f"Part {n}").items()
         }
@@ -188,7 +192,7 @@ class ProjectMachine(Machine):
             if self.waits():
                 self.sync()
         assert not self.waits(), self.project.state()
-        before = self.in_repository()
+        before = self.agreed = self.in_repository()
         files: dict[str, Any] = dict(self.developer.read())
         pages = sorted(self._pages())
         if pages and self.random.random() < 0.5:
@@ -207,6 +211,11 @@ class ProjectMachine(Machine):
         about_pages = state.get("reason") != "structure_conflict" or "stopped" in self.project.statuses()
         if first == "export" and about_pages:
             self.removed |= self.in_repository() - self.in_spaces()
+            self.exports = True
+        elif self.exports:
+            # Some spaces were exported, and then somebody said otherwise of the rest: a page that was on its way from
+            # one of these to one of those was taken out of the repository there, and so it goes here.
+            self.removed |= self.agreed & self.in_spaces() - self.in_repository()
         self.log.append(f"decided: {first}")
         self.world.post("admin", f"{self.project.at}/git/sync/run", {"first": first})
 
@@ -255,6 +264,7 @@ class ProjectMachine(Machine):
             # A folder with another name and other files in one push is another space, that may be of one made here.
             there = {path[len(folder) :] for path in self.developer.files if path.startswith(folder)}
             self.same(bare=bool(self.bare) and not ODD.keys() & there)
+        self.exports = False
         known = self.in_spaces() | self.in_repository()
         missing = {f"mark{n}x" for n in range(1, self.marks + 1)} - self.removed - known
         for space in self.spaces.values() if missing else ():
