@@ -381,6 +381,15 @@ def test_history_shows_what_changed_and_goes_back(app):
     page.context.close()
 
 
+def test_addresses_that_the_api_gives_lead_to_their_screens(app):
+    page = app.open(app.call("GET", f"/orgs/{app.organization}")["urls"]["app"].removeprefix(app.url))
+    expect(page.get_by_role("link", name="My work")).to_have_attribute("aria-current", "page")
+    page.goto(f"{app.url}/~/integrations/slack")
+    beside = page.get_by_role("complementary", name="Integration")
+    expect(beside.get_by_role("heading", name="Slack notifications")).to_be_visible()
+    page.context.close()
+
+
 def test_what_is_not_there_says_so(app):
     page = app.open("/s/none/at/all")
     expect(page.get_by_role("heading", level=1)).to_have_text("This page is not here")

@@ -40,6 +40,12 @@ describe("an address is read as it was written", () => {
       view: "settings",
       rest: ["webhooks"],
     });
+    expect(readAddress("/~/integrations/slack")).toEqual({
+      screen: "organization",
+      organization: "",
+      view: "integrations",
+      rest: ["slack"],
+    });
     expect(readAddress(address.site("o", "s", "look"))).toEqual({
       screen: "site",
       organization: "o",

@@ -87,6 +87,10 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
+  // Of the organization that they are in: an integration is there for many.
+  if (kind === "~" && id === "integrations") {
+    return { screen: "organization", organization: "", view: id, rest };
+  }
   if (kind === "c" && id) {
     return { screen: "collection", collection: id, view: rest[0] === "~" ? rest[1] ?? "" : "" };
   }

@@ -8,7 +8,10 @@ type Load = () => Promise<{ default: Component<any> }>;
 const nowhere: Load = () => import("./screens/Nowhere.svelte");
 const changes: Load = () => import("./screens/ChangesScreen.svelte");
 
+const work: Load = () => import("./screens/WorkScreen.svelte");
+
 const ORGANIZATION: Record<string, Load> = {
+  "": work,
   changes,
   members: () => import("./screens/MembersScreen.svelte"),
   integrations: () => import("./screens/IntegrationsScreen.svelte"),
@@ -30,7 +33,7 @@ const SPACE: Record<string, Load> = {
 export function screenOf(place: Place): Load {
   switch (place.screen) {
     case "work":
-      return () => import("./screens/WorkScreen.svelte");
+      return work;
     case "page":
       return () => import("./screens/PageScreen.svelte");
     case "change":

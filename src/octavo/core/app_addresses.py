@@ -39,6 +39,10 @@ class AppAddresses(NamedTuple):
         """``view``: one of its screens, such as ``integrations/slack``."""
         return f"{self.base}/o/{id}/~/{view}" if view else f"{self.base}/o/{id}"
 
+    def integration(self, name: str) -> str:
+        """An integration, in the organization that whoever looks is in."""
+        return f"{self.base}/~/integrations/{name}"
+
     def collection(self, id: str) -> str:
         return f"{self.base}/c/{id}"
 

@@ -107,7 +107,7 @@ def _present(
         owner=owner,
         urls=IntegrationUrls(
             location=to.url(f"/integrations/{row.name}"),
-            app=f"{to.settings.url}/integrations/{row.name}",
+            app=to.app.integration(row.name),
             assets=f"{endpoint}/~assets",
             public_endpoint=endpoint,
             public_content_endpoint=endpoint,
