@@ -148,8 +148,8 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
     collector.wait_for(lambda: collector.counts.get("dropped", 0) > 0)
     assert collector.counts.get("sent", 0) == 0
     if answer is None:
-        # Twenty wait, and ten more where some were on their way soon enough.
-        assert collector.counts in ({"dropped": 170}, {"dropped": 180})
+        # Twenty wait, and up to ten more where some were on their way soon enough.
+        assert list(collector.counts) == ["dropped"] and 170 <= collector.counts["dropped"] <= 180
     else:
         collector.wait_for(lambda: sum(collector.counts.values()) == 200)
 
