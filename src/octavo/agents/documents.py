@@ -87,6 +87,7 @@ class Documents:
             client_id, name or "A program without a name", tuple(document.redirect_uris), _until(answer)
         )
         with self._context.db.write() as tx:
+            store.make_room(tx)
             store.put_client(tx, client)
         return client
 

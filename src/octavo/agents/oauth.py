@@ -180,12 +180,8 @@ class OAuth:
             return _error(code, message)
         name = "" if asked.client_name is UNSET else " ".join(asked.client_name.replace("\0", "").split())
         self._registrations.count(address_key(request.client))
-        with self._context.db.read() as tx:
-            known = store.count_clients(tx)
         with self._context.db.write() as tx:
-            if known >= 2 * store.MAX_CLIENTS:
-                # Sooner than the job that forgets them would.
-                store.forget_clients(tx)
+            store.make_room(tx)
             client = store.insert_client(tx, name or "A program without a name", asked.redirect_uris)
         told = {
             "client_id": client.id,

@@ -67,6 +67,12 @@ def count_clients(tx: Transaction) -> int:
     return int(tx.value("SELECT count(*) FROM agent_clients"))
 
 
+def make_room(tx: Transaction) -> None:
+    """Before another program is known: forgets those that nobody connected sooner than the job for that would."""
+    if count_clients(tx) >= 2 * MAX_CLIENTS:
+        forget_clients(tx)
+
+
 def find_client(tx: Transaction, client_id: str) -> ClientRow | None:
     row = tx.one("SELECT id, name, redirects, fresh_until FROM agent_clients WHERE id = :id", id=client_id)
     if row is None:
