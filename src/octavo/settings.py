@@ -346,7 +346,11 @@ class Settings(Struct, frozen=True, kw_only=True):
             self.llm_url,
         )
         passwords = [unquote(own_address(_servers(url)[0]).password) for url in urls]
-        keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
+        keys = [
+            os.environ.get(f"{whose}{name}", "")
+            for whose in ("", "BACKUP_")
+            for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        ]
         return [secret for secret in (*marked, *passwords, *keys, *_collector_secrets()) if secret]
 
 
