@@ -76,7 +76,7 @@ def test_when_a_replica_answers(
     snapshot: str, recovers: bool, place: Place, wanted: str | None, outcome: str
 ) -> None:
     replica, asked = Replica("postgresql://nowhere", 1), Asked(snapshot, recovers, place)
-    replica._pool = asked  # type: ignore[assignment]
+    replica._pool, replica._is_open = asked, True  # type: ignore[assignment]
     begun = replica.begin(HERE, 9, wanted)
     assert dict(replica.counts) == {outcome: 1}
     assert begun == ((asked, snapshot) if outcome == "answered" else None)

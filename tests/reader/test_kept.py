@@ -403,7 +403,7 @@ def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: 
 def test_one_view_after_a_commit_asks_for_all_of_its_site(world: World) -> None:
     """Others are answered with the rows that it got; and on PostgreSQL, too, nothing is kept longer than a commit."""
     manuals = Manuals(world)
-    addresses = [f"{manuals.sites[0][2]}two/{slug}" for slug in SLUGS]
+    addresses = [f"{manuals.sites[0][2]}two/{slug}" for slug in SLUGS[1:]]
     settle(world.context.db, world.context.settings.database)
     for address in addresses:
         assert manuals.visitor.get(address).status_code == 200

@@ -206,8 +206,7 @@ class _KeptRead(Transaction):
         except FAILURES:
             if self._replica is None or self.has_written:
                 raise
-            self._begins = False
-            raise NotKept from None
+            raise self._no_more() from None
 
     def run(self, sql: str, **parameters: Any) -> int:
         # What changes something is for the server to refuse.
@@ -229,10 +228,15 @@ class _KeptRead(Transaction):
         if snapshot != self._kept.snapshot:
             kept = self._database.begin_kept(self._generation, snapshot)
             if self._has_taken:
-                self._begins = False
-                raise NotKept
+                raise self._no_more()
             self._kept = kept
         return self._connection
+
+    def _no_more(self) -> NotKept:
+        """What is raised from now on, whatever is asked."""
+        self.end()
+        self._connection, self._begins = None, False
+        return NotKept()
 
     def end(self) -> None:
         if self._connection is None:
@@ -299,8 +303,6 @@ class PostgresDatabase(Database):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
         except psycopg.Error as error:
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
-        if self._replica is not None:
-            self._replica.open()
 
     def _require_heard(self, connection: Connection) -> None:
         """What is said on this connection has to be heard at the direct address: it leads to the same database, and

@@ -85,11 +85,8 @@ class Replica:
         self._rests_until = 0.0
         self._said = ""
         """What the log says of it: empty as long as it is of use."""
+        self._is_open = False
         self.counts: Counter[Outcome] = Counter()
-
-    def open(self) -> None:
-        """Waits for nothing: it may be away."""
-        self._pool.connections.open(wait=False)
 
     def close(self) -> None:
         self._pool.connections.close()
@@ -126,6 +123,10 @@ class Replica:
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1
             return None
+        if not self._is_open:
+            # Not before somebody reads: commands never do.
+            self._is_open = True
+            self._pool.connections.open(wait=False)
         try:
             connection = self._pool.get(_WAIT_SECONDS)
         except Busy:
