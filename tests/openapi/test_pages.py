@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
+from octavo.admin.static_export import export_site
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
 from octavo.core.document.html import BlockLabels, Context, Target, render
@@ -38,6 +39,7 @@ from octavo.reader import mcp, reader_edge
 from octavo.reader.locales import catalogue
 from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
+from octavo.sites import find_site_of_space
 from world import World
 
 from .specs import SMALL, processed
@@ -352,6 +354,49 @@ def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
     page = site().get("nodes").text
     (anchor,) = re.findall('href="#(in-[^"]*)"', page)
     assert page.count("2 fields") == page.count(f'<details class="openapi-fold" id="{anchor}"') == 1
+
+
+def deep(levels: int, width: int) -> dict[str, Any]:
+    inside = deep(levels - 1, width) if levels else {"type": "string"}
+    return {"type": "object", "properties": {f"level{levels}of{n}": inside for n in range(width)}}
+
+
+def test_what_is_deep_is_there_for_who_asks(world: World, site, tmp_path: Path) -> None:
+    """A page has the fields that are least deep, and links to the page that has all."""
+    shop = site(grouping="by-operation")
+    answers = {
+        "200": {"description": "Good", "content": {"application/json": {"schema": deep(2, 6)}}},
+        "400": {"description": "Bad", "content": {"application/json": {"schema": deep(1, 6)}}},
+    }
+    description = {
+        "openapi": "3.1.0",
+        "info": {"title": "Deep", "version": "1"},
+        "paths": {"/a": {"get": {"tags": ["all"], "summary": "Dig", "responses": answers}}},
+    }
+    processed(world, "pets", {"text": json.dumps(description)})
+
+    def fields(html: str) -> list[str]:
+        return re.findall('<li id="response[^"]*level(\\d)of', html)
+
+    at, seen = "all/dig", []
+    for address in (at, f"{at}?fields=all", at):
+        page = shop.get(address).text
+        links = re.findall('<a class="openapi-later" id="([^"]*)" href="([^"]*)"', page)
+        seen.append((page, links))
+    # What is kept of one form is not what the other gets.
+    (first, links), (whole, none), again = seen
+    assert again == (first, links) and not none
+    assert [fields(first).count(level) for level in "210"] == [6, 36, 0]
+    assert len(fields(whole)) == 6 + 36 + 216 + 6 + 36
+    assert links and all(href == f"?fields=all#{id}" for id, href in links)
+    assert all(f'<details class="openapi-fold" id="{id}"' in whole for id, _ in links)
+    assert "level0of5" in shop.get(f"{at}.md").text
+    # Files cannot be asked for more.
+    with world.context.db.read() as tx:
+        found = find_site_of_space(tx, shop.space)
+    export_site(world.context, found, tmp_path / "export")
+    written = (tmp_path / "export" / at / "index.html").read_text()
+    assert len(fields(written)) == len(fields(whole)) and "openapi-later" not in written
 
 
 def test_a_schema_that_says_nothing_allows_any_value() -> None:

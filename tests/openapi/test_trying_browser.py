@@ -183,6 +183,37 @@ def test_the_form_fits(open_page, width):
     assert page.evaluate(wide) == []
 
 
+def test_what_is_deep_comes_when_it_is_opened_linked_to_or_printed(open_page):
+    page = open_page()
+    place, deep = page.url, "post-orders.body.ship.to.postcode"
+    field = page.locator(f"[id='{deep}']")
+    page.locator("summary", has_text="Place an order").click()
+    page.locator("summary:visible", has_text="11 optional fields").click()
+    page.locator("summary:visible", has_text="7 fields").click()
+    link = page.locator("a.openapi-later:visible")
+    page.wait_for_function("Boolean(globalThis.octavoAllFields)")
+    assert not field.count()
+    link.focus()
+    link.press("Enter")
+    field.wait_for()
+    assert page.evaluate("document.activeElement.matches('summary')") and page.url == place
+    page.goto("about:blank")
+    page.goto(f"{place}#{deep}")
+    field.wait_for()
+    assert page.locator(":target").get_attribute("id") == deep
+    page.goto("about:blank")
+    page.goto(place)
+    page.wait_for_function("Boolean(globalThis.octavoAllFields)")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert field.count() == 1 and not page.errors
+
+
+def test_without_javascript_what_is_deep_is_a_link(open_page):
+    page = open_page(java_script_enabled=False)
+    page.goto(page.locator("a.openapi-later").first.evaluate("link => link.href"))
+    assert page.locator("[id='post-orders.body.ship.to.postcode']").is_visible()
+
+
 def test_a_field_is_found_in_a_long_body(open_page):
     page = open_page()
     page.locator("summary", has_text="Place an order").click()

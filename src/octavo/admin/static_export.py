@@ -36,7 +36,7 @@ from ..images import make_variants
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
-from ..reader import reader_edge
+from ..reader import ALL_FIELDS, reader_edge
 from ..sites import (
     SiteRow,
     get_site,
@@ -282,7 +282,9 @@ class _Crawl:
             transport = httpx.ASGITransport(app=edge)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url=self._addresses.origin) as client:
                 for done, below in enumerate(self._waiting):  # it grows while it is gone through
-                    answer = await client.get(self._addresses.ask(below))
+                    # Files cannot be asked for the rest of a page.
+                    query = f"?{ALL_FIELDS}" if self._addresses.is_page(below) else ""
+                    answer = await client.get(f"{self._addresses.ask(below)}{query}")
                     await asyncio.to_thread(self._take, below, answer, done >= self._given)
                     self._progress(done + 1, len(self._waiting))
         finally:

@@ -24,13 +24,15 @@ FindFile = Callable[[dict[str, Any], str], Item | None]
 class Drawing(Struct, frozen=True):
     """For whom and for what something is drawn. ``folded``: details may be folded up and things are beside each
     other, as on a page that people read; otherwise everything is below each other, as in a text. ``title``: that
-    of the page, which needs not be said again. ``written``: people wrote the page, and the block is one thing on it."""
+    of the page, which needs not be said again. ``written``: people wrote the page, and the block is one thing on it.
+    ``whole``: all details are wanted; otherwise some that are folded up may be a link to the page with all of them."""
 
     asker: Asker
     folded: bool
     find_file: FindFile
     title: str = ""
     written: bool = True
+    whole: bool = True
 
 
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from http import HTTPStatus
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -56,6 +56,10 @@ _PROPERTIES = 500
 _FEW_PROPERTIES = 60
 """Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
 _PROPERTIES_OF_PAGE = 1_000
+_AT_FIRST = 40
+"""Fields drawn for the operations of one page before what is inside of others is left for whoever asks for all of them,
+the least deep first; those of the first level are always drawn."""
+_FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
@@ -101,6 +105,8 @@ _QUOTED = 100
 _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
+_PROMISED = 20
+"""Variants that are looked at to tell whether there is anything inside of one."""
 _LANGUAGES = 6
 """Of a request on it, where all are below each other or in tabs."""
 _LINKED_WITHIN = 3
@@ -200,6 +206,13 @@ def listing(source: str, syntax: str, title: str | None = None) -> Block:
     return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
 
 
+def _long_listing(source: str, syntax: str, title: str | None = None) -> Block:
+    """As ``listing``, on a page that is folded."""
+    return Block(
+        "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
+    )
+
+
 def _tabs(entries: Iterable[tuple[str, list[Block]]]) -> Block:
     return Block("tabs", {}, [Block("tabs-item", {"title": title}, [*blocks]) for title, blocks in entries])
 
@@ -266,7 +279,8 @@ class Drawer:
     that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
     them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
     ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
-    too, where of a request only what has to be sent is unfolded."""
+    too, where of a request only what has to be sent is unfolded. ``whole``: what is inside of fields is there, however much
+    it is; otherwise some of it is a link to the page with all of it."""
 
     def __init__(
         self,
@@ -279,6 +293,7 @@ class Drawer:
         linked: Iterable[str] = (),
         schemas_at: str = "",
         spec: str = "",
+        whole: bool = True,
     ) -> None:
         self._description = description
         self._folded = folded
@@ -286,6 +301,8 @@ class Drawer:
         self._depth = 4 if many else _DEPTH
         among = max(together, 1) if folded else 1
         self._most = _FEW_PROPERTIES if many else min(_PROPERTIES, _PROPERTIES_OF_PAGE // among)
+        self._at_first = max(_AT_FIRST // among, _FEW_AT_FIRST)
+        self._whole = whole
         self._longest = _SHORT_EXAMPLE if many else min(_EXAMPLE, _EXAMPLES_OF_PAGE // among)
         self._brief = brief and folded
         self._many = many
@@ -298,7 +315,14 @@ class Drawer:
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
         """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        self._filled_at: dict[tuple[str, str], str] = {}
+        """As above, in what is only there where all fields are."""
         self._fold_ids: set[str] = set()
+        self._soon: int | None = None
+        """How many fields are drawn before what is inside of others waits; None: nothing waits."""
+        self._waiting: list[_Waiting] = []
+        self._waited = 0
+        self._fills = False
         self._at: list[str] = []
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
@@ -383,7 +407,8 @@ class Drawer:
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
             return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
-        anchor = anchor or self._folded_at.get((value["$ref"], self._left_out))
+        key = (value["$ref"], self._left_out)
+        anchor = anchor or self._folded_at.get(key) or (self._filled_at.get(key) if self._fills else None)
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
@@ -393,10 +418,81 @@ class Drawer:
         folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
         if name and whole and self._find_link(value) is None:
-            id = free_name(slug(f"in {self._spec} {name}"), self._fold_ids.__contains__)
-            folded.data["id"] = self._folded_at[value["$ref"], self._left_out] = id
-            self._fold_ids.add(id)
+            self._name_fold(folded, value)
         return folded
+
+    def _wait(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
+        """What stands for all that is inside of a field until all that is less deep is drawn; None where it is to be drawn
+        at once, as there is little or nothing. ``late``: so it is unless enough is drawn already."""
+        if self._soon is None or (late and self._soon > 0):
+            return None
+        title = self._promise(name, value, above)
+        if title is None:
+            return None
+        waiting = _expandable(title, [], kind="openapi-later")
+        named = value if self._description.name_of(value) else self._description.follow(value).get("items")
+        if self._description.name_of(named) and self._find_link(named) is None:
+            self._name_fold(waiting, named)
+        self._waiting.append(_Waiting(waiting, name, value, named, above, (*self._at,), self._left_out))
+        return waiting
+
+    def _name_fold(self, folded: Block, value: Any) -> None:
+        """Gives what is in a schema that has a name an id, so that what comes later links to it."""
+        said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
+        # With all fields or without, the same folds have the same ids.
+        name = f"{said} {self._spec} {self._description.name_of(value)}"
+        id = free_name(slug(name), self._fold_ids.__contains__)
+        folded.data["id"] = at[value["$ref"], self._left_out] = id
+        self._fold_ids.add(id)
+
+    def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
+        """What the fold of a schema will be called, told without drawing what is inside; None where that is a line."""
+        named = self._description.name_of(value)
+        if (named and named in above) or len(above) + deep >= self._depth:
+            return None
+        schema = self._description.merge(value)
+        count = sum(
+            not self._left_out or self._description.follow(inner).get(self._left_out) is not True
+            for inner in object_of(schema.get("properties")).values()
+        )
+        others = bool(object_of(schema.get("additionalProperties")))
+        variants = _variants_of(self._description, schema)
+        if count or others:
+            if count > 1 and not others and not variants:
+                return [self._word("fields", name=str(count))]
+            return [self._word("inside", name=name or "…")]
+        inside = (self._promise(name, each, above, deep + 1) for each in islice(variants, _PROMISED))
+        found = next((title for title in inside if title is not None), None)
+        if found is not None:
+            return found if len(variants) == 1 else [self._word("shapes", name=str(len(variants)))]
+        return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
+
+    def _fill(self) -> None:
+        """Draws what waits, the least deep first, until enough is drawn; the rest if all fields are wanted."""
+        before, done = self._at, 0
+        while done < len(self._waiting) and self._soon is not None and self._soon > 0:
+            self._draw_waiting(self._waiting[done])
+            done += 1
+        rest, self._waiting, self._soon, self._fills = self._waiting[done:], [], None, True
+        for each in rest:
+            self._waited += 1
+            each.block.data.setdefault("id", slug(f"more {self._spec} {self._waited}"))
+            if self._whole:
+                self._draw_waiting(each)
+        self._at, self._left_out, self._fills = before, "", False
+
+    def _draw_waiting(self, each: _Waiting) -> None:
+        self._at, self._left_out, cut = [*each.at], each.left_out, self._cut
+        inside = self.schema(each.value, each.above) or [_paragraph(self._word("nothing_more"))]
+        whole = cut == self._cut
+        title = self._fold_title(each.name, inside, whole=whole)
+        made = self._fold(title, each.named, inside, whole=False)
+        block = each.block
+        block.type, block.data, block.fragments = made.type, made.data | block.data, made.fragments
+        key = (each.named["$ref"], each.left_out) if self._description.name_of(each.named) else None
+        if not whole and key is not None and self._folded_at.get(key) == block.data.get("id"):
+            # Who needs it again is shown it again.
+            del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
         """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
@@ -535,9 +631,7 @@ class Drawer:
                 [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
             )
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
-            variants = [
-                v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
-            ]
+            variants = _not_null(self._description, schema.get(key))
             if variants:
                 blocks += self._variants(variants, within, word, object_of(schema.get("discriminator")))
         if "items" in schema and not properties:
@@ -573,7 +667,8 @@ class Drawer:
             title = labels.get(name) or name or text_of(schema.get("title"))
             title = title or self._words(schema) or f"Variant {number + 1}"
             inside = [*_markdown(schema.get("description")), *self._limits(schema)]
-            inside += self.schema(variant, above)
+            waits = self._wait(title, variant, above, late=True) if number else None
+            inside += [waits] if waits is not None else self.schema(variant, above)
             made.append((title, inside))
         left = len(variants) - len(made)
         more = [_paragraph(self._word("and_more", name=str(left)))] if left else []
@@ -628,10 +723,17 @@ class Drawer:
         blocks += self._limits(schema)
         if isinstance(items, dict):
             blocks += self._limits(self._description.follow(items))
-        if above and self._links(value) is not None:
+        named = self._description.name_of(value) or self._description.name_of(items)
+        is_itself = bool(named) and named in above and named not in self._linked
+        if above and not is_itself and self._links(value) is not None:
             return blocks
+        if self._soon is not None:
+            self._soon -= 1
         cut = self._cut
         with self._inside(name):
+            waits = self._wait(name, value, above)
+            if waits is not None:
+                return [*blocks, waits]
             inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
             # One line, such as that it is the same as above, is shorter than what would fold it up.
@@ -655,6 +757,7 @@ class Drawer:
         """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
         the page shows another one above, so this one is a line that unfolds."""
         self._begin()
+        self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
         anchor = self._description.anchor(operation)
         # On a page with others the names of fields begin with that of their operation.
@@ -674,6 +777,7 @@ class Drawer:
         left += self._body(operation)
         left += self._responses(operation)
         left += self._callbacks(operation)
+        self._fill()
         right = self._samples(operation)
         if self._folded and right:
             columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
@@ -820,9 +924,9 @@ class Drawer:
         self._left_out = ""
         return [head, *_markdown(body.get("description")), *inside]
 
-    def _contents(self, content: Data, *, named: bool = False) -> list[Block]:
+    def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
         """The schemas of media types; those that have the same one say it once. ``named``: what is in a schema that
-        has a heading of its own is not repeated."""
+        has a heading of its own is not repeated. ``waits``: even the first level need not be there at first."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -836,10 +940,13 @@ class Drawer:
                 blocks.append(_paragraph(*self._type(schema)))
                 continue
             found = self._description.follow(schema)
-            inside = [*_markdown(found.get("description")), *self._limits(found), *self.schema(schema)]
+            inside = [*_markdown(found.get("description")), *self._limits(found)]
+            name = self._description.name_of(schema)
+            waiting = self._wait(name, schema, (), late=True) if waits else None
+            inside += [waiting] if waiting is not None else self.schema(schema)
             # What is below says so itself.
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
-            named_here = self._description.name_of(schema) and not (has_shapes and inside)
+            named_here = name and not (has_shapes and inside)
             if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
                 said = self._type(schema)
                 blocks.append(Block("openapi-limits", {}, [*said]) if self._folded else _paragraph(*said))
@@ -877,7 +984,7 @@ class Drawer:
             named = self._many and is_error(code)
             content = object_of(response.get("content"))
             with self._inside("response", code):
-                found = self._contents(content, named=named)
+                found = self._contents(content, named=named, waits=number > 0)
             self._left_out = ""
             inside += [*found, *self._links_of(response)]
             if self._folded:
@@ -1000,7 +1107,7 @@ class Drawer:
             "libraries": [[each.language, each.library] for each in found],
             "examples": [[*each] for each in examples] if len(examples) > 1 else [],
         }
-        return [Block("openapi-sample", data, [listing(source, syntax)])]
+        return [Block("openapi-sample", data, [_long_listing(source, syntax)])]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         """What a media type looks like: where people read, all of the examples that have names."""
@@ -1009,7 +1116,7 @@ class Drawer:
         left = 2 * self._longest
         for name, value in named:
             listings.append(self._listed(kind, value, name))
-            left -= len(plain_text(listings[-1]))
+            left -= len(text_of(listings[-1].data.get("source")))
             if left <= 0:
                 break
         if len(listings) > 1:
@@ -1025,7 +1132,7 @@ class Drawer:
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         shown = text if len(text) <= self._longest else f"{text[: self._longest]}\n…"
-        return listing(shown, syntax, title or None)
+        return (_long_listing if self._folded else listing)(shown, syntax, title or None)
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 
@@ -1038,6 +1145,7 @@ class Drawer:
             if schema is None:
                 continue
             self._begin()
+            self._soon = self._at_first if self._folded else None
             self._at = [slug(name)]
             found = self._description.follow(schema)
             anchor = {"id": slug(name)} if slug(name) else {}
@@ -1050,6 +1158,7 @@ class Drawer:
                     Block("openapi-limits", {}, [_text(words)]) if self._folded else _paragraph(_text(words))
                 )
             said += [*self._limits(found), *self.schema(schema)]
+            self._fill()
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
@@ -1242,6 +1351,18 @@ class Drawer:
         return found, together, without
 
 
+class _Waiting(NamedTuple):
+    """What is inside of a field, and is drawn when all others are: the block that stands for it, and where it is."""
+
+    block: Block
+    name: str
+    value: Any
+    named: Any
+    above: tuple[str, ...]
+    at: tuple[str, ...]
+    left_out: str
+
+
 class _Users:
     """Lists of the operations that something is said of, on one page: however many there are, few are listed."""
 
@@ -1278,6 +1399,14 @@ def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
         if level:
             found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
     return found[:_QUOTED]
+
+
+def _not_null(description: Description, variants: Any) -> list[Any]:
+    return [each for each in list_of(variants) if description.follow(each).get("type") != "null"]
+
+
+def _variants_of(description: Description, schema: Data) -> list[Any]:
+    return _not_null(description, schema.get("oneOf")) or _not_null(description, schema.get("anyOf"))
 
 
 def _filled(words: str, number: int) -> str:

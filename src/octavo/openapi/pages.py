@@ -587,6 +587,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     # One that is called like the page has no heading of its own there.
                     linked=shown[key] - {drawing.title},
                     spec=_called(ref),
+                    whole=drawing.whole,
                 )
                 drawers[key] = description, drawer
         found = drawers[key]

@@ -28,7 +28,7 @@ from .drawing import (
     content_security_policy,
     draw_not_found,
 )
-from .forms import prefers_markdown
+from .forms import prefers_markdown, shows_all_fields
 from .pages import PageBuilder
 from .scripts import scripts_of
 from .searching import search_site
@@ -64,7 +64,10 @@ class Frame:
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
         self.look = look_of(view.tx, visit)
-        self.builder = PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look)
+        self.whole = shows_all_fields(view.request.query_string)
+        self.builder = PageBuilder(
+            view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look, whole=self.whole
+        )
 
     def site(self, page: Page | None = None) -> SiteView:
         view, visit = self._view, self._visit

@@ -54,7 +54,7 @@ from .answers import FOREVER, TEXT, closed, decoded_path, file_answer, is_json
 from .asking import asks
 from .cards import Cards
 from .drawing import asset
-from .forms import prefers_markdown
+from .forms import form_of
 from .home import answer_home, answer_missing
 from .pages import Kept
 from .sites import ASSETS_PATH
@@ -178,7 +178,7 @@ class Sites:
         return kept if kept is not None else self._find_again(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
-        form = prefers_markdown(request.header(b"accept"))
+        form = form_of(request)
         kept = self._answers.find((site, path, form), generation)
         if kept is not None:
             return kept
@@ -192,7 +192,7 @@ class Sites:
         try:
             with self._context.db.read_kept(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
-                key = (site, path, prefers_markdown(request.header(b"accept")))
+                key = (site, path, form_of(request))
                 return self._answers.renew(key, lambda kept: _is_still_so(kept, tx, name, path))
         except NotKept:
             return None
@@ -224,8 +224,8 @@ class Sites:
             view = View(
                 self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
             )
-            # Who accepts Markdown is answered otherwise at the same address.
-            form = prefers_markdown(request.header(b"accept"))
+            # Who accepts Markdown, or wants all fields, is answered otherwise at the same address.
+            form = form_of(request)
 
             def make() -> Visited:
                 visited = self._personal.get((site, path, form, _who(request)), visit)

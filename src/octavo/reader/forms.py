@@ -1,10 +1,15 @@
-"""Which form of a page somebody asks for: HTML for people, Markdown for programs that say so."""
+"""Which form of a page somebody asks for: HTML for people, with all fields of an API where they want these at once, and
+Markdown for programs that say so."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from ..core.document.html import ALL_FIELDS
+from ..kit.asgi import Request
+
+_ALL_FIELDS = ALL_FIELDS.encode()
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FOR_PROGRAMS = re.compile(r"\.md\Z|/(?:llms(?:-full)?\.txt|~(?:gitbook/)?mcp)\Z|/(?:~llms|\.well-known)/")
@@ -44,6 +49,22 @@ def _prefers_markdown(accepted: str) -> bool:
     html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
     # A wildcard says that something else is taken as well, not that it is liked better than what is named.
     return wanted > 0 and (wanted >= html or "text/html" not in weights)
+
+
+def shows_all_fields(query: bytes) -> bool:
+    """Whether a query asks for all fields.
+
+    >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")]
+    [True, True, False, False]
+    """
+    return bool(query) and _ALL_FIELDS in query.split(b"&")
+
+
+def form_of(request: Request) -> str:
+    """Names the form that a request asks for; the same address has another answer for each."""
+    if prefers_markdown(request.header(b"accept")):
+        return "markdown"
+    return ALL_FIELDS if shows_all_fields(request.query_string) else ""
 
 
 def is_for_programs(path: str, accepted: str) -> bool:

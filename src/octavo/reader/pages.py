@@ -123,16 +123,24 @@ def _column(page: Page) -> int:
 
 class PageBuilder:
     """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation;
-    ``look``: how the site looks there."""
+    ``look``: how the site looks there; ``whole``: as ``shows_all_fields`` says."""
 
     def __init__(
-        self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...], kept: Kept, look: Look
+        self,
+        tx: Transaction,
+        visit: SpaceVisit,
+        hosts: tuple[str, ...],
+        kept: Kept,
+        look: Look,
+        *,
+        whole: bool = False,
     ) -> None:
         self._tx = tx
         self._visit = visit
         self._hosts = hosts
         self._kept = kept
         self._look = look
+        self._whole = whole
         self._view = visit.view
         self._tree = visit.view.tree
         self._others = OtherSpaces(tx, visit)
@@ -309,6 +317,7 @@ class PageBuilder:
         key = (
             self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
             self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled, _column(page),
+            self._whole,
         )  # fmt: skip
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
@@ -322,7 +331,7 @@ class PageBuilder:
 
     def _draw(self, page: Page, noted: Noted) -> Text:
         documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
-        document = documents.to_draw(page, folded=True)
+        document = documents.to_draw(page, folded=True, whole=self._whole)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [

@@ -80,14 +80,15 @@ class Documents:
         self.drawn: set[Drawn] = set()
         """What was drawn so far of something that changes without a revision."""
 
-    def to_draw(self, page: Page, *, folded: bool, elsewhere: bool = False) -> Document:
+    def to_draw(self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True) -> Document:
         """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
-        details of what is drawn of something else may be folded up. ``elsewhere``: see ``to_give``."""
+        details of what is drawn of something else may be folded up. ``elsewhere``: see ``to_give``. ``whole``: see
+        ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:
             document = self._with_includes(self._resolver.resolve_all(document, owner), owner)
-            self._draw(page, document, folded=folded, elsewhere=elsewhere)
+            self._draw(page, document, folded=folded, elsewhere=elsewhere, whole=whole)
             mark_places(document)
             document = show_document(document, self._view.shown(page))
             return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
@@ -178,11 +179,18 @@ class Documents:
 
         return contained("show", self._source(page), written)
 
-    def _draw(self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False) -> None:
+    def _draw(
+        self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
+    ) -> None:
         """Puts what blocks are drawn as in their place."""
         asker = asker_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
-            asker, folded, self._find_file(page_owner(page)), page.title, written=page.computed is None
+            asker,
+            folded,
+            self._find_file(page_owner(page)),
+            page.title,
+            written=page.computed is None,
+            whole=whole,
         )
         self.drawn |= draw_blocks(
             self._tx, drawing, document, lambda block: elsewhere and _is_of_specification(block)

@@ -64,6 +64,8 @@ class Target(Struct, frozen=True, kw_only=True):
     user: bool = False
 
 
+ALL_FIELDS = "fields=all"
+"""The query of a page with all fields of what it shows of an API; without it, it has the first and links to this."""
 COLUMN = 736
 """Pixels: how wide a column of text is on a page."""
 _MARGIN = 40
@@ -705,11 +707,25 @@ class _Renderer:
     # Code.
 
     def code(self, block: Block) -> Pieces:
+        lines = [n for n in block.nodes if isinstance(n, Block)]
+        return self._listing(block, len(lines), lambda syntax, shown: self._lines(lines, syntax, shown))
+
+    def openapi_listing(self, block: Block) -> Pieces:
+        """A listing whose lines are text and nothing else, and many: they are no nodes."""
+        texts = (text_of(block.data, "source") or "").split("\n")
+
+        def body(syntax: str, shown: int) -> list[Piece]:
+            written = [f'<span class="line">{_tokens(row)}' for row in self._rows_of(texts, syntax)]
+            return [_html("\n</span>".join(written) + "</span>")]
+
+        return self._listing(block, len(texts), body)
+
+    def _listing(self, block: Block, count: int, body_of: Callable[[str, int], list[Piece]]) -> Pieces:
+        """``body_of(syntax, shown)`` gives its lines, ``count`` in all."""
         data = block.data
         syntax, title = text_of(data, "syntax") or "", text_of(data, "title")
-        lines = [n for n in block.nodes if isinstance(n, Block)]
         few = number_of(data.get("collapsedLineCount")) or _FEW_LINES
-        folds = data.get("expandable") is True and len(lines) > few
+        folds = data.get("expandable") is True and count > few
         numbered = data.get("lineNumbers") is True
         language = language_name(syntax)
         name = title or language
@@ -725,7 +741,7 @@ class _Renderer:
                 bar += _wrap("span", [language], class_="code-language")
         elif language:
             bar = [*_wrap("span", [language], class_="code-language")]
-        body = self._lines(lines, syntax, few if folds else len(lines))
+        body = body_of(syntax, few if folds else count)
         more: list[Piece] = []
         if folds:
             more = _wrap(
@@ -740,7 +756,7 @@ class _Renderer:
                     bool(title) and "titled",
                     data.get("overflow") == "wrap" and "wrap",
                     numbered and "numbered",
-                    numbered and len(lines) > 999 and "digits-4",
+                    numbered and count > 999 and "digits-4",
                     folds and "folds",
                     data.get("fullWidth") is True and "wide",
                 ),
@@ -760,10 +776,12 @@ class _Renderer:
         self.diagrams = True
         return _wrap("div", listing, class_="diagram")
 
-    def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
-        texts = [line_text(line) for line in lines]
+    def _rows_of(self, texts: list[str], syntax: str) -> list[list[Token]]:
         tokens = self.context.highlight("\n".join(texts), syntax)
-        rows = token_rows(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
+        return token_rows(tokens, texts) if tokens is not None else [[("", text)] for text in texts]
+
+    def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
+        rows = self._rows_of([line_text(line) for line in lines], syntax)
         out: list[Piece] = []
         last = len(lines) - 1
         for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
@@ -1269,6 +1287,15 @@ class _Renderer:
             open=block.data.get("open") is True,
         )  # fmt: skip
 
+    def openapi_later(self, block: Block) -> Pieces:
+        """What is in a field, where that is only on the page with all fields: a link to it there."""
+        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
+        chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
+        id = text_of(block.data, "id") or ""
+        link = [chevron, *_wrap("span", only_paragraph(title))]
+        href = f"?{ALL_FIELDS}#{quote(id)}"
+        return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
+
     def openapi_scheme(self, node: Inline) -> Pieces:
         """What to authenticate with, as a link to where that is told about."""
         page = self.context.authentication(text_of(node.data, "spec") or "")
@@ -1735,6 +1762,8 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-part": _Renderer.openapi_part,
     "openapi-limits": _Renderer.openapi_limits,
     "openapi-fold": _Renderer.openapi_fold,
+    "openapi-listing": _Renderer.openapi_listing,
+    "openapi-later": _Renderer.openapi_later,
     "openapi-values": _Renderer.openapi_values,
     "openapi-answer": _Renderer.openapi_answer,
     "openapi-rows": _Renderer.openapi_rows,

@@ -104,9 +104,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         drawn = msgspec.structs.replace(drawn, social_image=image)
     made_of = visit.visit.made_of
     made_of.more = made_of.more or builder.varies
-    if not visit.visit.admission.preview:
+    # Who wants all fields of a page has read it already.
+    if not visit.visit.admission.preview and not frame.whole:
         made_of.location = location_of(visit, shown)
-    return _drawn(view, visit, shown.id, site, drawn)
+    return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
 def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> Later:
@@ -154,9 +155,11 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
     return msgspec.structs.replace(answer, headers={**answer.headers, "x-robots-tag": "noindex"})
 
 
-def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:
+def _drawn(
+    view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView, *, whole: bool
+) -> Answer:
     """The page laid out: what was kept, where it was made of the very same."""
-    key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
+    key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
     frames = tuple(
         source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
     )

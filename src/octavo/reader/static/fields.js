@@ -1,8 +1,74 @@
-// Finding a field among those of an operation: fetched when somebody first wants to.
+// The fields of an operation that its page has not from the beginning, and finding one among all: fetched where there are
+// such fields, and when somebody first wants to find one.
 (() => {
   "use strict";
   const { words, make, sign } = globalThis.octavoReference;
   const all = (selector) => document.querySelectorAll(selector);
+
+  // Each link that stands for what is in a field leads to the page with all of them, which is fetched once for all links.
+  const LATER = "a.openapi-later";
+  const take = (text) => {
+    const whole = new DOMParser().parseFromString(text, "text/html");
+    for (const link of all(LATER)) {
+      const fold = whole.getElementById(link.id);
+      if (!fold) continue;
+      for (const part of fold.querySelectorAll("[role=tab], [role=tabpanel]")) {
+        for (const name of ["id", "aria-controls", "aria-labelledby"]) {
+          if (part.hasAttribute(name)) part.setAttribute(name, "all-" + part.getAttribute(name));
+        }
+      }
+      link.replaceWith(fold);
+    }
+  };
+  let taken = null;
+  const complete = () => {
+    const link = document.querySelector(LATER);
+    if (link) {
+      taken ||= fetch(link.href).then((got) => {
+        if (!got.ok) throw new Error(words.unavailable);
+        return got.text();
+      }).then(take).finally(() => { taken = null; });
+    }
+    return taken || Promise.resolve();
+  };
+  globalThis.octavoAllFields = complete;
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.(LATER);
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    link.ariaBusy = true;
+    complete().then(() => {
+      const fold = document.getElementById(link.id);
+      fold.open = true;
+      fold.querySelector("summary").focus();
+    }).catch(() => location.assign(link.href));
+  });
+  const reach = () => {
+    const id = decodeURIComponent(location.hash.slice(1)), there = document.getElementById(id);
+    if (!id || !document.querySelector(LATER) || (there && !there.matches(LATER))) return;
+    complete().then(() => {
+      const found = document.getElementById(id);
+      if (!found) return;
+      // Whoever unfolds what leads to a place is told that it is there now; so is the style of what is linked to.
+      history.replaceState(history.state, "", location.pathname + location.search);
+      location.replace("#" + encodeURIComponent(id));
+      found.scrollIntoView();
+    }).catch(() => { /* the rest of the page is there */ });
+  };
+  addEventListener("hashchange", reach);
+  reach();
+  addEventListener("beforeprint", () => {
+    const link = document.querySelector(LATER);
+    if (!link) return;
+    // Nothing that is waited for would be printed.
+    const asked = new XMLHttpRequest();
+    try {
+      asked.open("GET", link.href, false);
+      asked.send();
+      if (asked.status === 200) take(asked.responseText);
+    } catch { /* what is there is printed */ }
+  });
+
   const finders = new WeakMap();
   // `magnifier` is the button that opens the field for what is looked for; `inside` gives the elements of its list.
   globalThis.octavoFind = (magnifier, inside) => {

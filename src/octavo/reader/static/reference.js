@@ -279,19 +279,29 @@
     sheet.addEventListener("close", () => home.append(column));
   }
 
+  // What is deeper is on a page with all fields, which a script of its own fetches
+  const later = () => one(".openapi-later");
+  const complete = async () => {
+    if (!later()) return;
+    await load(own.fields);
+    await globalThis.octavoAllFields();
+  };
+  if (later()) load(own.fields).catch(() => { /* links lead there */ });
+
   // Fields: unfold all, find one
   const sections = all(".openapi-columns .openapi-part[data-part]");
   for (const part of sections) {
     const area = [];
     for (let next = part.nextElementSibling; next && !next.matches(".openapi-part[data-part]"); next = next.nextElementSibling) area.push(next);
     const inside = (selector) => area.flatMap((each) => [...(each.matches(selector) ? [each] : []), ...all(selector, each)]);
-    const folds = () => inside("details.openapi-fold, details.openapi-more, details.openapi-answer");
+    const folds = () => inside("details.openapi-fold, details.openapi-more, details.openapi-answer, .openapi-later");
     const count = inside(".openapi-field").length || inside(".openapi-fields > li").length;
     if (!folds().length && count < 12) continue;
     const said = make("span", {}, words.expand_all);
     const unfold = make("button", { type: "button", class: "plain api-tool" }, sign("unfold"), said);
-    unfold.addEventListener("click", () => {
+    unfold.addEventListener("click", async () => {
       const isOpen = said.textContent === words.expand_all;
+      await complete().catch(() => { /* what is there is unfolded */ });
       for (const each of folds()) {
         let depth = 0;
         for (let up = each.parentElement.closest("details"); up; up = up.parentElement.closest("details")) depth++;
@@ -303,7 +313,7 @@
     part.append(tools);
     if (count < 8) continue;
     const magnifier = make("button", { type: "button", class: "plain api-tool", "aria-label": words.find_field, title: words.find_field }, sign("search"));
-    magnifier.addEventListener("click", () => load(own.fields).then(() => globalThis.octavoFind(magnifier, inside)).catch(() => { /* the browser finds words as well */ }));
+    magnifier.addEventListener("click", () => Promise.all([load(own.fields), complete()]).then(() => globalThis.octavoFind(magnifier, inside)).catch(() => { /* the browser finds words as well */ }));
     tools.prepend(magnifier);
   }
 
@@ -388,8 +398,8 @@
     const lines = all(".line", line.parentElement);
     const begin = listing ? 0 : lines.findIndex((each) => /^[{[]$/.test(each.textContent.trim()));
     const path = pathsOf(lines.slice(begin))[lines.indexOf(line) - begin];
-    const field = path && doc.getElementById((tab ? "response." + tab.textContent.trim() : "body") + "." + path);
-    if (field) location.hash = field.id;
+    const id = (tab ? "response." + tab.textContent.trim() : "body") + "." + path;
+    if (path && (doc.getElementById(id) || later())) location.hash = id;
   });
   // The path of a field, as programs write it, beside the link to it.
   const pathOf = (field) => {
