@@ -44,7 +44,11 @@
     }).catch(() => location.assign(link.href));
   });
   const reach = () => {
-    const id = decodeURIComponent(location.hash.slice(1)), there = document.getElementById(id);
+    let id = location.hash.slice(1);
+    try {
+      id = decodeURIComponent(id);
+    } catch { /* it is no address that this page made */ }
+    const there = document.getElementById(id);
     if (!id || !document.querySelector(LATER) || (there && !there.matches(LATER))) return;
     complete().then(() => {
       const found = document.getElementById(id);
