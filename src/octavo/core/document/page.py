@@ -333,7 +333,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
         body = body.removeprefix("\ufeff")
         lead = ending if front and not front.endswith(("\n", "\r")) else ""
         return f"{mark}{lead}{line}{ending}" + ("" if body[:1] in ("\r", "\n", "") else ending), body
-    anchor = re.search(r'[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading) or re.search(
+    anchor = re.search(r'(?<![ \t])[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading) or re.search(
         r"[ \t]\{:?[ \t]{0,4}#[^\s{}]{1,200}[ \t]{0,4}\}(?=[ \t#]*(?:\r|\n|\Z))", heading
     )
     tail = re.search(r"(?:\r\n|\r|\n)?\Z", heading)
