@@ -489,10 +489,8 @@ KNOWING_THE_WIRE = {
     # What answers are made of, under another name than presenting: reading content and what refers to it over the API
     # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
     "pages/reading.py", "pages/visiting.py", "pages/links.py", "events/telling.py",
-    # To be mended: they take bodies as these come.
-    "gitsync/connecting.py", "gitsync/previewing.py", "transfer/runs.py", "transfer/starting.py",
 }  # fmt: skip
-"""Who takes or gives what is on the wire, beside those who are to. No others; those that are mended go."""
+"""Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""
 
 
 def test_wire_models_stay_at_the_edge() -> None:
