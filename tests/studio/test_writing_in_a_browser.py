@@ -307,6 +307,25 @@ def _type(text: Any, block: str, words: str) -> None:
     text.page.keyboard.type(words)
 
 
+def test_the_ends_of_a_long_page_are_one_key_away(desk):
+    """They are not laid out yet while somebody reads the other end, so the browser would not find them."""
+    many = [f"Paragraph {n} with [a link](https://example.com/{n})." for n in range(120)]
+    change, text = _new(desk, *many)
+    keyboard = text.page.keyboard
+    text.get_by_text("Paragraph 0 ", exact=False).click()
+    keyboard.press("Control+End")
+    keyboard.type(" The end.")
+    keyboard.press("Control+Home")
+    keyboard.type("The start. ")
+    found = desk.until(change, lambda told: "The end." in told and "The start." in told)
+    assert found.startswith("# Page\n\nThe start. Paragraph 0 with"), found[:100]
+    assert found.rstrip().endswith("/119). The end."), found[-100:]
+    keyboard.press("Control+Shift+End")
+    keyboard.type("Nothing is left.")
+    found = desk.until(change, lambda told: "Nothing is left." in told)
+    assert found.strip() == "# Page\n\nThe start. Nothing is left."
+
+
 def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(desk):
     change, text = _new(desk, "One.", "Two.")
     desk.context.set_offline(True)

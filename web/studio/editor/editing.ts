@@ -304,6 +304,14 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Mod-Alt-c": turnInto("code_block"),
     "Mod-d": duplicateBlock,
     "Mod-a": selectMore,
+    "Mod-Home": goToEdge(Selection.atStart, false),
+    "Shift-Mod-Home": goToEdge(Selection.atStart, true),
+    "Meta-ArrowUp": goToEdge(Selection.atStart, false),
+    "Shift-Meta-ArrowUp": goToEdge(Selection.atStart, true),
+    "Mod-End": goToEdge(Selection.atEnd, false),
+    "Shift-Mod-End": goToEdge(Selection.atEnd, true),
+    "Meta-ArrowDown": goToEdge(Selection.atEnd, false),
+    "Shift-Meta-ArrowDown": goToEdge(Selection.atEnd, true),
     Escape: selectBlock,
     "Alt-ArrowUp": chainCommands(moveRow(-1), moveBlock(-1)),
     "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
@@ -363,6 +371,19 @@ const selectMore: Command = (state, dispatch, view) => {
   }
   return selectAll(state, dispatch, view);
 };
+
+/**
+ * The start or the end of the page, `chosen` with all that is on the way. The browser's own keys stop short of blocks
+ * that it has not laid out (content-visibility in editor.css), so the last paragraph would be left out.
+ */
+function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
+  return (state, dispatch) => {
+    const there = edge(state.doc);
+    const selection = chosen ? TextSelection.between(state.selection.$anchor, there.$head) : there;
+    dispatch?.(state.tr.setSelection(selection).scrollIntoView());
+    return true;
+  };
+}
 
 /** Where nothing is written yet, a word says what can be; and the block with the caret is marked. */
 function placeholders(): Plugin {
