@@ -8,7 +8,7 @@ import pytest
 
 from octavo.admin.backup import verify_backup
 from octavo.admin.kept_backups import back_up_into, opened_backup
-from octavo.admin.places import Place
+from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, NotFound
 from world import World
 
@@ -22,7 +22,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_what_is_put_is_whole_and_listed_by_name(address: str) -> None:
-    place = Place(address, new=True)
+    place = BackupPlace(address, new=True)
     place.put("log/b", [b"second"])
     place.put("log/a", iter([b"x" * 3_000_000, b"y" * 3_000_000]))
     place.put("other", [])
@@ -47,12 +47,12 @@ def test_what_is_put_is_whole_and_listed_by_name(address: str) -> None:
 
 def test_a_folder_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no such folder"):
-        Place(str(tmp_path / "absent"))
+        BackupPlace(str(tmp_path / "absent"))
     assert not (tmp_path / "absent").exists()
 
 
 def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: object) -> None:
-    place = Place("s3://docs/backups")
+    place = BackupPlace("s3://docs/backups")
     with pytest.raises(BadRequest, match="holds no backup"), opened_backup("s3://docs/backups"):
         pass
     place.put("octavo-2020-01-01T00-00-00Z.backup", [b"an old one"])

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..core.problems import Problem
 from .credentials import Credential
-from .projects import Place
+from .projects import SpaceFolder
 from .store import First
 
 
@@ -66,5 +66,5 @@ class ProjectLook(Struct, frozen=True):
     """Which folders would be which spaces, and what would be left out."""
 
     repository: SeenRepository
-    places: list[Place]
+    places: list[SpaceFolder]
     problems: list[Problem]
