@@ -26,7 +26,7 @@ from packageurl import PackageURL
 
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".uv" / "bin" / "uv"
-APP = (Path("src", "octavo", "studio", "dist"), Path("src", "octavo", "transfer", "dist"))
+APP = "src/octavo/*/dist"
 """What is built of the folder `web`."""
 sys.path.insert(0, str(ROOT / "web"))
 
@@ -57,8 +57,8 @@ def build(sources: Path, output: Path, app: Path | None = None) -> Path:
     if app is None:
         _run(sys.executable, "web/build.py", folder=sources, PYTHONPATH=str(sources / "src"))
     else:
-        for part in APP:
-            shutil.copytree(app / part, sources / part)
+        for part in app.glob(APP):
+            shutil.copytree(part, sources / part.relative_to(app))
     moment = _run("git", "log", "-1", "--format=%ct").strip()
     _run(UV, "build", "--quiet", "--wheel", "--out-dir", output, "--python", sys.executable, sources,
          SOURCE_DATE_EPOCH=moment)  # fmt: skip

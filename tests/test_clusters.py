@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from clusters import servers
 from faults.load import History, Load
 from octavo.admin.diagnosis import check_installation
 from octavo.settings import Settings
-from serving import Administrator, Served, octavo_here, serving
+from serving import Administrator, Served, free_ports, octavo_here, serving
 
 pytestmark = pytest.mark.slow
 
@@ -168,3 +169,83 @@ def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
             assert {"In the base", "Before the moment"} <= titles and "After the moment" not in titles
         done = octavo_here("verify", "--data", str(data), OCTAVO_DATABASE_URL=second.url)
         assert done.stdout == "sound\n", done.stdout + done.stderr
+
+
+def test_a_replica_answers_reads(tmp_path: Path) -> None:
+    """People read what they wrote, and who was removed is out, while the replica follows, stands still and is gone."""
+    with servers(2) as (first, second):
+        first.create()
+        first.start()
+        second.copy_of(first, "-R", "-X", "stream")
+        second.start()
+        urls = {"OCTAVO_DATABASE_URL": first.url, "OCTAVO_DATABASE_REPLICA_URL": second.url}
+        watched = f"127.0.0.1:{free_ports(1)[0]}"
+        with serving(tmp_path / "data", OCTAVO_METRICS_ADDRESS=watched, **urls) as served:
+            administrator = Administrator(served)
+            organization = f"/orgs/{administrator.organization}"
+            space = administrator.create_space("Replicated")
+            site = administrator.create_site(space)
+            administrator.merge_page(space, "A page.\n")
+            reader = httpx.Client(timeout=60)
+            published = administrator.publish(site)
+
+            def count(outcome: str) -> float:
+                text = httpx.get(f"http://{watched}/metrics").text
+                found = re.search(rf'^octavo_replica_reads_total{{outcome="{outcome}"}} (\S+)$', text, re.M)
+                return float(found[1]) if found is not None else 0
+
+            def use(number: int) -> None:
+                """Each write is in the next read, over the API and at the site."""
+                title = f"Replicated {number}"
+                administrator.call("PATCH", f"/spaces/{space}", {"title": title})
+                assert administrator.call("GET", f"/spaces/{space}")["title"] == title
+                administrator.call("PATCH", site, {"title": title})
+                page = reader.get(f"{published}page", follow_redirects=True)
+                assert page.status_code == 200 and title in page.text
+                # After a pause, as people make them: the replica has followed meanwhile.
+                time.sleep(0.05)
+                administrator.call("GET", f"{organization}/spaces?limit={number % 50 + 1}")
+                assert reader.get(f"{published}page?n={number}", follow_redirects=True).status_code == 200
+
+            def remove_member() -> None:
+                made = administrator.call(
+                    "POST", f"{organization}/service-accounts", {"name": "Robot", "role": "read"}
+                )
+                token = administrator.call(
+                    "POST", f"{organization}/service-accounts/{made['id']}/tokens", {"name": "Robot"}
+                )["token"]
+                robot = httpx.Client(
+                    base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
+                )
+                assert robot.get(f"/spaces/{space}").status_code == 200
+                administrator.call("DELETE", f"{organization}/service-accounts/{made['id']}")
+                assert robot.get(f"/spaces/{space}").status_code in (401, 404)
+
+            numbers = iter(range(1_000))
+            until(lambda: use(next(numbers)) or count("answered") > 10)
+            remove_member()
+            second.ask("SELECT pg_wal_replay_pause()")
+            second.wait_for("SELECT pg_get_wal_replay_pause_state() = 'paused'")
+            use(next(numbers))
+            before = count("answered")
+            for _ in range(10):
+                use(next(numbers))
+            remove_member()
+            assert count("answered") == before and count("behind") > 0
+            settings = Settings(
+                data=str(tmp_path / "data"),
+                database_url=first.url,
+                database_replica_url=second.url,
+                url="http://octavo.test",
+            )
+            assert ("replica", False) in [finding[:2] for finding in check_installation(settings)]
+            second.ask("SELECT pg_wal_replay_resume()")
+            until(lambda: use(next(numbers)) or count("answered") > before)
+            assert ("replica", True) in [finding[:2] for finding in check_installation(settings)]
+            second.kill()
+            for _ in range(10):
+                use(next(numbers))
+            assert count("away") > 0
+            second.start()
+            before = count("answered")
+            until(lambda: use(next(numbers)) or count("answered") > before)

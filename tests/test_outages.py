@@ -24,7 +24,7 @@ import pytest
 
 from octavo.admin.diagnosis import check_installation
 from octavo.errors import OutOfReach, OutOfRoom
-from octavo.kit import db, postgres
+from octavo.kit import db, postgres, postgres_connections
 from octavo.kit.databases import open_database
 from octavo.kit.db import Database, statements_within
 from serving import Served, serving
@@ -145,7 +145,8 @@ def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], t
 
 def test_a_server_that_vanished_without_a_word(relayed: tuple[Relay, str], monkeypatch) -> None:
     """Nobody waits for ever, and what others change is heard of again."""
-    monkeypatch.setattr(postgres, "_CONNECT_SECONDS", 0.3)
+    for module in (postgres, postgres_connections):
+        monkeypatch.setattr(module, "CONNECT_SECONDS", 0.3)
     relay, url = relayed
     database = open_database(url)
     before = _heard(database, 0)

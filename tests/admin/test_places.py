@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from octavo.admin.backup import verify_backup
 from octavo.admin.kept_backups import back_up_into, opened_backup
 from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, NotFound
+from octavo.settings import Settings
 from world import World
 
 
@@ -63,3 +66,36 @@ def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: ob
     for there in ("s3://docs/backups", "s3://docs/backups/", f"s3://docs/backups/{name}"):
         with opened_backup(there) as file:
             assert verify_backup(file) == []
+
+
+def test_backups_may_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not given for backups is as for files; the token of a session goes with its key."""
+    asked: list[tuple[str, str | None]] = []
+
+    class Bucket(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            key = self.headers["authorization"].partition("Credential=")[2].partition("/")[0]
+            asked.append((key, self.headers["x-amz-security-token"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<ListBucketResult><Name>docs</Name></ListBucketResult>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        for name, value in (("ACCESS_KEY_ID", "FILES"), ("SECRET_ACCESS_KEY", "f"), ("SESSION_TOKEN", "t")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        Place("s3://docs").list()
+        monkeypatch.setenv("BACKUP_AWS_ACCESS_KEY_ID", "BACKUPS")
+        monkeypatch.setenv("BACKUP_AWS_SECRET_ACCESS_KEY", "hushhush")
+        Place("s3://docs").list()
+        Place("s3://docs").files.require_reachable()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert asked == [("FILES", "t"), ("BACKUPS", None), ("BACKUPS", None)]
+    assert "hushhush" in Settings().secrets

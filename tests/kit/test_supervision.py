@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from octavo.kit.metrics import SHARED_FOLDER
+from octavo.kit.supervision import command_of
 
 PARENT = """
 import multiprocessing, os, sys, time
@@ -104,3 +105,16 @@ def test_all_workers_are_replaced_by_some_that_work(tmp_path: Path) -> None:
         assert parent.wait(timeout=60) == 0
         assert not any(map(is_there, new))
         assert not (folder / "0-3").exists()
+
+
+def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:
+    """A link to the program may lead to a newer one by now, which has an interpreter of its own."""
+    script = tmp_path / "octavo"
+    script.write_text("#!/somewhere/python\n")
+    asked = ["/old/python", str(script), "serve"]
+    assert command_of("/old/python", asked) == ["/old/python", str(script), "serve"]
+    script.chmod(0o755)
+    assert command_of("/old/python", asked) == [str(script), "serve"]
+    assert command_of("/old/python", ["python", "-m", "octavo", "serve"]) == [
+        "/old/python", "-m", "octavo", "serve",
+    ]  # fmt: skip

@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.pages import Page
+from octavo.kit.db import NotKept
 from octavo.reader import answering, app, pages
 from octavo.reader.table import View
+from settled import settle
 from visiting import Visitor
 from world import World
 
@@ -396,3 +398,34 @@ def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: 
         assert drawn == ["x", "x"]
     finally:
         pages.PageBuilder._draw = original  # type: ignore[method-assign]
+
+
+def test_one_view_after_a_commit_asks_for_all_of_its_site(world: World) -> None:
+    """Others are answered with the rows that it got; and on PostgreSQL, too, nothing is kept longer than a commit."""
+    manuals = Manuals(world)
+    addresses = [f"{manuals.sites[0][2]}two/{slug}" for slug in SLUGS[1:]]
+    settle(world.context.db, world.context.settings.database)
+    for address in addresses:
+        assert manuals.visitor.get(address).status_code == 200
+    manuals.post(f"/spaces/{manuals.spaces[1]}/comments", {"body": {"markdown": "Good."}})
+    settle(world.context.db, world.context.settings.database)
+    assert manuals.visitor.get(addresses[0]).status_code == 200
+    with nothing_in_threads():
+        for address in addresses[1:]:
+            assert manuals.visitor.get(address).status_code == 200
+
+
+def test_a_visit_that_begins_anew_counts_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    manuals = Manuals(world)
+    original, views = answering.answer_visit, []
+
+    def interrupted(view: View, host: str, asked: str) -> answering.Visited:
+        views.append(asked)
+        found = original(view, host, asked)
+        if len(views) == 1:
+            raise NotKept
+        return found
+
+    monkeypatch.setattr(app, "answer_visit", interrupted)
+    assert manuals.visitor.get(f"{manuals.sites[0][2]}two/nothing-here").status_code == 404
+    assert len(views) == 2 and len(manuals.visitor.events._waiting) == 1

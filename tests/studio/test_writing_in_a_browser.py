@@ -274,6 +274,8 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["/tabs", "<Enter>", "one"], '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}', id="tabs"),
         pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
         pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
+        pytest.param(["| a | b |", "<Enter>", "/hint", "<Enter>", "one"], '| a   | b   |\n| --- | --- |\n|     |     |\n\n{% hint style="info" %}\none\n{% endhint %}', id="hint from a cell"),
+        pytest.param(["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"], "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |", id="table from a list in a cell"),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
         pytest.param(["a {{ space.vars.b }} c"], 'a <code class="expression">space\\.vars\\.b</code> c', id="expression"),
         pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),

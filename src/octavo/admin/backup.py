@@ -21,7 +21,7 @@ from msgspec import Struct
 from ..content import check_derived, get_body
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
-from ..installation import SIGNING, is_empty, known_keys, load_packages, open_sealer
+from ..installation import SIGNING, is_empty, is_installed, known_keys, load_packages, open_sealer
 from ..kit import databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
@@ -151,6 +151,8 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
     return True
 
 
+_HOLDS_SOMETHING = "this installation holds something: restore into an empty one"
+
 # --- taking back --------------------------------------------------------------------------------------
 
 
@@ -171,6 +173,8 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
         known = load_migrations("octavo.migrations")
         require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
+        if is_installed(settings):  # asked first: its schema may be one that the backup's is not brought to
+            raise BadRequest(_HOLDS_SOMETHING)
         database = databases.open_database(
             settings.database, settings.database_connections, settings.database_direct_url
         )
@@ -239,7 +243,7 @@ def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
 def _require_empty(database: Database) -> None:
     with database.read() as tx:
         if not is_empty(tx):
-            raise BadRequest("this installation holds something: restore into an empty one")
+            raise BadRequest(_HOLDS_SOMETHING)
 
 
 def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifest: _Manifest) -> int:

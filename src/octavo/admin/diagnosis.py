@@ -76,6 +76,10 @@ def check_context(context: Context) -> list[Finding]:
         findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
         if tx.engine == "postgresql":
             findings += [_connections(tx, settings), _version(tx), _clock(tx), *_archive(tx)]
+    with waiting():
+        replica = context.db.check_replica(_ANSWERS)
+    if replica is not None:
+        findings.append(("replica", not replica, replica or "it is as far as the server, and answers reads"))
     findings += [*_disk(settings), _secrets(context), _deliveries(context)]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))

@@ -6,7 +6,7 @@ What is put there is whole or not there, and durable when ``put`` returns.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from ..kit.private_files import make_private_folder, synchronise
 from ..kit.signing import Signer
 
 _BUCKET = "s3://"
+_OWN = "BACKUP_"
+"""What begins the names of variables that are for backups alone."""
 _UNDONE = ".part"
 _SMALL = 4 * 1024 * 1024
 """Bytes that are sent in one piece."""
@@ -26,6 +28,19 @@ _SMALL = 4 * 1024 * 1024
 
 def is_bucket(address: str) -> bool:
     return address.startswith(_BUCKET)
+
+
+def _environment() -> Mapping[str, str]:
+    """As the bucket of backups is reached: one that loses the files must not hold the keys of their backups."""
+    own = {
+        name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
+    }
+    if not own:
+        return os.environ
+    found = {**os.environ, **own}
+    if "AWS_ACCESS_KEY_ID" in own and "AWS_SESSION_TOKEN" not in own:
+        found.pop("AWS_SESSION_TOKEN", None)  # it goes with the other key
+    return found
 
 
 class Kept(NamedTuple):
@@ -38,14 +53,16 @@ class Kept(NamedTuple):
 
 class BackupPlace:
     """``address``: the path of a folder, which is made when it is absent and ``new``, or ``s3://bucket/prefix`` with the
-    usual ``AWS_*`` variables. Raises NotFound, Unavailable."""
+    usual ``AWS_*`` variables, each of which gives way to that with ``BACKUP_`` before its name. Raises NotFound,
+    Unavailable."""
 
     def __init__(self, address: str, *, new: bool = False) -> None:
         self.address = address.rstrip("/") or address
+        environ = _environment()
         self._folder: Path | None = None
         self._store: LocalStore | S3Store
         if is_bucket(address):
-            self._store = open_bucket(address)
+            self._store = open_bucket(address, environ)
             files = f"{self.address}/files"
         else:
             self._folder = Path(address).resolve()
@@ -57,7 +74,7 @@ class BackupPlace:
                 raise Unavailable(f"{address}: {error.strerror or error}") from None
             self._store = LocalStore(self._folder)
             files = f"file://{self._folder}/files"
-        self.files: FileStore = open_store(files, Signer(bytes(32)))
+        self.files: FileStore = open_store(files, Signer(bytes(32)), environ)
 
     def list(self, prefix: str = "") -> list[Kept]:
         """What there is below a prefix that ends a folder, in the order of names."""

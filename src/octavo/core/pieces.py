@@ -59,7 +59,7 @@ _INTERRUPTS = re.compile(r"[ \t]*(?:#{1,6}(?=[ \t\r]|$)|\{%|(?:[*+-]|1[.)])[ \t]
 _HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t\r]|$)")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\r?$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*\r?$")
-_FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
+_FOOTNOTE = re.compile(r" {0,3}\[\^[^][\s]+\]:")
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?$")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)*", re.DOTALL)
 _TABLE_ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)

@@ -37,6 +37,8 @@ from .kinds import (
 )
 from .queueing import (
     EventQueue,
+    Events,
+    HeldEvents,
 )
 from .store import (
     EventRow,
@@ -51,6 +53,8 @@ __all__ = [
     "Event",
     "EventQueue",
     "EventRow",
+    "Events",
+    "HeldEvents",
     "Link",
     "LinkClick",
     "LinkPosition",

@@ -98,6 +98,37 @@ class EventQueue:
                 self._metrics.count_dropped_events(dropped)
 
 
+class HeldEvents:
+    """What is added to a queue once the answer is sure: an answer that is begun anew says all of it again."""
+
+    def __init__(self, queue: EventQueue) -> None:
+        self._queue = queue
+        self._held: list[Callable[[], None]] | None = []
+
+    def add(
+        self,
+        organization_id: str,
+        site_id: str,
+        event: Event | Callable[[], Event],
+        visitor: Visitor,
+        typist: str = "",
+    ) -> None:
+        """As ``EventQueue.add``, and at once where ``release`` was called already."""
+        if self._held is None:
+            self._queue.add(organization_id, site_id, event, visitor, typist)
+        else:
+            self._held.append(lambda: self._queue.add(organization_id, site_id, event, visitor, typist))
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for add in held:
+            add()
+
+
+Events = EventQueue | HeldEvents
+"""What takes events."""
+
+
 def _event(one: _Waiting) -> Event:
     event = one.event() if callable(one.event) else one.event
     event.timestamp = iso(one.at)

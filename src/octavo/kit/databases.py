@@ -8,9 +8,10 @@ from ..errors import Unavailable
 from .db import Database, SqliteDatabase
 
 
-def open_database(url: str, connections: int = 8, direct_url: str = "") -> Database:
+def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
     """``sqlite:///path`` or ``postgresql://...``; ``connections``: at most so many to PostgreSQL; ``direct_url``: of
-    the server, where the first one is that of a connection pooler. Raises Unavailable naming what is wrong."""
+    the server, where the first one is that of a connection pooler; ``replica_url``: of a streaming replica that answers
+    reads. Raises Unavailable naming what is wrong."""
     if url.startswith("sqlite:///"):
         try:
             return SqliteDatabase(url.removeprefix("sqlite:///"))
@@ -20,5 +21,5 @@ def open_database(url: str, connections: int = 8, direct_url: str = "") -> Datab
         # Loaded only where it is used: the driver takes longer to load than all of SQLite.
         from .postgres import PostgresDatabase
 
-        return PostgresDatabase(url, connections, direct_url)
+        return PostgresDatabase(url, connections, direct_url, replica_url)
     raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

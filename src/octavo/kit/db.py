@@ -255,12 +255,23 @@ class Database:
         self.caches: dict[Any, Any] = {}
         """What was read and computed of it, by what declares it (``cache.OwnCache``)."""
 
+    @property
+    def replica_reads(self) -> dict[str, int]:
+        """How many reads a replica answered, was too far behind for, or was away for; empty where there is none."""
+        return {}
+
+    def check_replica(self, seconds: float) -> str | None:
+        """Why the replica answers no reads, for which it has so many seconds to come to where the server is; empty where
+        it does, None where there is none."""
+        return None
+
     def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """A read that may be answered with rows which earlier ones got, as long as nobody commits; still one snapshot.
+        """A read that may be answered with rows which earlier ones got, as long as nobody commits, or by a replica; still
+        one snapshot.
         For whoever can start again: raises NotKept when rows are needed that are of another snapshot than those it
         was given. Not ``begins``: also when it would have to ask another process at all.
         """

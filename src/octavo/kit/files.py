@@ -37,7 +37,7 @@ from .private_files import make_private_tree, synchronise
 from .signing import Signer
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig, S3Config
+    from obstore.store import ClientConfig, S3Config, S3Credential
 
 log = logging.getLogger("octavo.files")
 
@@ -247,7 +247,7 @@ def open_store(
         links = _S3Links.from_environment(parts.authority, prefix, environ)
 
         def connect(seconds: int, retries: int) -> S3Store:
-            return _bucket(parts.authority, prefix, links, seconds, retries)
+            return _bucket(links, seconds, retries)
 
         presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
@@ -260,11 +260,10 @@ def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
     if parts is None or parts.scheme != "s3" or not parts.authority:
         raise Unavailable(f"expected s3://bucket/prefix, got {url!r}")
     prefix = parts.path.strip("/")
-    links = _S3Links.from_environment(parts.authority, prefix, environ)
-    return _bucket(parts.authority, prefix, links, 60, 3)
+    return _bucket(_S3Links.from_environment(parts.authority, prefix, environ), 60, 3)
 
 
-def _bucket(name: str, prefix: str, links: _S3Links, seconds: int, retries: int) -> S3Store:
+def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
     options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
     if links.endpoint:
         endpoint = read_address(links.endpoint)
@@ -277,11 +276,13 @@ def _bucket(name: str, prefix: str, links: _S3Links, seconds: int, retries: int)
         "timeout": f"{seconds}s",
     }
     return S3Store(
-        name,
-        prefix=prefix or None,
+        links.bucket,
+        prefix=links.prefix or None,
         config=options,
         client_options=client,
         retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
+        # Otherwise the library finds keys by itself: in the environment of the process, or what a machine is given.
+        credential_provider=links.credential if links.keys_given else None,
     )
 
 
@@ -382,6 +383,8 @@ class _S3Links(NamedTuple):
     key: str
     secret: str
     session: str
+    keys_given: bool
+    """Whether its keys are others than those of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:
@@ -396,7 +399,16 @@ class _S3Links(NamedTuple):
             key=first("AWS_ACCESS_KEY_ID"),
             secret=first("AWS_SECRET_ACCESS_KEY"),
             session=first("AWS_SESSION_TOKEN"),
+            keys_given=environ is not os.environ and bool(environ.get("AWS_ACCESS_KEY_ID")),
         )
+
+    def credential(self) -> S3Credential:
+        return {
+            "access_key_id": self.key,
+            "secret_access_key": self.secret,
+            "token": self.session or None,
+            "expires_at": None,
+        }
 
     def presign(self, key: str, expires: int, headers: Mapping[str, str]) -> str:
         moment = now()

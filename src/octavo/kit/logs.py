@@ -192,6 +192,8 @@ def configure(
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Whoever sends what is no HTTP would fill the log.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    # Each try to connect, while a server is away: we say once that it is.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 
 def _has_colours(stream: TextIO | None) -> bool:

@@ -104,6 +104,12 @@ class Metrics:
             ("stage",),
             registry=registry,
         )
+        self._replica_reads = Counter(
+            "octavo_replica_reads",
+            "Reads that the replica answered, or was asked for in vain: behind, away",
+            ("outcome",),
+            registry=registry,
+        )
         labels = ("cache",)
         self._cache_bytes = Gauge(
             "octavo_cache_bytes", "What caches hold", labels, registry=registry, multiprocess_mode="livesum"
@@ -115,6 +121,9 @@ class Metrics:
         self._cache_misses = Counter("octavo_cache_misses", "What caches had not", labels, registry=registry)
         self._looked_up: dict[str, tuple[int, int]] = {}
         """What was found in each cache and what not, as far as it was counted."""
+        self._at_replica: dict[str, int] = {}
+        """The same of reads at the replica."""
+        self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
         self._restarts = Gauge(
@@ -131,6 +140,7 @@ class Metrics:
 
     def watch(self, database: Database) -> None:
         """Reports the jobs and events of the installation, as the database has them when it is asked."""
+        self._database = database
         self._queues = _Queues(database)
         self._registry.register(self._queues)
 
@@ -156,6 +166,7 @@ class Metrics:
         self._connections.set(connections)
         self._streams.set(streams)
         self.observe_caches()
+        self._observe_replica()
         try:
             # Each connection to SQLite maps the database, which counts as resident as often, and is the system's cache.
             _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
@@ -175,9 +186,19 @@ class Metrics:
                 self._cache_misses.labels(name).inc(use.misses - misses)
                 self._looked_up[name] = (use.hits, use.misses)
 
+    def _observe_replica(self) -> None:
+        """Notes what the replica was asked for so far, where there is one."""
+        if self._database is None:
+            return
+        with self._counting:
+            for outcome, count in self._database.replica_reads.items():
+                self._replica_reads.labels(outcome).inc(count - self._at_replica.get(outcome, 0))
+                self._at_replica[outcome] = count
+
     def text(self) -> bytes:
         """The body of ``/metrics``: of all workers, if there are several. Those note what they hold now and then."""
         self.observe_caches()
+        self._observe_replica()
         registry = self._registry
         if SHARED_FOLDER in os.environ:
             registry = CollectorRegistry()

@@ -14,7 +14,8 @@ it holds. When something is not kept, it begins a transaction, whose snapshot th
 written the same, then exactly the same transactions have committed (an aborted one never will), and it goes on. Is it
 another one, then either the read has taken no kept rows yet, and all its rows will be of this snapshot; or it has, and
 raises NotKept: whoever opened it starts again with a read that begins at once, so nobody starts again twice. A
-transaction that has begun never raises NotKept, and a read begins before its thread writes: nothing is written twice.
+transaction that has begun never raises NotKept unless it is at a replica that fails it, and a read begins before its
+thread writes, from when on it raises that no more: nothing is written twice.
 
 *It sees what this process committed.* Each commit makes a new generation before anybody hears that it succeeded, and a
 read that begins then takes nothing older.
@@ -22,7 +23,7 @@ read that begins then takes nothing older.
 *It sees what others committed as soon as their notice is here*, like all that is kept under a generation, rights
 included. A read looks whether one has arrived at the socket that the listening thread has not yet come to. A snapshot is
 taken after the generation was looked up: what is kept under a generation lacks at most commits whose notice is still on
-its way, and ends with that notice.
+its way, and ends with that notice. So its transaction may be at a replica, where that has come as far (``replica``).
 
 *Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered who
 listens, by when all earlier notices are here, so a connection that died unnoticed ends it as well. Who listens again
@@ -39,17 +40,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
-from psycopg import generators
 from psycopg import sql as pg_sql
-from psycopg.abc import PQGen
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
-from psycopg.types.numeric import IntDumper
-from psycopg_pool import ConnectionPool
 
 from ..errors import OutOfReach, Unavailable
 from .db import (
@@ -65,16 +60,24 @@ from .db import (
     no_turn,
     out_of_reach,
     out_of_room,
-    statement_seconds,
-    taking_turns,
     turn_seconds,
 )
 from .kept import NOTHING, KeptRows
-from .owners import current_owner
-from .permits import waiting
+from .postgres_connections import (
+    BEGIN_READ,
+    CONNECT_SECONDS,
+    FAILURES,
+    LEAST_SECONDS,
+    Connection,
+    Pool,
+    configure,
+    connect,
+    in_one_line,
+    make_pool,
+)
+from .replica import OUTCOMES, Place, Replica, place_of_server
 from .tracing import timed
 
-T = TypeVar("T")
 log = logging.getLogger("octavo.db")
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -86,13 +89,6 @@ def _to_postgres(sql: str) -> str:
         return f"%({match[1]})s" if match[1] else match[0].replace("%", "%%")
 
     return _PARAMETER.sub(replace, sql)
-
-
-class _BoolAsInt(IntDumper):
-    """Flags are 0 and 1 in both engines."""
-
-    def dump(self, obj: Any) -> bytes:
-        return b"1" if obj else b"0"
 
 
 _statements: dict[str, str] = {}
@@ -111,7 +107,7 @@ def _statement(sql: str) -> str:
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
-    def __init__(self, connection: _Connection, caches: dict[Any, Any]) -> None:
+    def __init__(self, connection: Connection, caches: dict[Any, Any]) -> None:
         super().__init__(caches)
         self._connection = connection
 
@@ -127,88 +123,21 @@ class _PostgresTransaction(Transaction):
 
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
-_FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""The server is gone, full, or overloaded; nothing is wrong with the statement."""
-_CONNECT_SECONDS = 5
-"""How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
 _QUIET_SECONDS = 1
-_LEAST_SECONDS = 0.5
-"""How long a transaction waits for a connection while the server is known to be away."""
-_NETWORK = {
-    "connect_timeout": _CONNECT_SECONDS,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,
-}
-"""A server that vanished without a word is noticed by its silence. What the address says goes first."""
 _CHANNEL = "octavo_changed"
+_NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
+                     CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
+"""Says that something has changed, with the number of the transaction that did it."""
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
 """How long what the server says counts as heard."""
-_BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
 _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
-class _Connection(psycopg.Connection[Row]):
-    """Ends when the server says nothing for longer than ``patience`` seconds: the limits that the server keeps itself
-    are of no use when it stands still, or a pooler in front of it does."""
-
-    patience: float | None = None
-    give_back: Callable[[], None]
-    """Gives the place of its pool back."""
-
-    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
-        patience = self.patience if timeout is None else timeout
-        try:
-            with waiting():
-                return super().wait(gen, interval, patience)
-        except psycopg.errors._WaitTimeout:
-            if timeout is not None:
-                raise
-            self.pgconn.finish()
-            raise psycopg.OperationalError(
-                f"the server said nothing for {self.patience:.0f} seconds"
-            ) from None
-
-    def send(self, statements: str) -> PGresult:
-        """Runs statements without parameters, whose failing says something of the server alone: the last one's result.
-
-        Past the driver's cursors, which take longer than the server here. Raises OperationalError.
-        """
-        self.pgconn.send_query(statements.encode())
-        result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
-        if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
-            raise psycopg.OperationalError(result.get_error_message())
-        return result
-
-    def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
-        """Begins a transaction, which the server may take so many seconds to do, with what each of its statements may
-        take. What the last statement, which may be ``more``, gives."""
-        self.patience = seconds
-        most = statement_seconds()
-        limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
-        result = self.send(f"{begin}{limit}{more}")
-        self.patience = None if most is None else most + _CONNECT_SECONDS
-        return result
-
-
-def _connect(url: str) -> _Connection:
-    """A connection of its own, without a pool."""
-    connection = _Connection.connect(url, autocommit=True, **_bounds(url))
-    connection.patience = _CONNECT_SECONDS
-    return connection
-
-
-def _bounds(url: str) -> dict[str, Any]:
-    given = conninfo_to_dict(url)
-    return {name: value for name, value in _NETWORK.items() if name not in given}
-
-
-def _is_pooled(connection: _Connection) -> bool:
+def _is_pooled(connection: Connection) -> bool:
     """Whether something is between us and the server: it then greets with another process id than the server has."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
@@ -217,41 +146,6 @@ def _is_pooled(connection: _Connection) -> bool:
 def _last_completed(snapshot: str) -> int:
     """Grows as transactions end."""
     return int(snapshot.split(":")[1])
-
-
-def _in_one_line(error: Exception) -> str:
-    """The driver's message may have several lines; this one also goes into a table."""
-    return " ".join(str(error).split())
-
-
-class _Pool:
-    """Connections of a process, for which its threads take turns by owner."""
-
-    def __init__(self, name: str, connections: ConnectionPool[_Connection]) -> None:
-        self.connections = connections
-        self._turns = taking_turns(name, connections.max_size)
-
-    @property
-    def size(self) -> int:
-        return self.connections.max_size
-
-    def get(self, seconds: float) -> _Connection:
-        """A connection, for which this thread waits so long. Raises Busy."""
-        until = time.monotonic() + seconds
-        give_back = self._turns.wait(current_owner(), seconds)
-        try:
-            connection = self.connections.getconn(timeout=until - time.monotonic())
-        except BaseException:
-            give_back()
-            raise
-        connection.give_back = give_back
-        return connection
-
-    def put(self, connection: _Connection) -> None:
-        try:
-            self.connections.putconn(connection)
-        finally:
-            connection.give_back()
 
 
 class _Rows:
@@ -285,46 +179,71 @@ class _KeptRead(Transaction):
         self._generation = generation
         self._begins = begins
         self._has_taken = False
-        self._connection: _Connection | None = None
+        self._connection: Connection | None = None
+        self._replica: Replica | None = None
+        """Where the transaction is, if it is not at the server."""
+        self.has_written = False
+        """Whether its thread may have written meanwhile: then it is not begun anew."""
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         statement = _statement(sql)
         if isinstance(sql, Live):
-            return timed(self.begin().execute)(statement, parameters)
+            return self._ask(statement, parameters)
         key = (statement, *parameters.items())
         kept = self._kept.find(key)
         if kept is not None:
             self._has_taken = True
             return _Rows(kept)
-        rows = timed(self.begin().execute)(statement, parameters).fetchall()
+        rows = self._ask(statement, parameters).fetchall()
         self._kept.keep(key, rows)
         return _Rows(rows)
+
+    def _ask(self, statement: str, parameters: dict[str, Any]) -> Cursor:
+        try:
+            return timed(self.begin().execute)(statement, parameters)
+        except psycopg.errors.QueryCanceled:
+            raise  # it took too long, and would at the server
+        except FAILURES:
+            if self._replica is None or self.has_written:
+                raise
+            raise self._no_more() from None
 
     def run(self, sql: str, **parameters: Any) -> int:
         # What changes something is for the server to refuse.
         return super().run(Live(sql), **parameters)
 
-    def begin(self) -> _Connection:
+    def begin(self) -> Connection:
         """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
         or where nothing may begin."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
             raise NotKept
-        connection, result = self._database.begin_read(_SNAPSHOT)
-        snapshot = (result.get_value(0, 0) or b"").decode()
+        found = self._database.begin_at_replica(self._kept.snapshot if self._has_taken else None)
+        if found is not None:
+            self._replica, self._connection, snapshot = found
+        else:
+            self._connection, result = self._database.begin_read(_SNAPSHOT)
+            snapshot = (result.get_value(0, 0) or b"").decode()
         if snapshot != self._kept.snapshot:
             kept = self._database.begin_kept(self._generation, snapshot)
             if self._has_taken:
-                self._begins = False
-                self._database.end_read(connection)
-                raise NotKept
+                raise self._no_more()
             self._kept = kept
-        self._connection = connection
-        return connection
+        return self._connection
+
+    def _no_more(self) -> NotKept:
+        """What is raised from now on, whatever is asked."""
+        self.end()
+        self._connection, self._begins = None, False
+        return NotKept()
 
     def end(self) -> None:
-        if self._connection is not None:
+        if self._connection is None:
+            return
+        if self._replica is not None:
+            self._replica.end(self._connection)
+        else:
             self._database.end_read(self._connection)
 
 
@@ -332,24 +251,29 @@ class PostgresDatabase(Database):
     engine: Engine = "postgresql"
     row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
-    def __init__(self, url: str, connections: int, direct_url: str = "") -> None:
+    def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
         waits for a row keeps no reader waiting. ``direct_url``: the server, where ``url`` leads to a pooler in front
-        of it."""
+        of it. ``replica_url``: of a streaming replica, to which there are as many connections as for reads."""
         super().__init__()
         self._url = url
         self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
         reads, pooled = max(1, connections - 1 - writes), bool(direct_url)
-        self._reads = _Pool("requests read", self._connect_pool(reads, pooled))
-        self._writes = _Pool("changes are being written", self._connect_pool(writes, pooled))
+        self._reads = make_pool("requests read", self._url, reads, pooled=pooled)
+        self._writes = make_pool("changes are being written", self._url, writes, pooled=pooled)
+        self._replica = Replica(replica_url, reads) if replica_url else None
         self._name = token_hex(8)
         try:
             self._open_pools(pooled=bool(direct_url))
         except BaseException:
             self._close_pools()
             raise
+        self._place: Place | None = None
+        """What the server serves; None where it is not to be had."""
+        self._known, self._knows = 0, False
+        """The highest transaction that is known to have committed, and whether that takes in all notices."""
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
@@ -363,29 +287,11 @@ class PostgresDatabase(Database):
         self._kept = NOTHING
         self._kept_lock = threading.Lock()
 
-    def _connect_pool(self, size: int, pooled: bool) -> ConnectionPool[_Connection]:
-        return ConnectionPool(
-            self._url,
-            connection_class=_Connection,
-            min_size=1,
-            max_size=size,
-            open=False,
-            configure=self._configure,
-            # Then it begins anew with whoever asks next, instead of trying less and less often.
-            reconnect_timeout=_CONNECT_SECONDS,
-            # A statement is prepared on one connection, and a pooler may run it on another.
-            kwargs={
-                "autocommit": True,
-                **_bounds(self._url),
-                **({"prepare_threshold": None} if pooled else {}),
-            },
-        )
-
     def _open_pools(self, pooled: bool) -> None:
         """Raises Unavailable, naming the setting that is wrong."""
         try:
             # Asked once without the pool, which would try again and again without saying what is wrong.
-            with _connect(self._url) as connection:
+            with connect(self._url) as connection:
                 if pooled:
                     self._require_heard(connection)
                 elif _is_pooled(connection):
@@ -394,74 +300,95 @@ class PostgresDatabase(Database):
                         " address of the server itself: a process hears of changes through it."
                     )
             for pool in (self._reads, self._writes):
-                pool.connections.open(wait=True, timeout=_CONNECT_SECONDS)
+                pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
         except psycopg.Error as error:
-            raise Unavailable(f"OCTAVO_DATABASE_URL: {_in_one_line(error)}") from None
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
-    def _require_heard(self, connection: _Connection) -> None:
+    def _require_heard(self, connection: Connection) -> None:
         """What is said on this connection has to be heard at the direct address: it leads to the same database, and
         to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
-            with _connect(self._direct_url) as direct:
+            with connect(self._direct_url) as direct:
                 if _is_pooled(direct):
                     raise Unavailable(
                         f"{name} leads to a connection pooler: give the address of the server itself."
                     )
                 direct.execute(f"LISTEN {_CHANNEL}")
                 connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
-                until = time.monotonic() + _CONNECT_SECONDS
+                until = time.monotonic() + CONNECT_SECONDS
                 while (left := until - time.monotonic()) > 0:
                     if any(
                         notice.payload == self._name for notice in direct.notifies(timeout=left, stop_after=1)
                     ):
                         return
         except psycopg.Error as error:
-            raise Unavailable(f"{name}: {_in_one_line(error)}") from None
+            raise Unavailable(f"{name}: {in_one_line(error)}") from None
         raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
 
     def _close_pools(self) -> None:
         self._reads.connections.close()
         self._writes.connections.close()
+        if self._replica is not None:
+            self._replica.close()
 
-    @staticmethod
-    def _configure(connection: _Connection) -> None:
-        connection.adapters.register_dumper(bool, _BoolAsInt)
-
-    def _take(self, pool: _Pool, begin: str, seconds: float, more: str = "") -> tuple[_Connection, PGresult]:
+    def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
         """A connection of a pool on which a transaction has begun, all of which may take so long, and what ``more``
         gave. Connections that died while nobody used them are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
-            until = min(until, max(moment + _LEAST_SECONDS, self._lost_at + _CONNECT_SECONDS))
+            until = min(until, max(moment + LEAST_SECONDS, self._lost_at + CONNECT_SECONDS))
         for left in range(pool.size, -1, -1):
             connection = pool.get(until - time.monotonic())
             try:
-                return connection, connection.begin(
-                    begin, max(_LEAST_SECONDS, until - time.monotonic()), more
-                )
+                return connection, connection.begin(begin, max(LEAST_SECONDS, until - time.monotonic()), more)
             except BaseException as error:
                 pool.put(connection)
-                if not left or time.monotonic() > until or not isinstance(error, _FAILURES):
+                if not left or time.monotonic() > until or not isinstance(error, FAILURES):
                     raise
         raise AssertionError("unreachable")
 
     @contextmanager
-    def _begun(self, pool: _Pool, begin: str, seconds: float) -> Iterator[_Connection]:
+    def _begun(self, pool: Pool, begin: str, seconds: float) -> Iterator[Connection]:
         connection, _ = self._take(pool, begin, seconds)
         try:
             yield connection
         finally:
             pool.put(connection)
 
-    def begin_read(self, more: str = "") -> tuple[_Connection, PGresult]:
-        return self._take(self._reads, _BEGIN_READ, _CONNECT_SECONDS, more)
+    def begin_read(self, more: str = "") -> tuple[Connection, PGresult]:
+        return self._take(self._reads, BEGIN_READ, CONNECT_SECONDS, more)
 
-    def end_read(self, connection: _Connection) -> None:
+    @property
+    def replica_reads(self) -> dict[str, int]:
+        if self._replica is None:
+            return {}
+        return {outcome: self._replica.counts[outcome] for outcome in OUTCOMES}
+
+    def check_replica(self, seconds: float) -> str | None:
+        if self._replica is None:
+            return None
+        try:
+            with connect(self._direct_url) as server:
+                place = place_of_server(server)
+                row = server.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
+        except psycopg.Error as error:
+            raise out_of_reach(error) from error
+        assert row is not None
+        return self._replica.check(place, row[0], seconds)
+
+    def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
+        """Where a read has begun, and its snapshot; ``snapshot``: the only one that will do. None: not there."""
+        if self._replica is None or self._place is None or not self._knows:
+            return None
+        begun = self._replica.begin(self._place, self._known, snapshot)
+        return (self._replica, *begun) if begun is not None else None
+
+    def end_read(self, connection: Connection) -> None:
         try:
             if not connection.broken:
-                connection.patience = _CONNECT_SECONDS
+                connection.patience = CONNECT_SECONDS
                 connection.send("ROLLBACK")
         finally:
             self._reads.put(connection)
@@ -482,7 +409,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except _FAILURES as error:
+        except FAILURES as error:
             raise out_of_reach(error) from error
 
     @contextmanager
@@ -506,7 +433,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except _FAILURES as error:
+        except FAILURES as error:
             raise out_of_reach(error) from error
 
     def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
@@ -532,25 +459,26 @@ class PostgresDatabase(Database):
         read = getattr(self._local, "read", None)
         if isinstance(read, _KeptRead):
             read.begin()
+            read.has_written = True
         seconds = turn_seconds()
         return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE.format(seconds * 1000), seconds))
 
     @contextmanager
-    def _written(self, begin: Callable[[], AbstractContextManager[_Connection]]) -> Iterator[Transaction]:
+    def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
         """A write transaction on the connection that ``begin`` gives, where it has begun."""
         try:
             with begin() as connection:
                 transaction = _PostgresTransaction(connection, self.caches)
                 try:
                     yield transaction
-                    connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                    row = connection.execute(_NOTIFY, (self._name,)).fetchone()
                 except BaseException:
                     if not connection.broken:
                         connection.execute("ROLLBACK")
                     raise
                 try:
                     connection.execute("COMMIT")
-                except _FAILURES:
+                except FAILURES:
                     self._disown()
                     raise
         except _RETRY as error:
@@ -559,10 +487,11 @@ class PostgresDatabase(Database):
             raise no_turn() from error
         except psycopg.errors.DiskFull as error:
             raise out_of_room(error) from error
-        except (*_FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
+        except (*FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server takes no writes while it stands by for another one, or has no room left.
             raise out_of_reach(error) from error
-        self._changed()  # not waiting for our own notice: a thread reads what it wrote
+        assert row is not None
+        self._changed(row[1])  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
             effect()
 
@@ -580,8 +509,10 @@ class PostgresDatabase(Database):
     def _current_generation(self) -> int | None:
         return self._generation if time.monotonic() < self._heard_until else None
 
-    def _changed(self) -> None:
+    def _changed(self, transaction: int = 0) -> None:
+        """``transaction``: the number of what has committed; 0: not known."""
         with self._generation_lock:
+            self._known = max(self._known, transaction)
             self._generation += 1
 
     def _disown(self) -> None:
@@ -589,17 +520,43 @@ class PostgresDatabase(Database):
         self._name = token_hex(8)
         self._changed()
 
-    def _hear(self, connection: _Connection, seconds: float) -> None:
+    def _hear(self, connection: Connection, seconds: float) -> None:
         """Takes what others say within so many seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
-            if notice.payload != self._name:
-                self._changed()
+            name, _, transaction = notice.payload.partition(" ")
+            if name != self._name:
+                # An older version says no number.
+                self._knows = self._knows and transaction.isdigit()
+                self._changed(int(transaction) if transaction.isdigit() else 0)
+
+    def _learn(self, connection: Connection) -> None:
+        """Asks the server for a sign of life, and where there is a replica how far transactions are."""
+        if self._place is None:
+            connection.execute("SELECT 1")
+            return
+        row = connection.execute(
+            "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint)"
+        ).fetchone()
+        assert row is not None
+        with self._generation_lock:
+            self._known, self._knows = max(self._known, row[0] - 1), True
+
+    def _find_place(self, connection: Connection) -> Place | None:
+        if self._replica is None:
+            return None
+        try:
+            return place_of_server(connection)
+        except psycopg.ProgrammingError as error:
+            log.warning("database: the replica is left alone: %s", in_one_line(error))
+            return None
 
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
-                with _connect(self._direct_url) as connection:
+                with connect(self._direct_url) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
+                    self._knows, self._place = False, self._find_place(connection)
+                    self._learn(connection)
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
                     self._changed()
                     self._ear, self._lost_at = connection.fileno(), None
@@ -609,23 +566,23 @@ class PostgresDatabase(Database):
                         asked = time.monotonic()
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
                             # Of a server that vanished nothing would be heard for ever.
-                            connection.execute("SELECT 1")
+                            self._learn(connection)
                             self._hear(connection, 0)  # what came before the answer
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: nothing is heard of changes: %s", _in_one_line(error))
+                    log.warning("database: nothing is heard of changes: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)
         self._heard_until = 0.0
 
     @contextmanager
-    def _direct(self) -> Iterator[_Connection]:
+    def _direct(self) -> Iterator[Connection]:
         """A connection to the server itself, in a write transaction."""
-        with _connect(self._direct_url) as connection:
-            self._configure(connection)
-            connection.begin(_BEGIN_WRITE.format(0), _CONNECT_SECONDS)
+        with connect(self._direct_url) as connection:
+            configure(connection)
+            connection.begin(_BEGIN_WRITE.format(0), CONNECT_SECONDS)
             yield connection
 
     @contextmanager

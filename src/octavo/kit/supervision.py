@@ -9,9 +9,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from prometheus_client.multiprocess import mark_process_dead
 
@@ -232,7 +233,16 @@ def run_anew(sockets: Iterable[socket.socket]) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+    command = command_of(sys.executable, sys.orig_argv)
+    os.execv(command[0], command)  # noqa: S606
+
+
+def command_of(python: str, arguments: Sequence[str]) -> list[str]:
+    """What starts a process again that was started as ``arguments``. A script that may be executed is, for what is at
+    its path may be that of a newer program by now, with an interpreter of its own."""
+    if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
+        return [*arguments[1:]]
+    return [python, *arguments[1:]]
 
 
 def take_handed_over() -> list[socket.socket]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from hashlib import blake2b
 from urllib.parse import parse_qs
 
@@ -18,7 +19,7 @@ import msgspec
 from ..content import FILE_PURPOSE
 from ..core.hosts import spell_host
 from ..errors import NotFound
-from ..insights import EventQueue
+from ..insights import EventQueue, HeldEvents
 from ..integrations import public_routes
 from ..kit.asgi import (
     QUEUE_SECONDS,
@@ -185,9 +186,9 @@ class Sites:
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
-        """What was kept before somebody committed, if it is still what there is: a few look-ups in SQLite, which are
-        done sooner than a thread has its turn behind those that compute. None on PostgreSQL, which would be waited for.
-        """
+        """What was kept before somebody committed, if it is still what there is: a few look-ups in SQLite, or among
+        the rows of PostgreSQL that another visit got since then, which are done sooner than a thread has its turn behind
+        those that compute. None where the server would have to be waited for."""
         try:
             with self._context.db.read_kept(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -202,19 +203,26 @@ class Sites:
         return found.id if found is not None else ""
 
     def _make(self, request: Request, name: str, path: str) -> Answer | Later:
+        db = self._context.db
         try:
-            return self._visit(request, name, path)
+            try:
+                return self._visit(db.read_kept(), request, name, path)
+            except NotKept:
+                return self._visit(db.read(), request, name, path)
         except NotFound as error:
             return answer_missing(self._context, request, error)
 
-    def _visit(self, request: Request, name: str, path: str) -> Answer | Later:
-        with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
+    def _visit(
+        self, read: AbstractContextManager[Transaction], request: Request, name: str, path: str
+    ) -> Answer | Later:
+        events = HeldEvents(self._events)
+        with statements_within(REQUEST_SECONDS), read as tx:
             site = self._hosts.get(name, lambda: self._find_host(tx, name))
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(
-                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, self._events
+                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
             )
             # Who accepts Markdown is answered otherwise at the same address.
             form = prefers_markdown(request.header(b"accept"))
@@ -233,12 +241,13 @@ class Sites:
             # A preview is asked before what is kept: the same address shows everybody else something else.
             alone = _is_alone(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
-            note_view(self._events, request, visited.made_of)
+            note_view(events, request, visited.made_of)
             request.shows_path = _has_open_path(visited)
             if visited.made_of is not None:
                 place = "" if site else _site_path(request)
                 self._insiders.let_in(name, visited.made_of.site.organization_id, place)
-            return visited.answer
+        events.release()
+        return visited.answer
 
     def _is_own(self, name: str) -> bool:
         """Whether a host is the server itself; any other name with a domain may be a site's that is gone."""

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from ..insights import EventQueue
+from ..insights import Events
 from ..kit.asgi import Answer, Request
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -42,7 +42,7 @@ class View(Struct, frozen=True):
     cards: Cards
     whole: Whole
     tellings: Tellings
-    events: EventQueue
+    events: Events
     body: bytes = b""
 
 

@@ -23,7 +23,7 @@ from ..insights import (
     AskQuestion,
     DisplayContext,
     Event,
-    EventQueue,
+    Events,
     Link,
     LinkClick,
     LinkPosition,
@@ -158,7 +158,7 @@ def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLoc
 # --- what the server sees ---------------------------------------------------------------------------------
 
 
-def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> None:
+def note_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
     """Notes that a page was read, if what was made is one."""
     if made_of is None or made_of.location is None or not _is_read(request):
         return
@@ -174,7 +174,7 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
-def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
+def note_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
     """Notes what was searched; queries while they are typed count as one."""
     if query.strip() and _is_read(request):
         location = location_of(space)
@@ -184,7 +184,7 @@ def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: 
         _note(events, space, event, _typist(request))
 
 
-def note_missing(events: EventQueue, request: Request, space: SpaceVisit) -> None:
+def note_missing(events: Events, request: Request, space: SpaceVisit) -> None:
     """Notes that there is no page at an address."""
     if _is_read(request):
         form: DisplayContext = "markdown" if space.rest.endswith(".md") else "site"
@@ -192,7 +192,7 @@ def note_missing(events: EventQueue, request: Request, space: SpaceVisit) -> Non
         _note(events, space, PageMissing(session=session_of(request, location), location=location))
 
 
-def note_fruitless(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
+def note_fruitless(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
     """Notes that a search found nothing."""
     if query.strip() and _is_read(request):
         location = location_of(space)
@@ -210,7 +210,7 @@ class Note(NamedTuple):
     said: dict[str, Any]
 
 
-def note_again(events: EventQueue, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
+def note_again(events: Events, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
     """Notes what was done by whoever an answer was made for."""
     for note in notes:
         event = _said(request, note.make, note.location, note.said)
@@ -218,7 +218,7 @@ def note_again(events: EventQueue, request: Request, made_of: MadeOf, notes: Ite
 
 
 def note_event(
-    events: EventQueue,
+    events: Events,
     request: Request,
     visit: SiteVisit,
     location: VisitorLocation,
@@ -231,12 +231,12 @@ def note_event(
 
 
 def note_question(
-    events: EventQueue, request: Request, visit: SiteVisit, location: VisitorLocation, asked: str
+    events: Events, request: Request, visit: SiteVisit, location: VisitorLocation, asked: str
 ) -> None:
     note_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
 
 
-def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "") -> None:
+def _note(events: Events, space: SpaceVisit, event: Event, typist: str = "") -> None:
     visit = space.visit
     if not visit.admission.preview:
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
@@ -291,7 +291,7 @@ def read_seen(body: bytes) -> Seen:
 
 
 def note_seen(
-    events: EventQueue,
+    events: Events,
     request: Request,
     space: SpaceVisit,
     location: VisitorLocation,

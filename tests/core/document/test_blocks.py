@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from octavo.core.document import Block, Document, Inline, Text, read, schema, walk, write
+from octavo.core.document import (
+    Block,
+    Document,
+    Inline,
+    Text,
+    nodes_from_json,
+    nodes_to_json,
+    read,
+    schema,
+    walk,
+    write,
+)
 from octavo.core.document.html import render
 
 
@@ -524,3 +535,22 @@ def test_addresses_in_tags_need_no_escapes(text: str, url: str) -> None:
     block = one(text)
     assert url in (block.data.get("url"), block.data.get("ref", {}).get("url"))
     assert write(read(text)) == text
+
+
+@pytest.mark.parametrize("text", ["* [ ] ", "* [ ] a\n* [x] ", "> * [ ] \n> * [x] b"])
+def test_a_task_without_words_stays_one(text: str) -> None:
+    def checked(nodes: list[Any]) -> list[Any]:
+        blocks = [block for node in nodes for block in walk(node) if isinstance(block, Block)]
+        return [block.data.get("checked") for block in blocks if block.type == "list-item"]
+
+    nodes = nodes_from_json([untold(node) for node in nodes_to_json(read(text).nodes)], "nodes").nodes
+    again = read(write(Document(nodes)))
+    assert checked(again.nodes) == checked(nodes)
+    assert None not in checked(nodes)
+
+
+def untold(node: Any) -> Any:
+    """The node as somebody who sends it anew knows it: without keys, so nothing tells from which text it was read."""
+    if isinstance(node, dict):
+        return {name: untold(value) for name, value in node.items() if name != "key"}
+    return [untold(one) for one in node] if isinstance(node, list) else node

@@ -32,7 +32,7 @@ import {
 } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
-import { deleteBlock, duplicateBlock, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
+import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
 import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tables.ts";
 import { code, typingRules } from "./typing.ts";
@@ -55,7 +55,7 @@ function mark(name: string): Command {
 function replaceable(state: EditorState, type: NodeType): ResolvedPos | undefined {
   const { $head, empty } = state.selection;
   if (!empty || $head.parent.type !== nodes.paragraph) return undefined;
-  return $head.node(-1).canReplaceWith($head.index(-1), $head.indexAfter(-1), type) ? $head : undefined;
+  return holds($head, $head.depth - 1, type, $head.index(-1), $head.indexAfter(-1)) ? $head : undefined;
 }
 
 /** Code begins with its sign and Enter. */
@@ -98,7 +98,7 @@ const beginHint: Command = (state, dispatch) => {
   if (!empty || $head.parent.type !== nodes.paragraph || quote?.type !== nodes.blockquote) return false;
   const match = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$/i.exec($head.parent.textContent.trim());
   if (!match || quote.childCount > 1) return false;
-  if (!$head.node(-2).canReplaceWith($head.index(-2), $head.indexAfter(-2), nodes.hint!)) return false;
+  if (!holds($head, $head.depth - 2, nodes.hint!, $head.index(-2), $head.indexAfter(-2))) return false;
   const hint = nodes.hint!.create(
     { data: { style: ALERTS[match[1]!.toUpperCase()] } },
     nodes.paragraph!.create(),

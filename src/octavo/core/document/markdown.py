@@ -65,7 +65,7 @@ INLINE_ELEMENTS = frozenset(
     q ins samp var tt wbr nobr label time""".split()
 )
 """Elements of HTML that are within a paragraph. A line that is one of their tags begins none but a paragraph."""
-_FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
+_FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
 _RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
@@ -588,7 +588,7 @@ def inline_math(state: StateInline, silent: bool) -> bool:
     return True
 
 
-_REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
+_REFERENCE = re.compile(r"\[\^([^][\s]+)\]")
 
 
 def footnote_ref(state: StateInline, silent: bool) -> bool:

@@ -26,7 +26,7 @@ from .inline import (
     url_ref,
 )
 from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
-from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Text, walk
+from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Node, Text, walk
 
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
@@ -175,6 +175,11 @@ class _TooMany(Exception):
     """The text has more nodes than a document."""
 
 
+def _size(node: Node) -> int:
+    """What a node counts for, as whoever sends it back has it counted: a text by its leaves and their marks."""
+    return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
+
+
 class _Reader:
     """Builds the nodes of one page from its block tokens. ``whole``: what ``run`` gave is all of it."""
 
@@ -205,7 +210,7 @@ class _Reader:
         if self.budget < 0:
             return []
         blocks = read_blocks(content)
-        self.take(sum(1 for block in blocks for _ in walk(block)))
+        self.take(sum(_size(node) for block in blocks for node in walk(block)))
         return blocks
 
     def take(self, count: int) -> None:

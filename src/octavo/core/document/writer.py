@@ -162,7 +162,7 @@ def _is_loose(source: str) -> bool:
     return False
 
 
-_LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
+_LABEL = re.compile(r"\[\^([^][\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -605,7 +605,10 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
         if "checked" in item.data:  # type: ignore[union-attr]
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
-        lines.append(marker.rstrip() if not body else marker + _indent(body, indent))
+        if not body and "checked" not in item.data:  # type: ignore[union-attr]
+            # The box of a task is one only with a blank behind it.
+            marker = marker.rstrip()
+        lines.append(marker + _indent(body, indent))
         # In the style of a source only the items that need blank lines have them.
         ends.append("\n\n" if loose and (notes.is_loose or not notes.is_styled or _loose(item)) else "\n")
     return "".join(line + end for line, end in zip(lines, ends, strict=True)).rstrip("\n")

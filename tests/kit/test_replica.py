@@ -1,0 +1,284 @@
+"""A streaming replica answers reads, and nobody can tell the difference."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from clusters import Server, servers
+from octavo.errors import Unavailable
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database, NotKept, Transaction
+from octavo.kit.postgres import PostgresDatabase, _KeptRead
+from octavo.kit.replica import OUTCOMES, Place, Replica
+from octavo.settings import SettingsError, load
+from settled import settle, until
+
+HERE = Place("1", 1, "docs")
+VALUE = "SELECT value FROM secrets WHERE name = :name"
+
+
+class Result:
+    def __init__(self, recovers: bool, snapshot: str) -> None:
+        self._row = (b"t" if recovers else b"f", snapshot.encode())
+
+    def get_value(self, row: int, column: int) -> bytes:
+        return self._row[column]
+
+
+class Asked:
+    """A connection to a replica, and its pool."""
+
+    def __init__(self, snapshot: str, recovers: bool, place: Place) -> None:
+        self.place, self.patience, self.broken = place, 0.0, False
+        self._result = Result(recovers, snapshot)
+        self.open = 0
+
+    def begin(self, begin: str, seconds: float, more: str) -> Result:
+        return self._result
+
+    def send(self, statement: str) -> None:
+        assert statement == "ROLLBACK"
+
+    def close(self) -> None:
+        self.broken = True
+
+    def get(self, seconds: float) -> Asked:
+        self.open += 1
+        return self
+
+    def put(self, connection: Asked) -> None:
+        self.open -= 1
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "recovers", "place", "wanted", "outcome"),
+    [
+        ("10:10:", True, HERE, None, "answered"),
+        ("10:10:", True, HERE, "10:10:", "answered"),
+        ("12:12:", True, HERE, "10:10:", "behind"),  # rows of another snapshot were taken already
+        ("9:9:", True, HERE, None, "behind"),  # what is known is not in it
+        ("8:12:", True, HERE, None, "behind"),  # of those in between nobody knows
+        ("10:12:", True, HERE, None, "behind"),
+        ("12:12:", False, HERE, None, "away"),  # it was promoted
+        ("12:12:", True, Place("1", 2, "docs"), None, "away"),  # another history, with the same numbers
+        ("12:12:", True, Place("2", 1, "docs"), None, "away"),
+        ("12:12:", True, Place("1", 1, "others"), None, "away"),
+    ],
+)
+def test_when_a_replica_answers(
+    snapshot: str, recovers: bool, place: Place, wanted: str | None, outcome: str
+) -> None:
+    replica, asked = Replica("postgresql://nowhere", 1), Asked(snapshot, recovers, place)
+    replica._pool, replica._is_open = asked, True  # type: ignore[assignment]
+    begun = replica.begin(HERE, 9, wanted)
+    assert dict(replica.counts) == {outcome: 1}
+    assert begun == ((asked, snapshot) if outcome == "answered" else None)
+    assert asked.open == (outcome == "answered")
+    if outcome != "answered":
+        assert replica.begin(HERE, 9, wanted) is None and asked.open == 0, "it is left alone for a while"
+    assert dict(replica.counts) == {outcome: 1 if outcome == "answered" else 2}
+
+
+def test_without_a_replica(database: Database) -> None:
+    assert database.replica_reads == {} and database.check_replica(0) is None
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_the_setting_goes_with_postgresql(engine: str, tmp_path: Path) -> None:
+    url = "postgresql://here/docs" if engine == "postgresql" else f"sqlite:///{tmp_path}/octavo.db"
+    given = {"OCTAVO_DATABASE_URL": url, "OCTAVO_DATABASE_REPLICA_URL": "postgresql://me:hushhush@there/docs"}
+    if engine == "sqlite":
+        with pytest.raises(SettingsError, match="OCTAVO_DATABASE_REPLICA_URL: goes with"):
+            load(environ=given)
+    else:
+        assert "hushhush" in load(environ=given).secrets
+    with pytest.raises(SettingsError, match="OCTAVO_DATABASE_REPLICA_URL: expected"):
+        load(environ=given | {"OCTAVO_DATABASE_REPLICA_URL": "mysql://there/docs"})
+
+
+@pytest.fixture
+def postgres_url(database_url: str) -> str:
+    if database_url.startswith("sqlite"):
+        pytest.skip("it has no replicas")
+    return database_url
+
+
+def _read(database: Database, name: str = "a") -> str:
+    """As the dispatcher does it."""
+    try:
+        with database.read_kept() as tx:
+            return str(tx.value(VALUE, name=name))
+    except NotKept:
+        with database.read() as tx:
+            return str(tx.value(VALUE, name=name))
+
+
+def _write(database: Database, value: str, name: str = "a") -> None:
+    with database.write() as tx:
+        tx.run(
+            """INSERT INTO secrets (name, value) VALUES (:name, :value)
+               ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
+            name=name,
+            value=value,
+        )
+
+
+@contextmanager
+def opened(url: str, replica_url: str) -> Iterator[PostgresDatabase]:
+    database = open_database(url, 8, "", replica_url)
+    assert isinstance(database, PostgresDatabase)
+    try:
+        until(lambda: database.generation() is not None and database._knows == bool(replica_url))
+        yield database
+    finally:
+        database.close()
+
+
+def test_what_is_no_replica_is_left_alone(postgres_url: str) -> None:
+    """The server itself, one that is not there, and what only says that something has changed."""
+    for replica_url, said in (
+        (postgres_url, "it is no replica"),
+        (postgres_url.replace("host=", "host=/nowhere"), "No such file"),
+    ):
+        with opened(postgres_url, replica_url) as database:
+            for number in range(3):
+                _write(database, str(number))
+                assert _read(database) == str(number)
+            assert database.replica_reads["answered"] == 0 < database.replica_reads["away"]
+            assert said in str(database.check_replica(0.1))
+
+
+def test_the_number_of_what_committed_is_known(postgres_url: str) -> None:
+    with opened(postgres_url, postgres_url) as database, opened(postgres_url, "") as other:
+        settle(database, postgres_url)
+        database._knows = True
+        for writing in (database, other):
+            with writing.write() as tx:
+                number = tx.value("SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+                tx.run("DELETE FROM secrets")
+            until(lambda number=number: database._known == number)
+            assert database._knows
+        with psycopg.connect(postgres_url) as connection:
+            connection.execute("NOTIFY octavo_changed, 'an older version'")
+        until(lambda: not database._knows)
+        assert database.begin_at_replica(None) is None
+
+
+@contextmanager
+def replicated() -> Iterator[tuple[Server, Server]]:
+    with servers(2) as (first, second):
+        first.create()
+        first.start()
+        second.copy_of(first, "-R", "-X", "stream")
+        second.start()
+        first.ask("CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT)")
+        yield first, second
+
+
+@pytest.mark.slow
+def test_reads_at_a_replica() -> None:
+    """Two processes beside each other: each reads what it wrote, and what it heard that the other wrote, whether the
+    replica follows, stands still, is gone, comes back, or was made the server."""
+    with (
+        replicated() as (first, second),
+        opened(first.url, second.url) as one,
+        opened(first.url, second.url) as other,
+    ):
+        second.wait_for("SELECT count(*) = 1 FROM pg_class WHERE relname = 'secrets'")
+        dice = random.Random(29)
+        numbers = iter(range(1_000_000))
+
+        def step() -> None:
+            writing, reading = dice.sample([one, other], 2)
+            name, value = dice.choice("ab"), str(next(numbers))
+            _write(writing, value, name)
+            until(lambda: reading._known >= writing._known)
+            for database in (writing, reading):
+                for _ in range(dice.randrange(3)):
+                    assert _read(database, name) == value
+                    time.sleep(dice.choice((0, 0.002)))
+
+        def steps(count: int) -> dict[str, int]:
+            """What the replica was asked meanwhile."""
+            before = {
+                outcome: one.replica_reads[outcome] + other.replica_reads[outcome] for outcome in OUTCOMES
+            }
+            for _ in range(count):
+                step()
+            return {
+                outcome: one.replica_reads[outcome] + other.replica_reads[outcome] - before[outcome]
+                for outcome in OUTCOMES
+            }
+
+        assert steps(200)["answered"] > 20
+        assert one.check_replica(3) == ""
+        second.ask("SELECT pg_wal_replay_pause()")
+        second.wait_for("SELECT pg_get_wal_replay_pause_state() = 'paused'")
+        _write(one, "paused")
+        _write(other, "paused")
+        found = steps(50)
+        assert found["answered"] == 0 < found["behind"]
+        assert "has not come" in str(one.check_replica(0.1))
+        second.ask("SELECT pg_wal_replay_resume()")
+        until(lambda: steps(5)["answered"])
+        # Somebody writes for long, and nobody knows of it: what has ended is not told from what has not.
+        with psycopg.connect(first.url) as connection:
+            connection.execute("INSERT INTO secrets VALUES ('c', 'c')")
+            _write(one, "beside it")
+            assert steps(20)["answered"] == 0
+        until(lambda: steps(5)["answered"])
+        second.kill()
+        assert steps(30)["away"]
+        second.start()
+        until(lambda: steps(5)["answered"])
+        second.promote()
+        assert one.check_replica(0.1)
+        found = steps(30)
+        assert found["answered"] == 0 < found["away"]
+
+
+class NotYet(Exception):
+    """The replica was not asked."""
+
+
+@pytest.mark.slow
+def test_a_replica_that_fails_within_a_read() -> None:
+    """The read begins anew at the server, unless it may have written."""
+    with replicated() as (first, second), opened(first.url, second.url) as database:
+        _write(database, "1")
+
+        def begin_at_replica(tx: Transaction) -> None:
+            assert isinstance(tx, _KeptRead)
+            tx.value(VALUE, name=f"asked {time.monotonic()}")
+            if tx._replica is None:
+                raise NotYet
+
+        def fail(writes: bool) -> None:
+            while True:
+                try:
+                    with database.read_kept() as tx:
+                        begin_at_replica(tx)
+                        if writes:
+                            _write(database, "2")
+                        second.ask(
+                            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                            " WHERE state = 'idle in transaction'"
+                        )
+                        tx.value(VALUE, name="asked when it is gone")
+                        return
+                except NotYet:
+                    time.sleep(0.05)
+
+        with pytest.raises(NotKept):
+            fail(writes=False)
+        assert _read(database) == "1"
+        with pytest.raises(Unavailable):
+            fail(writes=True)
+        assert _read(database) == "2"
