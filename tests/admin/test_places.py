@@ -89,11 +89,11 @@ def test_backups_may_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         for name, value in (("ACCESS_KEY_ID", "FILES"), ("SECRET_ACCESS_KEY", "f"), ("SESSION_TOKEN", "t")):
             monkeypatch.setenv(f"AWS_{name}", value)
-        Place("s3://docs").list()
+        BackupPlace("s3://docs").list()
         monkeypatch.setenv("BACKUP_AWS_ACCESS_KEY_ID", "BACKUPS")
         monkeypatch.setenv("BACKUP_AWS_SECRET_ACCESS_KEY", "hushhush")
-        Place("s3://docs").list()
-        Place("s3://docs").files.require_reachable()
+        BackupPlace("s3://docs").list()
+        BackupPlace("s3://docs").files.require_reachable()
     finally:
         server.shutdown()
         server.server_close()
