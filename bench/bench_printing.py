@@ -19,7 +19,7 @@ from typing import Any
 from figures import figure
 
 from octavo.core.document import Reference, read, read_head, rewrite, split_page
-from octavo.printing.order import Chapter, Order, Place, StoredFile, write_document
+from octavo.printing.order import Chapter, LinkedPage, Order, StoredFile, write_document
 from octavo.printing.print_job import compile_order
 
 PAGES = 300
@@ -78,7 +78,7 @@ def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, Sto
         document = read(split_page(source)[2])
         write_document(folder, n, rewrite(document, partial(resolved, path=path)))
         chapters.append(Chapter(id=f"page{n}", kind="document", level=level, title=title))
-        places.append(Place(id=f"page{n}", title=title))
+        places.append(LinkedPage(id=f"page{n}", title=title))
     return Order(title="Bench", chapters=chapters, places=places, files=list(images.values()))
 
 

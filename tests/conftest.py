@@ -24,6 +24,7 @@ import hypothesis
 import psycopg
 import pytest
 
+import serving
 from buckets import s3_endpoint, s3_environment  # noqa: F401
 from collector import collector  # noqa: F401
 from model_server import quick_server  # noqa: F401
@@ -141,6 +142,7 @@ class _SharedServer:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
         node.workerinput["octavo_postgres"] = dict(_prepare_server())
+        node.workerinput["octavo_first_starts"] = str(serving.first_starts[0])
 
 
 def pytest_configure(config) -> None:
@@ -148,7 +150,14 @@ def pytest_configure(config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     config.pluginmanager.register(_SharedServer())
-    _run.update(getattr(config, "workerinput", {}).get("octavo_postgres", {}))
+    given = getattr(config, "workerinput", {})
+    _run.update(given.get("octavo_postgres", {}))
+    if given:
+        serving.first_starts.append(Path(given["octavo_first_starts"]))
+    else:
+        folder = Path(tempfile.mkdtemp(prefix="octavo-first-"))
+        _stops.append(lambda: shutil.rmtree(folder, ignore_errors=True))
+        serving.first_starts.append(folder)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
+import fcntl
 import io
 import json
 import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -169,16 +169,32 @@ def serving(
                 served.process.wait()
 
 
+first_starts: list[Path] = []
+"""The folder, one at most, that all processes of a run keep first starts in."""
+
+
 @cache
 def _first_started(admin_email: str) -> Path:
-    """A data folder as a first start leaves it, with the manual published; made once for all tests of a process."""
-    folder = Path(tempfile.mkdtemp(prefix="first-octavo-"))
-    made_by = os.getpid()
-    # Processes that this one forks end in the same way, and are not to take it from the others.
-    atexit.register(lambda: os.getpid() == made_by and shutil.rmtree(folder, ignore_errors=True))
-    environment = {"OCTAVO_ADMIN_EMAIL": admin_email} if admin_email else {}
-    with serving(folder / "data", **environment):
-        return folder / "data"
+    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once in a run."""
+    (folder,) = first_starts
+    data = folder / (admin_email or "nobody")
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not data.exists():
+            environment = {"OCTAVO_ADMIN_EMAIL": admin_email} if admin_email else {}
+            with serving(folder / "made", **environment) as served:
+                _wait_for_jobs(served.data / "octavo.db")
+            (folder / "made").rename(data)
+    return data
+
+
+def _wait_for_jobs(database: Path) -> None:
+    """Else each copy of an installation would do them anew."""
+    until = time.monotonic() + _START_SECONDS
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        while connection.execute("SELECT count(*) FROM jobs").fetchone() != (0,):
+            assert time.monotonic() < until, connection.execute("SELECT kind, error FROM jobs").fetchall()
+            time.sleep(0.1)
 
 
 @contextmanager

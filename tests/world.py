@@ -627,7 +627,11 @@ class _KeptSqlite:
             connection.execute("PRAGMA synchronous=OFF")
         self._live.backup(self._kept)
         (self._schema,) = self._live.execute("PRAGMA schema_version").fetchone()
-        self._compared = _compared(database)
+        # Of its own, so that what asks for every table takes no place among the statements that the database keeps.
+        self._reader = sqlite3.connect(path, isolation_level=None, cached_statements=1000)
+        self._questions = [
+            (table, f'SELECT {columns} FROM "{table}"') for table, columns in _compared(database).items()
+        ]
 
     def restore(self, database: Database) -> None:
         with database.write():
@@ -638,15 +642,17 @@ class _KeptSqlite:
 
     def digest(self, database: Database) -> str:
         found = hashlib.sha256()
-        with database.read() as tx:
-            for table, columns in self._compared.items():
-                for row in sorted(map(repr, tx.all(f'SELECT {columns} FROM "{table}"'))):
-                    found.update(f"{table}{row}\n".encode())
+        self._reader.execute("BEGIN")
+        for table, question in self._questions:
+            rows = self._reader.execute(question).fetchall()
+            if rows:
+                found.update(f"{table}{sorted(map(repr, rows))}\n".encode())
+        self._reader.execute("COMMIT")
         return found.hexdigest()
 
     def close(self) -> None:
-        self._live.close()
-        self._kept.close()
+        for connection in (self._live, self._kept, self._reader):
+            connection.close()
 
 
 _RESTORE = """

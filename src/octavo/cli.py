@@ -511,7 +511,7 @@ def _check_site(options: argparse.Namespace) -> int:
 def _backup(options: argparse.Namespace) -> int:
     from .admin.backup import back_up
     from .admin.kept_backups import back_up_into, is_place
-    from .admin.places import Place
+    from .admin.places import BackupPlace
 
     if options.follow:
         return _follow(options)
@@ -525,7 +525,7 @@ def _backup(options: argparse.Namespace) -> int:
         name = options.file
     else:
         with _context(options) as context:
-            place = Place(options.file, new=True)
+            place = BackupPlace(options.file, new=True)
             keep = None if options.keep is None else options.keep * _SECONDS["d"] * 1000
             name, outcome = back_up_into(context, place, keep)
         name = f"{place.address}/{name}"
@@ -540,7 +540,7 @@ def _follow(options: argparse.Namespace) -> int:
     import threading
 
     from .admin.following import Terms, follow
-    from .admin.places import Place
+    from .admin.places import BackupPlace
     from .kit import logs
 
     given = {
@@ -556,7 +556,7 @@ def _follow(options: argparse.Namespace) -> int:
     with _context(options) as context:
         settings = context.settings
         logs.configure("json" if settings.log_format == "json" else "text", secrets=settings.secrets)
-        follow(context, Place(options.file, new=True), terms, stop)
+        follow(context, BackupPlace(options.file, new=True), terms, stop)
     return DONE
 
 
@@ -564,12 +564,12 @@ def _restore(options: argparse.Namespace) -> int:
     from .admin.backup import restore
     from .admin.followed import holds_log, take_back
     from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import Place
+    from .admin.places import BackupPlace
 
     settings = _settings(options)
     outcome: Any
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
-        if is_place(options.file) and holds_log(place := Place(options.file)):
+        if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
             outcome = take_back(settings, place, options.until, progress)
             text = f"as it was at {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
@@ -608,12 +608,12 @@ def _verify(options: argparse.Namespace) -> int:
     from .admin.backup import verify_backup, verify_installation
     from .admin.followed import holds_log, verify_followed
     from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import Place
+    from .admin.places import BackupPlace
 
     if options.file is None:
         with _context(options) as context:
             findings = verify_installation(context)
-    elif is_place(options.file) and holds_log(place := Place(options.file)):
+    elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:
         raise Failure("--fresh needs a place that `octavo backup --follow` writes to")

@@ -16,7 +16,7 @@ import pytest
 from octavo.admin import following
 from octavo.admin.followed import list_entries, prune, take_back, verify_followed
 from octavo.admin.following import Terms, follow
-from octavo.admin.places import Place
+from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, OutOfReach, Unavailable
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import parse_iso
@@ -40,7 +40,7 @@ def source(sqlite_world: World, tmp_path: Path) -> Iterator[Context]:
 
 
 @contextmanager
-def followed(context: Context, place: Place, terms: Terms = QUICK) -> Iterator[None]:
+def followed(context: Context, place: BackupPlace, terms: Terms = QUICK) -> Iterator[None]:
     stop, failed = threading.Event(), []
 
     def run() -> None:
@@ -68,7 +68,7 @@ def until(condition: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-def kinds(place: Place) -> list[str]:
+def kinds(place: BackupPlace) -> list[str]:
     return [entry.kind for entry in sorted(list_entries(place.list("log/")))]
 
 
@@ -95,7 +95,7 @@ def target(tmp_path: Path, source: Context, name: str) -> Settings:
 
 
 def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -> None:
-    place = Place(str(tmp_path / "place"), new=True)
+    place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
         moments = []
@@ -129,7 +129,7 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
 
 
 def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context, tmp_path: Path) -> None:
-    place = Place(str(tmp_path / "place"), new=True)
+    place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
         with pytest.raises(BadRequest, match="another process follows"):
@@ -154,7 +154,7 @@ def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context,
 
 
 def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
-    place = Place(str(tmp_path / "place"), new=True)
+    place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
         for number in range(3):
@@ -180,7 +180,7 @@ def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
     for empty in (tmp_path / "nothing", tmp_path / "only-a-backup"):
         empty.mkdir()
         with pytest.raises(BadRequest, match="no base"):
-            take_back(settings_without_database(tmp_path, empty.name), Place(str(empty)))
+            take_back(settings_without_database(tmp_path, empty.name), BackupPlace(str(empty)))
 
 
 def settings_without_database(tmp_path: Path, name: str) -> Settings:
@@ -192,7 +192,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
 ) -> None:
     monkeypatch.setattr(following, "_LOG_BYTES", 400_000)
     monkeypatch.setattr(following, "_AGAIN", 0.02)
-    place = Place(str(tmp_path / "place"), new=True)
+    place = BackupPlace(str(tmp_path / "place"), new=True)
     put, away = place.put, threading.Event()
 
     def maybe(name: str, pieces: Any) -> None:
@@ -225,7 +225,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
 
 
 def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) -> None:
-    place = Place("s3://docs/followed")
+    place = BackupPlace("s3://docs/followed")
     with followed(source, place):
         until(lambda: "base" in kinds(place))
         rename(source, "In a bucket")
@@ -240,7 +240,7 @@ def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) ->
 
 
 def test_what_is_old_goes(source: Context, tmp_path: Path) -> None:
-    place = Place(str(tmp_path / "place"), new=True)
+    place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
         kept = source.files.put(b"kept")

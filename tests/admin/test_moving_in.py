@@ -5,7 +5,6 @@ from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from msgspec import UNSET
 from msgspec.structs import replace
 
 import recorded_platforms
@@ -13,7 +12,7 @@ from octavo.admin.moving_in import move_in, move_spaces_in
 from octavo.errors import BadRequest
 from octavo.kit.worker import Worker
 from octavo.transfer import starting
-from octavo.transfer.wire import CheckImportSource, ImportSourceCheck
+from octavo.transfer.kinds import ApiLogin
 from serving import octavo_here
 
 
@@ -334,18 +333,18 @@ def test_what_a_token_reaches_is_listed_before_anything_is_brought(elsewhere):
     world = elsewhere.world
 
     def check():
-        given = CheckImportSource(f"{elsewhere.address}/v1/", world.token("admin"))
-        return starting.check_api(world.context.settings, given)
+        login = ApiLogin(world.token("admin"), None)
+        return starting.check_api(world.context.settings, "octavo", f"{elsewhere.address}/v1/", login)
 
-    found = check()
+    found, problem = check()
     home = world.get("admin", f"/spaces/{world.home['spaceId']}")
-    assert found.problem is UNSET
-    assert [one.title for one in found.spaces if one.id == home["id"]] == [home["title"]]
-    assert all(one.organization for one in found.spaces)
+    assert problem is None
+    assert [one.title for one in found if one.id == home["id"]] == [home["title"]]
+    assert all(one.organization for one in found)
     for said in (429, 503, 401):
         elsewhere.answers["/orgs"] = [(said, {"retry-after": "9"})]
-        refused = check()
-        assert refused.spaces == [] and str(said) in str(refused.problem)
+        found, problem = check()
+        assert found == [] and str(said) in problem
 
 
 def test_a_check_asks_no_private_address(world):
@@ -358,9 +357,9 @@ def test_a_check_asks_no_private_address(world):
 def test_a_check_waits_in_threads_that_no_request_needs(world, monkeypatch):
     servers = world.context.servers
 
-    def check(settings, given):
+    def check(settings, service, url, login):
         assert servers.is_mine() and servers.held == 1
-        return ImportSourceCheck([])
+        return [], None
 
     monkeypatch.setattr(starting, "check_api", check)
     path = f"/org/{world.away['organizationId']}/imports/check"

@@ -10,7 +10,7 @@ import pytest
 
 from octavo.admin.backup import verify_backup
 from octavo.admin.kept_backups import back_up_into, opened_backup
-from octavo.admin.places import Place
+from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, NotFound
 from octavo.settings import Settings
 from world import World
@@ -25,7 +25,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_what_is_put_is_whole_and_listed_by_name(address: str) -> None:
-    place = Place(address, new=True)
+    place = BackupPlace(address, new=True)
     place.put("log/b", [b"second"])
     place.put("log/a", iter([b"x" * 3_000_000, b"y" * 3_000_000]))
     place.put("other", [])
@@ -50,12 +50,12 @@ def test_what_is_put_is_whole_and_listed_by_name(address: str) -> None:
 
 def test_a_folder_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no such folder"):
-        Place(str(tmp_path / "absent"))
+        BackupPlace(str(tmp_path / "absent"))
     assert not (tmp_path / "absent").exists()
 
 
 def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: object) -> None:
-    place = Place("s3://docs/backups")
+    place = BackupPlace("s3://docs/backups")
     with pytest.raises(BadRequest, match="holds no backup"), opened_backup("s3://docs/backups"):
         pass
     place.put("octavo-2020-01-01T00-00-00Z.backup", [b"an old one"])
@@ -89,11 +89,11 @@ def test_backups_may_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         for name, value in (("ACCESS_KEY_ID", "FILES"), ("SECRET_ACCESS_KEY", "f"), ("SESSION_TOKEN", "t")):
             monkeypatch.setenv(f"AWS_{name}", value)
-        Place("s3://docs").list()
+        BackupPlace("s3://docs").list()
         monkeypatch.setenv("BACKUP_AWS_ACCESS_KEY_ID", "BACKUPS")
         monkeypatch.setenv("BACKUP_AWS_SECRET_ACCESS_KEY", "hushhush")
-        Place("s3://docs").list()
-        Place("s3://docs").files.require_reachable()
+        BackupPlace("s3://docs").list()
+        BackupPlace("s3://docs").files.require_reachable()
     finally:
         server.shutdown()
         server.server_close()

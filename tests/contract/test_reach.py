@@ -85,7 +85,8 @@ def _prepared(world: World, sample: Sample) -> None:
 
 def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
     """The ids of away that an answer holds, but for those that were sent."""
-    return [name for name, id in away.ids.items() if len(id) == 20 and id not in sent and id in answer.text]
+    text = answer.text
+    return [name for name, id in away.ids.items() if len(id) == 20 and id not in sent and id in text]
 
 
 @pytest.mark.sqlite_first

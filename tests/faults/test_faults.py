@@ -25,7 +25,7 @@ from faults.faults import DISK, NETWORK, Action, Calls, Control, Fault, build, e
 from faults.warm import Warm
 from octavo.admin.backup import verify_backup
 from octavo.admin.followed import verify_followed
-from octavo.admin.places import Place
+from octavo.admin.places import BackupPlace
 from octavo.kit.migrations import load_migrations
 
 SEED = int(os.environ.get("OCTAVO_TEST_FAULTS_SEED", "1"))
@@ -265,7 +265,7 @@ def test_who_follows_is_killed_again_and_again(rounds: int, install: Callable[[s
         time.sleep(0.01)
     os.kill(follower, signal.SIGTERM)
     assert warm.wait(follower) == 0, installation.told()
-    assert verify_followed(Place(str(place))) == []
+    assert verify_followed(BackupPlace(str(place))) == []
     data = installation.folder / "restored"
     data.mkdir()
     shutil.copy(installation.data / "secret-key", data)

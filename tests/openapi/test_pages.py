@@ -22,7 +22,7 @@ from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
-from octavo.core.document.html import BlockLabels, Context, Target, render
+from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
 from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
@@ -323,7 +323,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
     drawer = Drawer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
-        context = Context(link=lambda ref: Target(href=f"#{ref['anchor']}"))
+        context = Context(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
         return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
 
     first, second, third = shown("post /a"), shown("post /b"), shown("post /c")

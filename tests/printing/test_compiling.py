@@ -25,9 +25,9 @@ from octavo.printing.order import (
     Chapter,
     Contained,
     Face,
+    LinkedPage,
     Look,
     Order,
-    Place,
     Result,
     StoredFile,
     write_document,
@@ -72,7 +72,7 @@ def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
     chapters = [
         Chapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
     ]
-    places = [Place(id=chapter.id, title=chapter.title) for chapter in chapters]
+    places = [LinkedPage(id=chapter.id, title=chapter.title) for chapter in chapters]
     files = [StoredFile(id=id, name=name, image=name, size=9) for name, id in images.items()]
     return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields})
 

@@ -12,7 +12,7 @@ import pytest
 
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
-from octavo.reader.entries import MAX_ENTRIES, Entry, newest
+from octavo.reader.entries import MAX_ENTRIES, DatedEntry, newest
 from octavo.sites import find_site_of_space
 from visiting import Visitor
 from world import World
@@ -140,7 +140,8 @@ def test_a_feed_is_asked_for_again_in_vain(site: Site) -> None:
 def test_a_feed_has_the_newest_entries() -> None:
     days = [date(2000 + n % 200, 1, 1) for n in range(0, 2 * MAX_ENTRIES * 7, 7)]
     found = newest(
-        [Entry(str(n), "", "", day, ()) for n, day in enumerate(days)] + [Entry("x", "", "", None, ())]
+        [DatedEntry(str(n), "", "", day, ()) for n, day in enumerate(days)]
+        + [DatedEntry("x", "", "", None, ())]
     )
     assert len(found) == MAX_ENTRIES
     assert [entry.day for entry in found] == sorted(days, reverse=True)[:MAX_ENTRIES]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from octavo.integrations import Frames
 from octavo.integrations.contentkit import BadOutput, read_output
 from octavo.reader.blocks import CannotBeDrawn, draw_output
-from octavo.reader.pressing import Field, can_be_offered
+from octavo.reader.pressing import ComponentField, can_be_offered
 from octavo.reader.views import Labels
 
 from .test_blocks import Pages
@@ -238,6 +238,6 @@ def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, st
 
 
 def test_values_of_fields():
-    assert Field("text").allows("x" * 10_000) and not Field("text").allows("x" * 10_001)
-    assert not Field("one", [1]).allows(True) and Field("many", [1, "a"]).allows([])
-    assert not Field("many", ["a"]).allows(["a"] * 201)
+    assert ComponentField("text").allows("x" * 10_000) and not ComponentField("text").allows("x" * 10_001)
+    assert not ComponentField("one", [1]).allows(True) and ComponentField("many", [1, "a"]).allows([])
+    assert not ComponentField("many", ["a"]).allows(["a"] * 201)

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import Forbidden, NotFound
+from ..kit.bodies import or_none
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Stream
@@ -88,7 +89,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
             tx,
             user_id,
             display_name=None if body.display_name is UNSET else body.display_name.strip(),
-            photo_url=None if body.photo_url is UNSET else body.photo_url,
+            photo_url=or_none(body.photo_url),
         )
         user = accounts.find_user(tx, user_id)
         assert before is not None and user is not None

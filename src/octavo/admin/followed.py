@@ -34,7 +34,7 @@ from ..kit.sqlite_log import LogEnd, write_pages
 from ..kit.temporary import TemporaryFolder
 from ..settings import Settings
 from .backup import find_unsound, named_content, require_known
-from .places import Kept, Place
+from .places import BackupPlace, Kept
 from .reindexing import Progress
 
 DAY = 86_400_000
@@ -45,7 +45,7 @@ _ENTRY = re.compile(r"log/(\d{8}T\d{6}Z-[0-9a-f]{6})/(\d{10})-(\d{13})\.(pages|b
 _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
-class Entry(NamedTuple):
+class ChainEntry(NamedTuple):
     """Something of a chain. ``time``: nothing in it was committed later, in milliseconds."""
 
     time: int
@@ -85,17 +85,17 @@ class Taken(Struct):
 # --- entries ------------------------------------------------------------------------------------------
 
 
-def holds_log(place: Place) -> bool:
+def holds_log(place: BackupPlace) -> bool:
     """Whether an installation was followed to a place."""
     return bool(list_entries(place.list("log/")))
 
 
-def list_entries(kept: Iterable[Kept]) -> list[Entry]:
+def list_entries(kept: Iterable[Kept]) -> list[ChainEntry]:
     matches = [_ENTRY.fullmatch(each.name) for each in kept]
-    return [Entry(int(m[3]), m[1], int(m[2]), m[4]) for m in matches if m is not None]
+    return [ChainEntry(int(m[3]), m[1], int(m[2]), m[4]) for m in matches if m is not None]
 
 
-def age(entry: Entry) -> tuple[int, str, int]:
+def age(entry: ChainEntry) -> tuple[int, str, int]:
     return entry.time, entry.generation, entry.number
 
 
@@ -156,7 +156,7 @@ def read_head(pieces: Iterator[bytes]) -> Head:
     return head
 
 
-def _unpack(place: Place, entry: Entry, out: IO[bytes] | None) -> Head:
+def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Head:
     """Reads all of an entry, into ``out``. Raises BadRequest where it is damaged."""
     pieces = unpacked(place.get(entry.name))
     try:
@@ -176,7 +176,7 @@ def _unpack(place: Place, entry: Entry, out: IO[bytes] | None) -> Head:
 
 def take_back(
     settings: Settings,
-    place: Place,
+    place: BackupPlace,
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Taken:
@@ -225,7 +225,7 @@ def take_back(
     return Taken(iso(head.time), len(wanted) - len(missing), missing)
 
 
-def _copy_files(place: Place, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
+def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
     """Those that are nowhere."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
@@ -240,7 +240,7 @@ def _copy_files(place: Place, settings: Settings, wanted: list[str], progress: P
 
 
 def _rebuild(
-    place: Place, target: Path, until: int | None, progress: Progress = lambda done, total: None
+    place: BackupPlace, target: Path, until: int | None, progress: Progress = lambda done, total: None
 ) -> tuple[Head, Head]:
     """Writes the database as it was; the heads of the last entry and of the base. Raises BadRequest."""
     kept = {entry.name: entry for entry in place.list("log/")}
@@ -276,7 +276,7 @@ def _rebuild(
     return last, base
 
 
-def _chain(place: Place, entries: list[Entry], until: int | None) -> list[Entry]:
+def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
     """A base and the pages after it that make the wanted moment. Raises BadRequest."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
@@ -308,7 +308,7 @@ def _chain(place: Place, entries: list[Entry], until: int | None) -> list[Entry]
 # --- verifying ----------------------------------------------------------------------------------------
 
 
-def verify_followed(place: Place, fresh: int | None = None) -> list[str]:
+def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """What is wrong with what was followed: an entry that is damaged or gone, what the newest of it makes when it is
     restored, and, with ``fresh``, that nothing was followed for so many milliseconds."""
     load_packages()
@@ -340,7 +340,7 @@ def verify_followed(place: Place, fresh: int | None = None) -> list[str]:
     return findings
 
 
-def _try_restore(place: Place) -> list[str]:
+def _try_restore(place: BackupPlace) -> list[str]:
     with TemporaryFolder("verify") as folder:
         target = Path(folder, "octavo.db")
         try:
@@ -358,7 +358,7 @@ def _try_restore(place: Place) -> list[str]:
 # --- what goes ----------------------------------------------------------------------------------------
 
 
-def prune(place: Place, moments: int, bases: int, files: set[str]) -> None:
+def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
     """Removes what no moment since ``moments`` and no base since ``bases`` needs (milliseconds since 1970); ``files`` are
     those that the installation has."""
     kept = place.list("log/")
@@ -370,7 +370,7 @@ def prune(place: Place, moments: int, bases: int, files: set[str]) -> None:
     first = max((base for base in whole if base.time <= moments), default=whole[0], key=age)
     stay = {base for base in whole if base.time >= min(first.time, bases)}
 
-    def stays(entry: Entry) -> bool:
+    def stays(entry: ChainEntry) -> bool:
         if entry.kind == "pages":
             return entry.time > first.time
         # Files are listed before their base is there.

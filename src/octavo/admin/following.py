@@ -30,8 +30,20 @@ from ..kit.context import Context
 from ..kit.db import SqliteDatabase
 from ..kit.files import CHUNK
 from ..kit.sqlite_log import LogEnd, LostTrack, SqliteLog
-from .followed import DAY, FORMAT, VERSION, Entry, Head, age, list_entries, packed, prune, read_head, unpacked
-from .places import Place
+from .followed import (
+    DAY,
+    FORMAT,
+    VERSION,
+    ChainEntry,
+    Head,
+    age,
+    list_entries,
+    packed,
+    prune,
+    read_head,
+    unpacked,
+)
+from .places import BackupPlace
 
 log = logging.getLogger("octavo.backup")
 
@@ -62,7 +74,7 @@ class Terms(Struct, frozen=True):
     keep: float = 14.0
 
 
-def follow(context: Context, place: Place, terms: Terms, stop: threading.Event) -> None:
+def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.Event) -> None:
     """Follows an installation until ``stop``, in a process of its own. Raises BadRequest where it is not on SQLite or is
     followed to that place already, and Unavailable when the last pages could not be put there."""
     if not isinstance(context.db, SqliteDatabase):
@@ -79,7 +91,7 @@ def follow(context: Context, place: Place, terms: Terms, stop: threading.Event) 
 
 
 @contextmanager
-def _alone(path: Path, place: Place) -> Iterator[None]:
+def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
     lock = os.open(_beside(path, "follow", place), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +102,7 @@ def _alone(path: Path, place: Place) -> Iterator[None]:
         os.close(lock)
 
 
-def _beside(path: Path, what: str, place: Place) -> Path:
+def _beside(path: Path, what: str, place: BackupPlace) -> Path:
     """A file beside the database, of who follows it to this place."""
     return path.with_name(f"{path.name}-{what}-{hashlib.sha256(place.address.encode()).hexdigest()[:8]}")
 
@@ -108,7 +120,7 @@ class _Follower:
         context: Context,
         path: Path,
         sqlite_log: SqliteLog,
-        place: Place,
+        place: BackupPlace,
         terms: Terms,
         stop: threading.Event,
     ) -> None:
@@ -238,7 +250,7 @@ class _Follower:
             return
         head, spool = segment
         head.number, head.before = self._number + 1, self._put_end
-        name = Entry(head.time, self._generation, head.number, "pages").name
+        name = ChainEntry(head.time, self._generation, head.number, "pages").name
         with spool:
             while True:
                 try:
@@ -304,7 +316,7 @@ class _Follower:
             source.close()
             raise
         assert self._put_end is not None
-        entry = Entry(self._moment(), self._generation, self._number, "base")
+        entry = ChainEntry(self._moment(), self._generation, self._number, "base")
         self._base_due = now() + _BASE_AGAIN
         self._base = threading.Thread(
             target=self._write_base,
@@ -319,7 +331,9 @@ class _Follower:
             self._base.join()
             self._base = None
 
-    def _write_base(self, source: sqlite3.Connection, entry: Entry, end: LogEnd, there: set[str]) -> None:
+    def _write_base(
+        self, source: sqlite3.Connection, entry: ChainEntry, end: LogEnd, there: set[str]
+    ) -> None:
         whole = _beside(self._path, "base", self._place)
         whole.unlink(missing_ok=True)  # of a process that was killed
         try:
@@ -373,7 +387,7 @@ class _Stopped(Exception):
 class _Files:
     """Copies what a folder of files has and the place has not. In a bucket they are kept elsewhere already."""
 
-    def __init__(self, url: str, place: Place) -> None:
+    def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None
         self._target = place.files
         self._lock = threading.Lock()

@@ -13,7 +13,7 @@ from ..kit.context import Context
 from ..kit.files import CHUNK
 from ..kit.temporary import TemporaryFolder
 from .backup import BackupOutcome, back_up, verify_backup
-from .places import Place, is_bucket
+from .places import BackupPlace, is_bucket
 
 _NAME = re.compile(r"octavo-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup")
 SUFFIX = ".backup"
@@ -26,7 +26,7 @@ def is_place(address: str) -> bool:
     return address.endswith("/") or Path(address).is_dir()
 
 
-def back_up_into(context: Context, place: Place, keep: int | None = None) -> tuple[str, BackupOutcome]:
+def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
     """Writes a backup under a name with the time, and reads it again; its name. ``keep``: those that are older than so
     many milliseconds go afterwards. Raises BadRequest when what is read is no sound backup, and Unavailable."""
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
@@ -49,14 +49,14 @@ def opened_backup(address: str) -> Iterator[Path]:
     """A backup as a file of this machine: one file, here or in a bucket, or the newest one of a place. Raises BadRequest,
     NotFound, Unavailable."""
     if is_place(address):
-        place = Place(address)
+        place = BackupPlace(address)
         names = _dated(place)
         if not names:
             raise BadRequest(f"{place.address}: holds no backup")
         name = max(names)
     elif is_bucket(address):
         folder, _, name = address.rpartition("/")
-        place = Place(folder)
+        place = BackupPlace(folder)
     else:
         yield Path(address)
         return
@@ -66,7 +66,7 @@ def opened_backup(address: str) -> Iterator[Path]:
         yield fetched
 
 
-def _dated(place: Place) -> list[str]:
+def _dated(place: BackupPlace) -> list[str]:
     return [each.name for each in place.list() if _NAME.fullmatch(each.name)]
 
 
@@ -75,7 +75,7 @@ def _moment(name: str) -> int:
     return parse_iso(f"{date}T{clock.replace('-', ':')}")
 
 
-def _fetch(place: Place, name: str, target: Path) -> None:
+def _fetch(place: BackupPlace, name: str, target: Path) -> None:
     try:
         with target.open("wb") as out:
             for piece in place.get(name):

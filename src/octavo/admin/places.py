@@ -51,7 +51,7 @@ class Kept(NamedTuple):
     modified: int
 
 
-class Place:
+class BackupPlace:
     """``address``: the path of a folder, which is made when it is absent and ``new``, or ``s3://bucket/prefix`` with the
     usual ``AWS_*`` variables, each of which gives way to that with ``BACKUP_`` before its name. Raises NotFound,
     Unavailable."""

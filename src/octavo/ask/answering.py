@@ -44,7 +44,7 @@ _URGING = " Take care: the last answer was in another language than the question
 _FOREIGN = "the answer is in another language than the question"
 
 
-class Words(Struct, frozen=True):
+class AnswerWords(Struct, frozen=True):
     """What an answer says besides passages, in the language of whoever asks. ``about``: asks about ``{title}``."""
 
     no_model: str
@@ -55,7 +55,7 @@ class Words(Struct, frozen=True):
     about: str
 
 
-ENGLISH = Words(
+ENGLISH = AnswerWords(
     no_model="No language model is set here, so nothing is summed up.",
     no_reply="The language model did not answer, so nothing is summed up.",
     fits="These passages of the documentation fit the question best.",
@@ -84,7 +84,7 @@ class Asked(Struct, frozen=True):
 
 
 def answer(
-    asked: Asked, passages: Sequence[Passage], model: Model | None, words: Words = ENGLISH
+    asked: Asked, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
 ) -> Iterator[Answer]:
     """The answer as it grows; the last one is complete. Without a model, or when it fails, it is quoted."""
     if model is None:
@@ -100,7 +100,7 @@ def answer(
         yield _quoted(passages, words, words.no_reply)
 
 
-def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Words) -> Iterator[Answer]:
+def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: AnswerWords) -> Iterator[Answer]:
     def judge(said: str) -> str | None:
         return _FOREIGN if _is_foreign(asked, said, model) else None
 
@@ -136,7 +136,7 @@ def _messages(asked: Asked, passages: Sequence[Passage], urging: str) -> list[Me
     return [Message("system", f"{_TASK}{urging}"), Message("user", said)]
 
 
-def _made_of(passages: Sequence[Passage], said: str, words: Words) -> Answer:
+def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Answer:
     numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
     cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
     links = {}
@@ -148,7 +148,7 @@ def _made_of(passages: Sequence[Passage], said: str, words: Words) -> Answer:
     return Answer(document, cited, _followups(passages, cited, words), True, written=True)
 
 
-def _quoted(passages: Sequence[Passage], words: Words, why: str) -> Answer:
+def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer:
     """The passages that fit best, word for word."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
@@ -166,7 +166,7 @@ def _quoted(passages: Sequence[Passage], words: Words, why: str) -> Answer:
     return Answer(Document(nodes), cited, _followups(passages, cited, words), is_good)
 
 
-def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: Words) -> tuple[str, ...]:
+def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords) -> tuple[str, ...]:
     """What else the passages that were found speak of."""
     asked = [
         as_question(passage.heading or passage.title, words) for passage in passages if passage not in cited
@@ -174,7 +174,7 @@ def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: Wor
     return tuple(dict.fromkeys(asked))[:MAX_FOLLOWUPS]
 
 
-def as_question(title: str, words: Words = ENGLISH) -> str:
+def as_question(title: str, words: AnswerWords = ENGLISH) -> str:
     """A heading as somebody might ask for it.
 
     >>> as_question("How to install")

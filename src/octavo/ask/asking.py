@@ -10,7 +10,7 @@ from ..conversations import record_question
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..models import find_model
-from .answering import ENGLISH, Answer, Asked, Words, answer
+from .answering import ENGLISH, Answer, AnswerWords, Asked, answer
 from .material import Material
 from .retrieving import retrieve
 
@@ -22,7 +22,7 @@ class Asker(Struct, frozen=True):
     organization_id: str
     user_id: str
     material: Callable[[Transaction], Material]
-    words: Words = ENGLISH
+    words: AnswerWords = ENGLISH
     recorded: bool = True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kit.db import Transaction
 from ..search import Organization
-from .answering import ENGLISH, Words, as_question
+from .answering import ENGLISH, AnswerWords, as_question
 from .material import Material
 
 MAX_QUESTIONS = 8
@@ -12,7 +12,7 @@ _SPACES = 4
 _PAGES = 6
 
 
-def recommend(tx: Transaction, material: Material, words: Words = ENGLISH) -> list[str]:
+def recommend(tx: Transaction, material: Material, words: AnswerWords = ENGLISH) -> list[str]:
     """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
     titles: list[str] = []
     spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces

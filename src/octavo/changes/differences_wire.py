@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..core.diff import BlockChange, Words
+from ..core.diff import BlockChange, WordRun
 from ..kit.pagination import Next
 from ..pages import FileVariant
 
@@ -121,7 +121,7 @@ class PageChangesQuery(TextChangesQuery):
     since: str | None = None
 
 
-def present_words(words: Iterable[Words]) -> list[TextWords]:
+def present_words(words: Iterable[WordRun]) -> list[TextWords]:
     return [TextWords(run.kind, run.text) for run in words]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from ..access import Can, OrgAccess
+from ..kit.bodies import or_none
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, present_slice
 from . import store, tasks, wire
@@ -50,10 +49,10 @@ def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.Agent
                 tx,
                 org,
                 body.space,
-                cluster_id=body.cluster if body.cluster is not UNSET else None,
-                title=body.title if body.title is not UNSET else None,
+                cluster_id=or_none(body.cluster),
+                title=or_none(body.title),
                 description=body.description,
-                instructions=body.instructions if body.instructions is not UNSET else None,
+                instructions=or_none(body.instructions),
             ),
         )
 

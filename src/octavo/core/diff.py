@@ -115,7 +115,7 @@ def summarize(changes: list[Change]) -> dict[str, Summary]:
 # --- texts --------------------------------------------------------------------------------------------
 
 
-class Words(Struct, frozen=True):
+class WordRun(Struct, frozen=True):
     """A run of text within a changed block: those that are same or removed are the old block, joined,
     those that are same or added the new one."""
 
@@ -132,7 +132,7 @@ class BlockChange(Struct, frozen=True, kw_only=True):
     after: str | None = None
     old_index: int | None = None
     new_index: int | None = None
-    words: tuple[Words, ...] = ()
+    words: tuple[WordRun, ...] = ()
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
@@ -179,7 +179,7 @@ class NodeChange(Struct, frozen=True, kw_only=True):
     behind: str | None
     before: Block | None = None
     after: Block | None = None
-    words: dict[str, tuple[Words, ...]] = {}
+    words: dict[str, tuple[WordRun, ...]] = {}
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
@@ -219,7 +219,7 @@ def diff_documents(before: Document, after: Document) -> list[NodeChange]:
     return changes
 
 
-def _words_by_key(before: Block, after: Block) -> dict[str, tuple[Words, ...]]:
+def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]:
     def texts(top: Block) -> dict[str, str]:
         return {
             node.key or "": plain_text(node)
@@ -237,7 +237,7 @@ TOKENS_MAX = 20_000
 """Blocks with more words and signs than this are told apart line by line."""
 
 
-def diff_words(before: str, after: str) -> tuple[Words, ...]:
+def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
     """The words removed and added between two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
@@ -256,4 +256,4 @@ def diff_words(before: str, after: str) -> tuple[Words, ...]:
         tell("added", new[j:b])
         tell("same", old[a : a + 1])
         i, j = a + 1, b + 1
-    return tuple(Words(kind, "".join(tokens)) for kind, tokens in runs)
+    return tuple(WordRun(kind, "".join(tokens)) for kind, tokens in runs)

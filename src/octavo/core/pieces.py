@@ -18,7 +18,7 @@ from msgspec import Struct
 from .alignment import align
 
 
-class Place(Struct, frozen=True):
+class PiecePlace(Struct, frozen=True):
     """A piece among the lines of a text: its first and last line."""
 
     lines: _Lines
@@ -37,7 +37,7 @@ class Cut(Struct):
     close: str = ""
     keys: list[str] = []
     between: str = "\n\n"
-    places: list[Place] = []
+    places: list[PiecePlace] = []
     """Where the pieces are among the lines they were cut from, for ``inner``; empty where no piece holds blocks."""
 
     def __post_init__(self) -> None:
@@ -249,13 +249,13 @@ def split(text: str) -> Cut:
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
     """The blocks from this line on; ``part`` are the offsets of these lines in the text."""
-    places: list[Place] = []
+    places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
     line = lines.next_filled(line)
     while line < lines.count:
         last = lines.last_of(line)
-        places.append(Place(lines, line, last))
+        places.append(PiecePlace(lines, line, last))
         start, end = lines.piece(line, last)
         spans.append((start - begin, end - begin))
         line = lines.next_filled(last + 1)
@@ -277,7 +277,7 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
     return Cut(kind, text[:begin], pieces, gaps, text[stop:], between=between)
 
 
-def inner(piece: str, place: Place | None = None) -> Cut | None:
+def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
     """The parts of a block that can be merged one by one: list items, table rows, the blocks inside a tag or an
     expandable. None for a block that has none. With its place its lines are not looked through again."""
     start = piece.lstrip()
@@ -286,7 +286,7 @@ def inner(piece: str, place: Place | None = None) -> Cut | None:
     if start.startswith("{%") or start[:8].lower() == "<details":
         if place is None:
             lines = _Lines(piece)
-            place = Place(lines, lines.next_filled(0), lines.count - 1)
+            place = PiecePlace(lines, lines.next_filled(0), lines.count - 1)
         return _container(piece, place)
     if start[:6].lower() == "<table":
         rows = [match.span() for match in _TABLE_ROW.finditer(piece)]
@@ -327,7 +327,7 @@ def _items(piece: str) -> Cut | None:
     return _cut(kind, piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
 
 
-def _container(piece: str, place: Place) -> Cut | None:
+def _container(piece: str, place: PiecePlace) -> Cut | None:
     lines, first, last = place.lines, place.first, place.last
     if lines.spans.get(first) != last or last < first + 2:
         return None

@@ -6,13 +6,13 @@ from . import tables as tables
 from .asking import notice_project
 from .connecting import decide
 from .jobs import run_here
-from .projects import Ground, Place, Settled, add_kind
+from .projects import Ground, Settled, SpaceFolder, add_kind
 from .reasons import Reason, Stopped
 from .store import Connected, First, ProjectRow, SyncRow, find, find_names, list_members, list_runs
 
 explain_git(find_names)
 
 __all__ = [
-    "Connected", "First", "Ground", "Place", "ProjectRow", "Reason", "Settled", "Stopped", "SyncRow", "add_kind",
+    "Connected", "First", "Ground", "SpaceFolder", "ProjectRow", "Reason", "Settled", "Stopped", "SyncRow", "add_kind",
     "collection_folders", "decide", "find", "list_members", "list_runs", "notice_project", "run_here", "tables",
 ]  # fmt: skip

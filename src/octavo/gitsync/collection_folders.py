@@ -22,7 +22,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Actor
 from ..spaces import SpaceRow, create_space, list_in_collection
 from . import store
-from .projects import Ground, Place, Settled, add_kind
+from .projects import Ground, Settled, SpaceFolder, add_kind
 from .store import ProjectRow, SyncRow
 
 _MARKS = ("README.md", "SUMMARY.md", ".gitbook.yaml")
@@ -43,7 +43,7 @@ class _Collection:
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
-    ) -> tuple[list[Place], list[Problem]]:
+    ) -> tuple[list[SpaceFolder], list[Problem]]:
         problems: list[Problem] = []
         places, _ = _places(tx, actor, row, ground, problems)
         return places, problems
@@ -68,7 +68,7 @@ class _Collection:
 
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground, problems: list[Problem]
-) -> tuple[list[Place], set[str]]:
+) -> tuple[list[SpaceFolder], set[str]]:
     """Every space that whoever connected them may sync, and every folder; and the folders that were one once."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
@@ -86,17 +86,19 @@ def _places(
     new = [folder for folder in there if folder not in taken]
     kept = _moved(kept, new, ground, synced)
     new = [folder for folder in new if folder not in kept.values()]
-    places = [Place(kept[space.id], space.title, space.id, None) for space in spaces if space.id in kept]
+    places = [
+        SpaceFolder(kept[space.id], space.title, space.id, None) for space in spaces if space.id in kept
+    ]
     left = [space for space in spaces if space.id not in kept and not _is_elsewhere(tx, space, problems)]
     first = row.commit_id is None
     if first:
         pairs = _pairs(left, new)
-        places += [Place(folder, space.title, space.id, row.first) for folder, space in pairs]  # type: ignore[arg-type]
+        places += [SpaceFolder(folder, space.title, space.id, row.first) for folder, space in pairs]  # type: ignore[arg-type]
         paired = {space.id for _, space in pairs}
         left = [space for space in left if space.id not in paired]
         new = [folder for folder in new if folder not in {folder for folder, _ in pairs}]
     if row.direction != "export":
-        places += [Place(folder, _title_of(folder), None, "import") for folder in new]
+        places += [SpaceFolder(folder, _title_of(folder), None, "import") for folder in new]
     for space in left:
         if row.direction == "import":
             problems.append(
@@ -104,7 +106,7 @@ def _places(
             )
             continue
         folder = _free_folder(space.title, {*taken, *(place.folder for place in places)}, ground)
-        places.append(Place(folder, space.title, space.id, "export"))
+        places.append(SpaceFolder(folder, space.title, space.id, "export"))
     return sorted(places, key=lambda place: place.folder), known
 
 

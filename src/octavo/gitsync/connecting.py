@@ -8,9 +8,10 @@ any other, with its own state, that got all of this from there.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from ..access import audit
 from ..changes import ChangeAccess, get_change, require_editable
@@ -19,16 +20,16 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
-from .addresses import Remote, read_branch, read_folder, read_remote, split_credential
-from .asking import Cause, ask
+from .addresses import Remote, read_branch, read_folder, read_remote
+from .asking import ask
 from .credentials import Credential, credential_of, make_key, open_text, seal_credential, seal_text
 from .entering import SyncAccess
 from .hosters import require_hoster
+from .kinds import WantedOnce, WantedSync
 from .people import DEFAULT_MESSAGE
 from .reasons import Reason
 from .signing import make_signing_key
 from .store import Connected, ProjectRow, SyncRow
-from .wire import ConnectGit, ExportToRepository, GitCredential, ImportRepository, UpdateGitSync
 
 POLL = 300
 R = TypeVar("R", bound=Connected)
@@ -77,10 +78,10 @@ def provider_of(remote: Remote) -> store.Provider:
     return "other"
 
 
-def connect(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit) -> tuple[Connected, str]:
+def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
     """The row and the secret of its hooks. Raises BadRequest, Conflict for what is synced already, or a folder that
     something else is synced with."""
-    row, hook = new_row(tx, context, at, given)
+    row, hook = new_row(tx, context, at, wanted)
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is synced already; disconnect it first.")
     store.insert(tx, row)
@@ -91,36 +92,19 @@ def connect(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit
     return row, hook
 
 
-def new_row(tx: Transaction, context: Context, at: SyncAccess, given: ConnectGit) -> tuple[Connected, str]:
+def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
     """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict."""
-    remote = allowed_remote(context, given.remote)
-    branch, folder = read_branch(given.branch), read_folder(given.folder)
+    where = wanted.where
+    remote = allowed_remote(context, where.remote)
+    branch, folder = read_branch(where.branch), read_folder(where.folder)
     _require_free(tx, at, remote, branch, folder)
-    credential, public = _read_credential(remote, given.credential, at.id)
-    row, hook = _begin(context, at.rows, at.id, at.user_id, remote, branch, folder, credential)
-    own = {"organization_id": at.organization_id, f"{at.kind}_id": at.id} if at.rows is ProjectRow else {}
-    provider = given.provider if given.provider is not UNSET else row.provider
-    if given.commit_statuses:
-        require_hoster(remote, provider, row.credential, "commitStatuses")
-    if given.pull_requests:
-        require_hoster(remote, provider, row.credential, "pullRequests")
-    fits = given.branch_pattern
-    settings: dict[str, Any] = {
-        **own,
-        **make_signing_key(context.sealer, at.rows, at.id, given.sign_commits),
-        "public_key": public,
-        "provider": provider,
-        "direction": given.direction,
-        "first": given.first,
-        "message": given.commit_message if given.commit_message is not UNSET else DEFAULT_MESSAGE,
-        "poll": given.poll_seconds if given.poll_seconds is not UNSET else POLL,
-        "statuses": int(given.commit_statuses),
-        "pulls": int(given.pull_requests),
-        "pattern": None if fits is UNSET else _branches(fits),
-        # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
-        "next_at": None if row.credential == "ssh-key" else now() + store.HOLD,
-    }
-    return structs.replace(row, **settings), hook
+    row, hook = _begin(context, at.rows, at.id, at.user_id, remote, branch, folder)
+    columns = _columns(context, row, {**wanted.settings, "credential": where.credential})
+    if at.rows is ProjectRow:
+        columns |= {"organization_id": at.organization_id, f"{at.kind}_id": at.id}
+    # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
+    columns["next_at"] = None if columns["credential"] == "ssh-key" else now() + store.HOLD
+    return structs.replace(row, **columns, first=wanted.first), hook
 
 
 def allowed_remote(context: Context, text: str) -> Remote:
@@ -141,24 +125,24 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
 
 
 def _read_credential(
-    remote: Remote, given: GitCredential | Any, id: str
+    remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
     """What is kept, and the public part of a key that is made for it, named after ``id``. Raises BadRequest."""
-    if given is UNSET or given is None:
+    if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
         return None, None
-    if given.type == "ssh-key":
+    if given.kind == "ssh-key":
         if remote.scheme != "ssh":
             raise BadRequest("credential: an ssh key goes with an ssh address")
         return make_key(f"octavo-{id}")
     if remote.scheme not in ("http", "https"):
-        raise BadRequest(f"credential: a {given.type} goes with an https address")
-    if given.secret is UNSET or not given.secret:
-        raise BadRequest(f"credential.secret: expected the {given.type}")
-    if any(ord(sign) < 32 for sign in given.secret + (given.username or "")):
+        raise BadRequest(f"credential: a {given.kind} goes with an https address")
+    if not given.secret:
+        raise BadRequest(f"credential.secret: expected the {given.kind}")
+    if any(ord(sign) < 32 for sign in given.secret + given.user):
         raise BadRequest("credential: expected no line breaks")
-    return Credential(given.type, given.secret, given.username or ""), None
+    return given, None
 
 
 def _branches(text: str | None) -> str | None:
@@ -171,14 +155,7 @@ def _branches(text: str | None) -> str | None:
 
 
 def _begin(
-    context: Context,
-    of: type[R],
-    id: str,
-    user_id: str,
-    remote: Remote,
-    branch: str,
-    folder: str,
-    credential: Credential | None,
+    context: Context, of: type[R], id: str, user_id: str, remote: Remote, branch: str, folder: str
 ) -> tuple[R, str]:
     moment, hook = now(), secrets.token_urlsafe(32)
     values: dict[str, Any] = {
@@ -189,7 +166,6 @@ def _begin(
         "folder": folder,
         "provider": provider_of(remote),
         "direction": "both",
-        **seal_credential(context.sealer, of, id, credential),
         "hook_secret": seal_text(context.sealer, of, id, "hook_secret", hook),
         "message": DEFAULT_MESSAGE,
         "statuses": 0,
@@ -210,7 +186,7 @@ def member_row(
 ) -> SyncRow:
     """A space that is synced as a part of a project, in a folder of the repository."""
     remote = read_remote(project.remote, local=True)
-    row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder, None)
+    row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder)
     return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
 
 
@@ -242,10 +218,10 @@ def _told(row: Connected) -> dict[str, Any]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
-def update(tx: Transaction, context: Context, at: SyncAccess, given: UpdateGitSync) -> Connected:
-    """Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict."""
+def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
+    """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict."""
     row = _get_own(tx, at)
-    fields = _changed_settings(context, row, given)
+    fields = _columns(context, row, settings)
     if not fields:
         return row
     # The sync goes on with the rights of whoever says how.
@@ -253,7 +229,7 @@ def update(tx: Transaction, context: Context, at: SyncAccess, given: UpdateGitSy
     after = get(tx, at)
     if isinstance(after, ProjectRow):
         share_settings(tx, context, after)
-    if given.forget_host_key:
+    if settings.get("forget_host_key"):
         for member in store.list_members(tx, at.id):
             if _waits_for_key(member):
                 store.set_fields(tx, member, status="waiting", reason=None, error=None)
@@ -265,35 +241,35 @@ def _waits_for_key(row: Connected) -> bool:
     return row.status == "stopped" and row.reason == Reason.HOST_KEY.value
 
 
-def _changed_settings(context: Context, row: Connected, given: UpdateGitSync) -> dict[str, Any]:
-    """What is to be another, by column. Raises BadRequest."""
+_PLAIN = {
+    "direction": "direction", "provider": "provider", "commit_message": "message", "poll_seconds": "poll",
+}  # fmt: skip
+"""Settings that are kept as they are given, and their columns."""
+
+
+def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is to be another, by column. ``settings``: the fields of a body that changes a sync, of which ``credential`` is
+    one as it is kept, or None. Raises BadRequest."""
     of, id = type(row), row.owner_id
-    fields: dict[str, Any] = {}
-    for name, value in (
-        ("direction", given.direction),
-        ("message", given.commit_message),
-        ("poll", given.poll_seconds),
-        ("provider", given.provider),
-    ):
-        if value is not UNSET:
-            fields[name] = value
-    if given.credential is not UNSET:
-        credential, public = _read_credential(allowed_remote(context, row.remote), given.credential, id)
+    fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
+    if "credential" in settings:
+        remote = allowed_remote(context, row.remote)
+        credential, public = _read_credential(remote, settings["credential"], id)
         fields |= {**seal_credential(context.sealer, of, id, credential), "public_key": public}
-    if given.sign_commits is not UNSET and given.sign_commits != (row.signing_key is not None):
-        fields |= make_signing_key(context.sealer, of, id, given.sign_commits)
-    if given.commit_statuses is not UNSET:
-        fields["statuses"] = int(given.commit_statuses)
-    if given.pull_requests is not UNSET:
-        fields["pulls"] = int(given.pull_requests)
-    if given.branch_pattern is not UNSET:
-        fields["pattern"] = _branches(given.branch_pattern)
+    if settings.get("sign_commits", row.signing_key is not None) != (row.signing_key is not None):
+        fields |= make_signing_key(context.sealer, of, id, settings["sign_commits"])
+    if "commit_statuses" in settings:
+        fields["statuses"] = int(settings["commit_statuses"])
+    if "pull_requests" in settings:
+        fields["pulls"] = int(settings["pull_requests"])
+    if "branch_pattern" in settings:
+        fields["pattern"] = _branches(settings["branch_pattern"])
     for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
         if fields.get(name, getattr(row, name)):
             provider = fields.get("provider", row.provider)
             kind = fields.get("credential", row.credential)
             require_hoster(allowed_remote(context, row.remote), provider, kind, field)
-    if given.forget_host_key:
+    if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
             # That was what it waited for: no side has to be chosen.
@@ -386,33 +362,26 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 # --- the operations of older clients --------------------------------------------------------------------
 
 
-def run_once(
-    tx: Transaction,
-    context: Context,
-    at: SyncAccess,
-    given: ImportRepository | ExportToRepository,
-    first: store.First,
-) -> None:
+def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
     """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
     then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
-    url, user, secret = split_credential(given.url)
-    remote = allowed_remote(context, url)
-    branch = read_branch(given.ref, "ref")
-    folder = read_folder(given.project_directory, "repoProjectDirectory")
-    credential = Credential("password" if user else "token", secret, user) if secret else None
+    where = wanted.where
+    remote = allowed_remote(context, where.remote)
+    branch = read_branch(where.branch, "ref")
+    folder = read_folder(where.folder, "repoProjectDirectory")
     row = store.find(tx, SyncRow, at.id)
     if row is not None:
         _require_own(row)
     about: dict[str, Any] = {
-        "tree_url": given.tree_url,
-        "commit_url": given.commit_url,
+        "tree_url": wanted.tree_url,
+        "commit_url": wanted.commit_url,
         "user_id": at.user_id,
         "next_at": None,
     }
-    if credential is not None:
-        about |= seal_credential(context.sealer, SyncRow, at.id, credential)
-    if isinstance(given, ExportToRepository) and given.commit_message:
-        about["message"] = given.commit_message
+    if where.credential is not None:
+        about |= seal_credential(context.sealer, SyncRow, at.id, where.credential)
+    if wanted.message:
+        about["message"] = wanted.message
     if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
         if row.integration is None:
             raise Conflict("This space is synced with another repository; disconnect it first.")
@@ -420,12 +389,11 @@ def run_once(
         row = None
     if row is None:
         _require_free(tx, at, remote, branch, folder)
-        row, _ = _begin(context, SyncRow, at.id, at.user_id, remote, branch, folder, credential)
-        row = structs.replace(row, first=first, integration="api", poll=0)
+        row, _ = _begin(context, SyncRow, at.id, at.user_id, remote, branch, folder)
+        row = structs.replace(row, first=wanted.first, integration="api", poll=0)
         store.insert(tx, row)
         audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
-    elif given.force and row.status == "stopped":
-        about["first"] = first
+    elif wanted.is_forced and row.status == "stopped":
+        about["first"] = wanted.first
     store.set_fields(tx, row, **about)
-    cause: Cause = "api"
-    ask(tx, at.organization_id, SyncRow, at.id, cause)
+    ask(tx, at.organization_id, SyncRow, at.id, "api")

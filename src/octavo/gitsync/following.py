@@ -61,7 +61,7 @@ from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
 from .reasons import Reason, Stopped
 from .remotes import Connection
-from .repository import CommitText, Entry, Repository
+from .repository import CommittedFile, CommitText, Repository
 from .store import BranchRow, SyncOutcome, SyncRow
 from .telling import tell_hoster
 from .writing import FileText, differing_from, write_files
@@ -86,7 +86,7 @@ class Run(Protocol):
 
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
-    ) -> tuple[dict[str, Entry | None], dict[str, str]]: ...
+    ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]: ...
 
     def text_of(self, message: str, author: Person | None = None) -> CommitText: ...
 

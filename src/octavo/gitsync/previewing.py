@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import msgspec
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from msgspec import UNSET, Raw, Struct
+from msgspec import Struct
 
 from ..content import body_hash, get_body, main_state
 from ..errors import BadRequest, Unavailable
@@ -20,8 +18,8 @@ from ..kit.fetch import Fetcher
 from ..kit.temporary import TemporaryFolder
 from .addresses import read_branch, read_folder
 from .connecting import new_row
-from .credentials import Credential
 from .entering import SyncAccess
+from .kinds import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedSync
 from .lfs import MOST_POINTER, read_pointer
 from .project_running import Folder
 from .projects import kind_of
@@ -29,11 +27,9 @@ from .reasons import Stopped
 from .remotes import Connection, Heads
 from .repository import Repository, is_safe, told_of_damage
 from .store import ProjectRow
-from .wire import ConnectGit, GitPlace, GitPreview, GitProjectPreview, GitTarget
 from .writing import FileText, write_all
 
 SECONDS = 60.0
-_SHOWN = 100
 
 
 class _Looked(Struct):
@@ -44,30 +40,30 @@ class _Looked(Struct):
     head: str | None
     host_key: str | None
 
+    def seen(self) -> SeenRepository:
+        return SeenRepository(
+            sorted(self.heads.branches), self.heads.default or None, self.head, self.host_key
+        )
+
 
 @contextmanager
-def _looked_at(context: Context, given: GitTarget) -> Iterator[_Looked]:
+def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
     """Raises BadRequest for a repository that cannot be read, Unavailable for one that takes too long."""
-    credential = None
-    if given.credential is not UNSET and given.credential.type != "ssh-key":
-        secret = given.credential.secret
-        credential = Credential(
-            given.credential.type, secret if secret is not UNSET else "", given.credential.username or ""
-        )
+    is_there = where.credential is not None and where.credential.kind != "ssh-key"
     connection = Connection(
-        given.remote,
-        credential,
+        where.remote,
+        where.credential if is_there else None,
         Fetcher(context.settings.allow_private_fetch),
         local=context.settings.allow_file_remotes,
         host_key=None,
     )
-    branch, folder = read_branch(given.branch), read_folder(given.folder)
+    branch, folder = read_branch(where.branch), read_folder(where.folder)
     try:
-        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as where, told_of_damage():
+        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as place, told_of_damage():
             heads = connection.heads()
-            repo = Repo.init_bare(where)
+            repo = Repo.init_bare(place)
             try:
-                copy = Repository(repo, Path(where), folder)
+                copy = Repository(repo, Path(place), folder)
                 head = connection.fetch(copy, branch, None) if branch in heads.branches else None
                 yield _Looked(copy, heads, head, connection.seen_host_key)
             finally:
@@ -80,51 +76,33 @@ def _looked_at(context: Context, given: GitTarget) -> Iterator[_Looked]:
         ) from None
 
 
-def preview_project(context: Context, at: SyncAccess, given: ConnectGit) -> GitProjectPreview:
+def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> ProjectLook:
     """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
-    with _looked_at(context, given) as looked, context.db.read() as tx:
-        row, _ = new_row(tx, context, at, given)
+    with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
+        row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
-        ground = Folder(looked.copy, looked.head, None)
-        places, problems = kind_of(row).look(tx, at.actor, row, ground)
-    found: dict[str, Any] = {"commit": looked.head or UNSET, "default_branch": looked.heads.default or UNSET}
-    return GitProjectPreview(
-        spaces=[
-            GitPlace(place.folder or "/", place.title, place.space_id or UNSET, place.first or UNSET)
-            for place in places
-        ],
-        problems=Raw(msgspec.json.encode(problems[:_SHOWN])),
-        branches=sorted(looked.heads.branches)[:_SHOWN],
-        host_key=looked.host_key or UNSET,
-        **found,
-    )
+        places, problems = kind_of(row).look(tx, at.actor, row, Folder(looked.copy, looked.head, None))
+    return ProjectLook(looked.seen(), places, problems)
 
 
-def preview(context: Context, space_id: str, given: GitTarget) -> GitPreview:
+def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
     """Raises BadRequest for a repository that cannot be read, Unavailable."""
-    with _looked_at(context, given) as looked:
-        copy, heads, head = looked.copy, looked.heads, looked.head
+    with _looked_at(context, where) as looked:
+        copy = looked.copy
         ours = _ours(context, space_id)
         theirs = {
             path: _names(copy, entry.oid)
-            for path, entry in copy.files(copy.tree_of(head))
+            for path, entry in copy.files(copy.tree_of(looked.head))
             if entry.is_file and is_safe(path)
         }
-    only_space = sorted(ours.keys() - theirs.keys())
-    only_repository = sorted(theirs.keys() - ours.keys())
-    different = sorted(path for path in ours.keys() & theirs.keys() if not theirs[path] & ours[path])
-    found: dict[str, Any] = {"commit": head or UNSET, "default_branch": heads.default or UNSET}
-    return GitPreview(
-        same=len(ours.keys() & theirs.keys()) - len(different),
-        only_in_space=only_space[:_SHOWN],
-        only_in_repository=only_repository[:_SHOWN],
-        different=different[:_SHOWN],
-        only_in_space_count=len(only_space),
-        only_in_repository_count=len(only_repository),
-        different_count=len(different),
-        branches=sorted(heads.branches)[:_SHOWN],
-        host_key=looked.host_key or UNSET,
-        **found,
+    both = ours.keys() & theirs.keys()
+    different = sorted(path for path in both if not theirs[path] & ours[path])
+    return Differences(
+        looked.seen(),
+        same=len(both) - len(different),
+        only_in_space=sorted(ours.keys() - theirs.keys()),
+        only_in_repository=sorted(theirs.keys() - ours.keys()),
+        different=different,
     )
 
 

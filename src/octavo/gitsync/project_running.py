@@ -23,7 +23,7 @@ from .asking import AGAIN, Cause, ask
 from .connecting import member_row, share_settings
 from .projects import Settled, kind_of
 from .reasons import Reason, Stopped
-from .repository import Busy, Entry, Repository
+from .repository import Busy, CommittedFile, Repository
 from .running import Run, end_badly, end_well, release, told
 from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
@@ -48,7 +48,7 @@ class Folder:
 
     def read(self, path: str) -> bytes | None:
         found = self._copy.find(self._tree, path) if self._tree else None
-        return self._copy.read(found[1]) if found is not None and Entry(*found).is_file else None
+        return self._copy.read(found[1]) if found is not None and CommittedFile(*found).is_file else None
 
     def is_as_seen(self, path: str) -> bool:
         if not self._seen:
@@ -155,8 +155,8 @@ class _Run(Run[ProjectRow]):
 
     def _commit(self, copy: Repository, head: str | None, files: dict[str, bytes]) -> str | None:
         """What is the project's own and no space's, as docs.yaml is."""
-        entries: dict[str, Entry | None] = {
-            path: Entry(0o100644, copy.add_file(data)) for path, data in files.items()
+        entries: dict[str, CommittedFile | None] = {
+            path: CommittedFile(0o100644, copy.add_file(data)) for path, data in files.items()
         }
         commit = copy.add_commit(head, entries, self.text_of("The structure of the site"), self.signer())
         if commit is None:

@@ -17,7 +17,7 @@ from .store import First, ProjectRow
 Kind = Literal["collection", "site"]
 
 
-class Place(Struct, frozen=True):
+class SpaceFolder(Struct, frozen=True):
     """A folder that is a space, below the project's and ending in a slash, or empty for all of it. ``space_id``: None
     for one that is yet to be made. ``first``: the side that the other becomes equal to; None: none, it is synced or is
     left alone."""
@@ -73,7 +73,7 @@ class ProjectKind(Protocol):
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
-    ) -> tuple[list[Place], list[Problem]]:
+    ) -> tuple[list[SpaceFolder], list[Problem]]:
         """What a first sync would do. Writes nothing. Raises BadRequest."""
         ...
 

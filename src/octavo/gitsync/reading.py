@@ -38,7 +38,7 @@ from ..kit.files import detect_type
 from ..transfer import longest_in_order, match_pages, ranks_of
 from .agreed import Agreed
 from .lfs import MOST_POINTER, LargeFiles, read_pointer
-from .repository import Change, Entry, Repository, is_safe
+from .repository import Change, CommittedFile, Repository, is_safe
 
 _MOST_FAST = 500
 _BATCH = 100
@@ -126,7 +126,7 @@ class _Reader:
 
     # --- bytes ----------------------------------------------------------------------------------------
 
-    def _bytes(self, path: str, entry: Entry) -> bytes:
+    def _bytes(self, path: str, entry: CommittedFile) -> bytes:
         """Those behind a pointer where they were given."""
         data = self.copy.read(entry.oid)
         pointer = read_pointer(data)
@@ -137,7 +137,7 @@ class _Reader:
         self.problem(path, "lfs_pointer", self.large.why_not(pointer))
         return data
 
-    def text(self, path: str, entry: Entry) -> tuple[str, str] | None:
+    def text(self, path: str, entry: CommittedFile) -> tuple[str, str] | None:
         """A text and its hash, stored; None for what is none, or too long."""
         deadlines.check()
         data = self._bytes(path, entry)
@@ -175,7 +175,7 @@ class _Reader:
             store_bodies(self.context.db, self._texts)
         self._texts = []
 
-    def file(self, path: str, entry: Entry) -> dict[str, Any]:
+    def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
         """The fields of a file's item, its bytes stored."""
         deadlines.check()
         data = self._bytes(path, entry)

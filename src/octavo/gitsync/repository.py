@@ -43,7 +43,7 @@ class Busy(Exception):
     """Another sync is at work on this copy."""
 
 
-class Entry(Struct, frozen=True):
+class CommittedFile(Struct, frozen=True):
     """A file in a commit."""
 
     mode: int
@@ -58,8 +58,8 @@ class Change(Struct, frozen=True):
     """What became of a path from one commit to another; None is "not there"."""
 
     path: str
-    old: Entry | None
-    new: Entry | None
+    old: CommittedFile | None
+    new: CommittedFile | None
 
 
 class CommitText(Struct, frozen=True):
@@ -225,11 +225,11 @@ class Repository:
                     continue
                 path = entry.path.decode("utf-8", "surrogateescape")
                 at = found.get(path) or Change(path, None, None)
-                here = Entry(entry.mode or 0, bytes(entry.sha or b"").decode())
+                here = CommittedFile(entry.mode or 0, bytes(entry.sha or b"").decode())
                 found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
         return [found[path] for path in sorted(found)]
 
-    def files(self, tree: bytes | None) -> Iterator[tuple[str, Entry]]:
+    def files(self, tree: bytes | None) -> Iterator[tuple[str, CommittedFile]]:
         """Every file, link and submodule of a tree."""
         waiting = [("", tree)] if tree else []
         looked_at = _Counted(self.repo.object_store, MOST_ENTRIES)
@@ -241,7 +241,7 @@ class Repository:
                 if stat.S_ISDIR(mode):
                     waiting.append((f"{path}/", item))
                 else:
-                    yield path, Entry(mode, item.decode())
+                    yield path, CommittedFile(mode, item.decode())
 
     def folders(self, tree: bytes | None) -> list[str]:
         """The names of the folders directly in a tree that are UTF-8, in order."""
@@ -304,11 +304,11 @@ class Repository:
             self.repo.object_store.add_object(blob)
         return str(blob.id.decode())
 
-    def changed_tree(self, root: bytes | None, files: Mapping[str, Entry | None]) -> bytes | None:
+    def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
         """The id of a tree that has these files in place of what was there (None: no longer there); all else stays as
         it is. None for one without any file."""
         here = self._entries(root)
-        below: dict[str, dict[str, Entry | None]] = {}
+        below: dict[str, dict[str, CommittedFile | None]] = {}
         for path, entry in files.items():
             name, _, rest = path.partition("/")
             if rest:
@@ -340,7 +340,7 @@ class Repository:
     def add_commit(
         self,
         parent: str | None,
-        files: Mapping[str, Entry | None],
+        files: Mapping[str, CommittedFile | None],
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import UNSET
-
 from ..access import Can
 from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
+from ..kit.bodies import or_none
 from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -63,7 +62,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     if body.standalone:
         raise BadRequest("standalone: an import always is of main")
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, at, body, "import")
+        connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
 @operation(
@@ -78,7 +77,7 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
     """Commits what main has new to a branch of a repository, in a job. The first time the branch becomes what the space
     is, on top of what it has; nothing is ever forced."""
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, at, body, "export")
+        connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
 @operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
@@ -115,7 +114,7 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     # Loaded only where it is used: Git takes long to load.
     from .previewing import preview
 
-    return preview(call.context, at.id, body)
+    return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))
 
 
 @operation("previewCollectionGitSync", "POST", f"{_COLLECTION}/preview", **_PREVIEW)
@@ -124,7 +123,7 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
     from .previewing import preview_project as look
 
-    return look(call.context, at, body)
+    return wire.present_look(look(call.context, at, wire.wanted_sync(body)))
 
 
 @operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET)
@@ -137,7 +136,7 @@ def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     again; the secret that hooks are signed with is in this answer alone. With an ssh key the first sync waits until it is
     asked for, because the hoster has to know the key first."""
     with call.db.write() as tx:
-        row, secret = connecting.connect(tx, call.context, at, body)
+        row, secret = connecting.connect(tx, call.context, at, wire.wanted_sync(body))
     call.response_headers["location"] = call.url(f"{wire.path_of(row)}/git/sync")
     return wire.present_with_secret(call, row, wire.Around(), secret)
 
@@ -159,7 +158,7 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
     """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
-        row = connecting.update(tx, call.context, at, body)
+        row = connecting.update(tx, call.context, at, wire.changed_settings(body))
         return wire.present_sync(call, row, _around(tx, row))
 
 
@@ -182,9 +181,8 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
     of the spaces that waits: `import` follows the repository as it is, merged with what is new here; `export` commits all
     that is here on top of it. 409 without one."""
-    first = body.first if body.first is not UNSET else None
     with call.db.write() as tx:
-        row = connecting.ask_now(tx, at, first)
+        row = connecting.ask_now(tx, at, or_none(body.first))
         return wire.present_sync(call, row, _around(tx, row))
 
 
@@ -249,8 +247,7 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
     edits are commits of the branch, which is made where there is none, and pushes to it become edits. Nothing is ever
     forced. It happens in a job."""
     with call.db.write() as tx:
-        branch = body.branch if body.branch is not UNSET else None
-        link = connecting.push_change(tx, change, branch)
+        link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))
 
 

@@ -57,7 +57,7 @@ from .reading import Read, read_changes
 from .reasons import Reason, Stopped
 from .repository import (
     Busy,
-    Entry,
+    CommittedFile,
     Repository,
     author_of,
     is_safe,
@@ -448,10 +448,10 @@ class Sync(Run[SyncRow]):
 
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
-    ) -> tuple[dict[str, Entry | None], dict[str, str]]:
+    ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
         """The files that a commit on top of ``commit`` really changes, and what Git calls the texts and bytes of all.
         Those that Git LFS is to have are given to its server, and one that it does not take stays as it is."""
-        found: dict[str, Entry | None] = {}
+        found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
         contents = [file.content for file in files.values() if file is not None]
@@ -480,12 +480,12 @@ class Sync(Run[SyncRow]):
                 oid = copy.add_file(self._bytes(file))
             oids[file.content] = oid
             if there is None or there[1] != oid:
-                found[path] = Entry(_mode_of(there), oid)
+                found[path] = CommittedFile(_mode_of(there), oid)
         for path, oid in self._send_large(copy, large).items():
             there = copy.find(tree, path)
             oids[large[path].content] = oid
             if there is None or there[1] != oid:
-                found[path] = Entry(_mode_of(there), oid)
+                found[path] = CommittedFile(_mode_of(there), oid)
         return found, oids
 
     def _is_plain(self, copy: Repository, oid: str) -> bool:
@@ -537,7 +537,7 @@ class Sync(Run[SyncRow]):
         return found
 
 
-def _oids(tx: Transaction, state: State, entries: Mapping[str, Entry]) -> dict[str, str]:
+def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -> dict[str, str]:
     """What Git calls the texts and bytes of a state, by what they are called here."""
     pairs: list[tuple[str | None, str | None]] = [
         (page.file_path, page.body) for page in list_pages(tx, state)

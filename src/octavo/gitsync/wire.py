@@ -8,9 +8,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..kit.bodies import given, or_none
 from ..kit.clock import iso
 from ..kit.operation import Recipient
-from .addresses import read_remote, web_address
+from .addresses import read_remote, split_credential, web_address
+from .credentials import Credential
+from .kinds import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
 from .store import (
     BranchRow,
     BranchStatus,
@@ -32,6 +35,8 @@ Folder = Annotated[str, Meta(max_length=1000)]
 Message = Annotated[str, Meta(min_length=1, max_length=500)]
 Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 Secret = Annotated[str, Meta(min_length=1, max_length=10_000)]
+_SHOWN = 100
+"""Of paths, problems and branches in a preview."""
 
 
 class GitCredential(Struct, rename="camel"):
@@ -316,6 +321,42 @@ class ExportToRepository(Struct, kw_only=True):
     git_info: Any = msgspec.field(name="gitInfo", default=None)
 
 
+def _credential(body: GitCredential | None | UnsetType) -> Credential | None:
+    if body is UNSET or body is None:
+        return None
+    return Credential(body.type, or_none(body.secret) or "", body.username or "")
+
+
+def named_folder(body: GitTarget) -> RepositoryFolder:
+    return RepositoryFolder(body.remote, body.branch, body.folder, _credential(body.credential))
+
+
+def wanted_sync(body: ConnectGit) -> WantedSync:
+    settings = given(body)
+    for name in (*GitTarget.__struct_fields__, "first"):
+        settings.pop(name, None)
+    return WantedSync(named_folder(body), body.first, settings)
+
+
+def changed_settings(body: UpdateGitSync) -> dict[str, Any]:
+    settings = given(body)
+    return settings | {"credential": _credential(body.credential)} if "credential" in settings else settings
+
+
+def wanted_once(body: ImportRepository | ExportToRepository) -> WantedOnce:
+    message = body.commit_message if isinstance(body, ExportToRepository) else None
+    url, user, secret = split_credential(body.url)
+    credential = Credential("password" if user else "token", secret, user) if secret else None
+    return WantedOnce(
+        RepositoryFolder(url, body.ref, body.project_directory, credential),
+        "import" if message is None else "export",
+        body.tree_url,
+        body.commit_url,
+        message,
+        body.force,
+    )
+
+
 def present_info(row: SyncRow) -> GitInfo:
     provider = row.provider if row.provider in ("github", "gitlab") else UNSET
     remote = read_remote(row.remote, local=True)
@@ -461,4 +502,37 @@ def present_branch(row: BranchRow, numbers: Mapping[str, int]) -> GitBranch:
         url=row.url or UNSET,
         commit=row.commit_id or UNSET,
         message=row.error or UNSET,
+    )
+
+
+def _seen(repository: SeenRepository) -> dict[str, Any]:
+    return {
+        "branches": repository.branches[:_SHOWN],
+        "default_branch": repository.default_branch or UNSET,
+        "commit": repository.commit or UNSET,
+        "host_key": repository.host_key or UNSET,
+    }
+
+
+def present_differences(found: Differences) -> GitPreview:
+    return GitPreview(
+        same=found.same,
+        only_in_space=found.only_in_space[:_SHOWN],
+        only_in_repository=found.only_in_repository[:_SHOWN],
+        different=found.different[:_SHOWN],
+        only_in_space_count=len(found.only_in_space),
+        only_in_repository_count=len(found.only_in_repository),
+        different_count=len(found.different),
+        **_seen(found.repository),
+    )
+
+
+def present_look(look: ProjectLook) -> GitProjectPreview:
+    return GitProjectPreview(
+        spaces=[
+            GitPlace(place.folder or "/", place.title, place.space_id or UNSET, place.first or UNSET)
+            for place in look.places
+        ],
+        problems=Raw(msgspec.json.encode(look.problems[:_SHOWN])),
+        **_seen(look.repository),
     )

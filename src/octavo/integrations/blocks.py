@@ -20,6 +20,7 @@ from ..core.addresses import read_address
 from ..core.document.html import CodeBlock
 from ..core.pages import Page
 from ..errors import NotFound
+from ..kit.bodies import or_none
 from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
@@ -87,7 +88,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
     """A block as a page shows it to a visitor of a site. What they would press is not in the request that a page could
     stand for, so there is no way to have a script do anything else. Raises Failed, NotFound, Unavailable."""
     at, name, visitor = given.context, integration.row.name, integration.visitor
-    action = given.action if given.action is not UNSET else None
+    action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
     subject = None
     if isinstance(at, DocumentContext) and not at.editable and given.state is UNSET:

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import RoleOrGuest
 from ..errors import BadRequest
+from ..kit.bodies import or_none
 from ..kit.clock import iso
 from ..spaces import Collection, Space
 from .inviting import Invited
@@ -162,12 +163,12 @@ def present_invited(invited: Invited) -> InvitedUsers:
 
 def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, str], str | None]:
     """Where a link is to lead, and the role that it gives there."""
-    level = body.level if body.level is not UNSET else None
+    level = or_none(body.level)
     if body.space is not UNSET:
         return ("space", body.space), level
     if body.collection is not UNSET:
         return ("collection", body.collection), level
-    return ("organization", organization_id), body.role if body.role is not UNSET else None
+    return ("organization", organization_id), or_none(body.role)
 
 
 def role_of(link: LinkRow, body: UpdateInvite) -> str | None:

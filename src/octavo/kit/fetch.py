@@ -84,7 +84,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 _LIMITS = Limits()
 
 
-class Target(Struct, frozen=True):
+class CheckedUrl(Struct, frozen=True):
     """A checked URL: ``addresses`` are those its host had when it was checked. ``trusted``: it is one that may be reached
     although private."""
 
@@ -125,7 +125,7 @@ class Fetcher:
         self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
         self._tells_trace = tells_trace
 
-    def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> Target:
+    def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
         """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
         import httpx
 
@@ -146,7 +146,7 @@ class Fetcher:
         addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
             raise FetchError(f"{host}: a host in a private network is refused")
-        return Target(str(parsed), scheme, name, port, addresses, trusted)
+        return CheckedUrl(str(parsed), scheme, name, port, addresses, trusted)
 
     def fetch(
         self,
@@ -222,7 +222,7 @@ class Fetcher:
 
     def _fetch_once(
         self,
-        target: Target,
+        target: CheckedUrl,
         *,
         method: str,
         headers: Mapping[str, str],
@@ -245,7 +245,7 @@ class Fetcher:
     @contextmanager
     def _open(
         self,
-        target: Target,
+        target: CheckedUrl,
         *,
         method: str,
         headers: Mapping[str, str],
@@ -295,7 +295,7 @@ class Fetcher:
             raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
 
 
-def _traced(method: str, target: Target) -> AbstractContextManager[tracing.Span | None]:
+def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
     """The span of a request to a server. Its address and headers may hold secrets, so the server alone is named."""
     return tracing.part(
         method,

@@ -17,7 +17,7 @@ from ..kit.db import Transaction
 from ..kit.locales import date_words
 from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
-from .order import Chapter, Order, Place, StoredFile, write_document
+from .order import Chapter, LinkedPage, Order, StoredFile, write_document
 from .store import PrintSubject
 from .words import words_of
 
@@ -54,7 +54,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
         whole=not wanted.single,
         chapters=chapters,
         places=[
-            Place(id=page.id, title=page.title, description=page.description, emoji=page.emoji)
+            LinkedPage(id=page.id, title=page.title, description=page.description, emoji=page.emoji)
             for page in places
         ],
         files=_files(context, [item for id in used.files if (item := view.item(id, "file"))], folder),

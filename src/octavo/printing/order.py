@@ -24,7 +24,7 @@ class Chapter(Struct, frozen=True, kw_only=True):
     description: str = ""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class LinkedPage(Struct, frozen=True, kw_only=True):
     """A page that a link leads to, printed or not."""
 
     id: str
@@ -45,7 +45,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class Words(Labels, frozen=True, kw_only=True):
+class PrintWords(Labels, frozen=True, kw_only=True):
     """The words of a print that nobody wrote."""
 
     contents: str = "Contents"
@@ -85,10 +85,10 @@ class Order(Struct, frozen=True, kw_only=True):
     language: str = "en"
     whole: bool = True
     chapters: list[Chapter]
-    places: list[Place]
+    places: list[LinkedPage]
     files: list[StoredFile]
     look: Look = Look()
-    words: Words = Words()
+    words: PrintWords = PrintWords()
     fonts: str | None = None
 
 

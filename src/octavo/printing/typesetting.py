@@ -9,7 +9,7 @@ import msgspec
 
 from ..core.document import to_text
 from ..core.document.parts import emoji
-from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
+from ..core.document.typst import Picture, Printing, TypstTarget, literal, place_of, plain_typst, to_typst
 from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
@@ -136,15 +136,15 @@ class Setting:
             labels=self._order.words,
         )
 
-    def _link(self, ref: dict[str, Any]) -> Target | None:
+    def _link(self, ref: dict[str, Any]) -> TypstTarget | None:
         kind = ref.get("kind")
         if kind in ("page", "anchor"):
             if "page" not in ref:
-                return Target(anchor=ref.get("anchor"))
+                return TypstTarget(anchor=ref.get("anchor"))
             place = self._pages.get(ref["page"])
             if place is None:
                 return None
-            return Target(
+            return TypstTarget(
                 page=place.id,
                 anchor=ref.get("anchor"),
                 title=place.title,
@@ -153,10 +153,10 @@ class Setting:
             )
         if kind == "file":
             found = self._files.get(ref["file"])
-            return Target(title=found.name) if found else None
+            return TypstTarget(title=found.name) if found else None
         if kind == "url":
-            return Target(url=ref.get("url"))
-        return Target(user=True) if kind == "user" else None
+            return TypstTarget(url=ref.get("url"))
+        return TypstTarget(user=True) if kind == "user" else None
 
     def _file(self, ref: dict[str, Any]) -> Picture | None:
         # Lists of files in tables name each by its id alone.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from ..kit.locales import DEFAULT, find_locale, read_catalogue
-from .order import Words
+from .order import PrintWords
 
 
 @cache
-def _catalogue() -> dict[str, Words]:
-    return read_catalogue(Words, "octavo.printing", "words.toml")
+def _catalogue() -> dict[str, PrintWords]:
+    return read_catalogue(PrintWords, "octavo.printing", "words.toml")
 
 
-def words_of(language: str | None) -> tuple[str, Words]:
+def words_of(language: str | None) -> tuple[str, PrintWords]:
     """The words of the language nearest to this one, and which that is."""
     locale = find_locale(language, _catalogue()) or DEFAULT
     return locale, _catalogue()[locale]

@@ -59,7 +59,7 @@ from .home import answer_home, answer_missing
 from .pages import Kept
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
-from .telling import Place, Tellings, Told
+from .telling import Tellings, Told, ToolPlace
 from .tracking import note_again, note_view
 from .whole import Whole
 
@@ -294,12 +294,12 @@ class Sites:
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
         if site is not None:
-            told = self._tellings.find(Place(site, path), request, call, generation)
+            told = self._tellings.find(ToolPlace(site, path), request, call, generation)
             if told is not None:
                 return told
         try:
             with self._context.db.read_kept(begins=False) as tx:
-                place = Place(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
+                place = ToolPlace(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
                 return self._tellings.renew(tx, place, request, call)
         except NotKept:
             return None

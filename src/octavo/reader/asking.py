@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from ..ask import MAX_QUESTION, Answer, Asker, OfVisitor, Words, ask, recommend
+from ..ask import MAX_QUESTION, Answer, AnswerWords, Asker, OfVisitor, ask, recommend
 from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk, write
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
@@ -103,8 +103,8 @@ def answer_question(context: Context, asker: Asker, look: Look, question: Questi
         yield _present(found, look, question)
 
 
-def _words(labels: Labels) -> Words:
-    return Words(
+def _words(labels: Labels) -> AnswerWords:
+    return AnswerWords(
         no_model=labels.ask_no_model,
         no_reply=labels.ask_no_reply,
         fits=labels.ask_fits,

@@ -44,8 +44,8 @@ from .looks import Look
 from .pressing import (
     CLOSE,
     Component,
+    ComponentField,
     DrawRequest,
-    Field,
     Offer,
     can_be_offered,
     closed,
@@ -156,7 +156,7 @@ def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rend
 
 
 def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
-    def sign(actions: list[dict[str, Any]], fields: dict[str, Field]) -> str | None:
+    def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
         component = Component(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
@@ -182,7 +182,7 @@ class CannotBeDrawn(Exception):
     """An output that is not what was asked for, or one that is too large."""
 
 
-Sign = Callable[[list[dict[str, Any]], dict[str, Field]], str | None]
+Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
 
 
 def draw_output(
@@ -222,7 +222,7 @@ class _Reader:
         self._state, self._labels, self._live, self._frames = state, labels, live, frames
         self._modal = self._labelled = False
         self.actions: list[dict[str, Any]] = []
-        self.fields: dict[str, Field] = {}
+        self.fields: dict[str, ComponentField] = {}
         self._drawing = Drawing(
             icon=icon, highlight=_highlighter.for_page(), labels=labels, new_tab=new_tab, anchors=False
         )
@@ -375,14 +375,14 @@ class _Reader:
         if kind == "textinput":
             typed = given.get("inputType")
             shape = typed if typed in ("password", "email") else "text"
-            self._takes(name, Field("text"))
+            self._takes(name, ComponentField("text"))
             shape = "lines" if given.get("multiline") is True else shape
             return ElementView(kind="input", text=self._text(value), name=name, title=label, shape=shape)
         if kind == "select":
             return self._select(given, value, name, label)
         chosen = given.get("value")
         if kind == "switch":
-            self._takes(name, Field("flag"))
+            self._takes(name, ComponentField("flag"))
             change = self._act(given.get("onValueChange")) if live else None
             checked = value is True
             return ElementView(
@@ -394,7 +394,7 @@ class _Reader:
             return ElementView(kind="tick", checked=value is True)
         # Nothing but texts and numbers is compared: what is nested could be so deeply.
         checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
-        self._takes(name, Field("one" if kind == "radio" else "many", [chosen]))
+        self._takes(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
         text = msgspec.json.encode(chosen).decode()
         return ElementView(
             kind="tick",
@@ -413,9 +413,9 @@ class _Reader:
             return None
         value = self._state.get(named)
         text = self._text(given.get("content") if value is None else value)
-        if not Field("text").allows(text):
+        if not ComponentField("text").allows(text):
             return None
-        self._takes(named, Field("text"))
+        self._takes(named, ComponentField("text"))
         return ElementView(
             kind="input",
             text=text,
@@ -436,7 +436,7 @@ class _Reader:
         if not found:
             return ElementView(kind="input", text=self._text(value))
         multiple = given.get("multiple") is True
-        self._takes(name, Field("many" if multiple else "one", [id for id, _ in found]))
+        self._takes(name, ComponentField("many" if multiple else "one", [id for id, _ in found]))
         chosen = value if isinstance(value, list) else [value]
         return ElementView(
             kind="select",
@@ -450,12 +450,12 @@ class _Reader:
             act=self._act(given.get("onValueChange")) if name else None,
         )
 
-    def _takes(self, name: str, field: Field) -> None:
+    def _takes(self, name: str, field: ComponentField) -> None:
         """Notes a field; ticks of one name are values of one field."""
         if name:
             known = self.fields.get(name)
             together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
-            self.fields[name] = Field(field.kind, together)
+            self.fields[name] = ComponentField(field.kind, together)
 
     def _document(self, given: dict[str, Any]) -> Markup:
         content = self._text(given.get("content"))

@@ -12,7 +12,7 @@ FEED = "rss.xml"
 MAX_ENTRIES = 100
 
 
-class Entry(Struct, frozen=True):
+class DatedEntry(Struct, frozen=True):
     """One dated entry. ``anchor`` is its place in the page, ``body`` its HTML with addresses as pages have them."""
 
     anchor: str
@@ -22,7 +22,7 @@ class Entry(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-def newest(entries: Sequence[Entry]) -> list[Entry]:
+def newest(entries: Sequence[DatedEntry]) -> list[DatedEntry]:
     """The entries that a feed has: the newest first, those without a day at the end in the order of the page."""
     dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
     return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ..content import Drawn, Item, ItemKind, State, asker_at, computed_state, drawn_states
-from ..core.document.html import Asset, CodeBlock, Target
+from ..core.document.html import Asset, CodeBlock, HtmlTarget
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..integrations import find_block_owner, list_code_blocks
@@ -33,7 +33,7 @@ class Facts:
         tx: Transaction,
         visit: SpaceVisit,
         visitor: SiteVisitor,
-        link: Callable[[dict[str, Any]], Target | None],
+        link: Callable[[dict[str, Any]], HtmlTarget | None],
         file: Callable[[dict[str, Any]], Asset | None],
     ) -> None:
         self._tx = tx
@@ -82,7 +82,7 @@ class Facts:
     def is_withheld(self, ref: bytes) -> bool:
         return self._view.is_withheld(msgspec.json.decode(ref))
 
-    def link(self, ref: bytes) -> Target | None:
+    def link(self, ref: bytes) -> HtmlTarget | None:
         return self._link(msgspec.json.decode(ref))
 
     def file(self, ref: bytes) -> Asset | None:
@@ -170,8 +170,8 @@ class Noted:
 
     # --- as addresses --------------------------------------------------------------------------------------
 
-    def link(self, ref: dict[str, Any]) -> Target | None:
-        found: Target | None = self.ask("link", _encode(ref))
+    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+        found: HtmlTarget | None = self.ask("link", _encode(ref))
         return found
 
     def file(self, ref: dict[str, Any]) -> Asset | None:

@@ -13,7 +13,7 @@ from html import escape
 
 from lxml import etree, html
 
-from .entries import Entry, newest
+from .entries import DatedEntry, newest
 from .views import PageView, SiteView
 
 _ATOM = "http://www.w3.org/2005/Atom"
@@ -23,7 +23,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
-def feed_xml(site: SiteView, page: PageView, entries: Sequence[Entry], address: str) -> bytes:
+def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], address: str) -> bytes:
     """The feed at ``address`` of a page that has a canonical one."""
     assert page.canonical is not None
     rss = etree.Element("rss", version="2.0", nsmap={"atom": _ATOM})

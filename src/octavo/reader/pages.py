@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ..content import Item, asker_at, markdown_page
 from ..core.document import Block, Document, plain_text, portable, walk
-from ..core.document.html import COLUMN, Asset, Context, Html, ImageSource, Target, render
+from ..core.document.html import COLUMN, Asset, Context, Html, HtmlTarget, ImageSource, render
 from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.page_tree import PageTree
@@ -41,7 +41,7 @@ from ..spaces import get_space
 from ..visits import OtherSpaces, SpaceVisit
 from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
-from .entries import FEED, Entry
+from .entries import FEED, DatedEntry
 from .facts import Facts, Noted, Notes
 from .locales import direction
 from .looks import Look
@@ -196,34 +196,34 @@ class PageBuilder:
             item.content or ""
         )
 
-    def link(self, ref: dict[str, Any]) -> Target | None:
+    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
         """Where a resolved reference leads from here."""
         kind = ref.get("kind")
         if kind == "anchor" and "page" not in ref:
-            return Target(href=f"#{quote(ref['anchor'])}")
+            return HtmlTarget(href=f"#{quote(ref['anchor'])}")
         if kind in ("page", "anchor"):
             return self._page_target(ref)
         if kind == "space":
             there = self._others.find(ref["space"])
             title = get_space(self._tx, ref["space"]).title if there is not None else None
-            return Target(href=there.base, title=title) if there is not None else None
+            return HtmlTarget(href=there.base, title=title) if there is not None else None
         if kind == "file":
             asset = self._file_url(ref["file"])
-            return Target(href=asset.url, title=asset.name) if asset else None
+            return HtmlTarget(href=asset.url, title=asset.name) if asset else None
         if kind == "url" and isinstance(ref.get("url"), str):
             url = ref["url"]
             if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
-                return Target(href=safe_url(url), external=True)
+                return HtmlTarget(href=safe_url(url), external=True)
             # What is left relative here was found in no file of the space.
         return None
 
-    def _page_target(self, ref: dict[str, Any]) -> Target | None:
+    def _page_target(self, ref: dict[str, Any]) -> HtmlTarget | None:
         there = self._others.find(ref["space"]) if "space" in ref else self._visit
         page = there.view.tree.page(ref["page"]) if there is not None else None
         shown = there.view.tree.first_document(page) if there is not None and page is not None else None
         if page is None or shown is None:
             return None
-        return Target(
+        return HtmlTarget(
             href=self.href(shown, ref.get("anchor"), there),
             title=page.title,
             description=page.description,
@@ -246,7 +246,7 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], Target | None]) -> str | None:
+    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], HtmlTarget | None]) -> str | None:
         """The address of the page that says how to authenticate with an API."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
@@ -445,7 +445,7 @@ class PageBuilder:
         )
         return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
-    def _target(self, page: Page) -> Target | None:
+    def _target(self, page: Page) -> HtmlTarget | None:
         """Where a link among the pages leads."""
         return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
 
@@ -535,7 +535,7 @@ class PageBuilder:
     def _crumb(self, page: Page | None) -> Crumb | None:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
-    def entries(self, page: Page) -> list[Entry]:
+    def entries(self, page: Page) -> list[DatedEntry]:
         """The dated entries of a page that this visitor sees, in its order."""
         documents = Documents(self._tx, self._view, self._resolver)
         document = documents.to_draw(page, folded=True)
@@ -550,7 +550,7 @@ class PageBuilder:
         blocks = (node for node in walk(document) if isinstance(node, Block) and node.type == "update")
         return [self._entry(page, block, context) for block in blocks]
 
-    def _entry(self, page: Page, block: Block, context: Context) -> Entry:
+    def _entry(self, page: Page, block: Block, context: Context) -> DatedEntry:
         written, tags = block.data.get("date"), block.data.get("tags")
         try:
             day = date.fromisoformat(written) if isinstance(written, str) else None
@@ -561,7 +561,7 @@ class PageBuilder:
         if title is None:
             title = date_words(day, self._look.locale) if day is not None else page.title
         inside = Document([node for node in block.nodes if isinstance(node, Block)])
-        return Entry(
+        return DatedEntry(
             anchor=quote(str(block.data.get("id") or "")),
             title=title,
             body=render(inside, context).body,

@@ -32,7 +32,7 @@ OPEN, CLOSE = "@ui.modal.open", "@ui.modal.close"
 Value = str | bool | int | float | list[str | int | float]
 
 
-class Field(Struct, frozen=True, omit_defaults=True):
+class ComponentField(Struct, frozen=True, omit_defaults=True):
     """A field of a component. ``of``: the values of one that chooses ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
@@ -62,7 +62,7 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     block: tuple[Any, ...]
     component: Component
     actions: list[dict[str, Any]]
-    fields: dict[str, Field]
+    fields: dict[str, ComponentField]
     opener: Component | None = None
 
 

@@ -33,7 +33,7 @@ _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
-class Entry(NamedTuple):
+class ListedPage(NamedTuple):
     space: SpaceVisit
     page: Page
 
@@ -50,14 +50,14 @@ class Chapter(NamedTuple):
     """Pages under one heading."""
 
     title: str
-    entries: list[Entry]
+    entries: list[ListedPage]
 
 
 def _in_line(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(text.split()))
 
 
-def _item(entry: Entry, address: str) -> str:
+def _item(entry: ListedPage, address: str) -> str:
     about = f": {' '.join(entry.page.description.split())}" if entry.page.description else ""
     return f"- [{_in_line(entry.page.title)}]({address}){about}"
 
@@ -85,7 +85,7 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[Chapter]:
             title = _section_title(tx, space) if several else group.title if group is not None else ""
             chapters.append(Chapter(title or visit.site.title, []))
             at = here
-        chapters[-1].entries.append(Entry(space, page))
+        chapters[-1].entries.append(ListedPage(space, page))
     return chapters
 
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import msgspec
 from msgspec.structs import replace
 
-from ..core.document.html import Target
+from ..core.document.html import HtmlTarget
 from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
 from ..core.expressions import Shown
@@ -221,7 +221,7 @@ class _Links:
         if "page" in ref and "space" not in ref:
             ref |= self._place(ref["page"])
         if ref["kind"] == "url" and ref["url"].startswith("/"):
-            target: Target | None = Target(href=safe_url(ref["url"]))
+            target: HtmlTarget | None = HtmlTarget(href=safe_url(ref["url"]))
         else:
             target = self._builder.link(ref)
         if target is None or target.href is None:

@@ -37,7 +37,7 @@ class Told(NamedTuple):
     admission: Admission
 
 
-class Place(NamedTuple):
+class ToolPlace(NamedTuple):
     """Where a tool is called: the id of the site whose own host name it is, if that, and the decoded path."""
 
     site: str
@@ -58,21 +58,21 @@ class Tellings:
         self._shared: FreshCache[Told] = FreshCache(database, _SHARED, _cost)
         self._personal: FreshCache[Told] = FreshCache(database, _PERSONAL, _cost)
 
-    def find(self, place: Place, request: Request, call: Call, generation: int | None) -> Told | None:
+    def find(self, place: ToolPlace, request: Request, call: Call, generation: int | None) -> Told | None:
         """What is kept, as it was since the last commit."""
         told = self._shared.find((place, call.asked), generation)
         if told is None:
             told = self._personal.find((place, call.asked, _who(request)), generation)
         return told if told is not None and _is_valid(told) else None
 
-    def renew(self, tx: Transaction, place: Place, request: Request, call: Call) -> Told | None:
+    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> Told | None:
         """What was kept before somebody committed, if it is still what there is."""
         return self._shared.renew((place, call.asked), lambda told: _is_still_so(told, tx, place, request))
 
     def get(
         self,
         tx: Transaction,
-        place: Place,
+        place: ToolPlace,
         request: Request,
         call: Call,
         admission: Admission,
@@ -89,7 +89,7 @@ class Tellings:
         )
 
 
-def _is_still_so(told: Told, tx: Transaction, place: Place, request: Request) -> bool:
+def _is_still_so(told: Told, tx: Transaction, place: ToolPlace, request: Request) -> bool:
     return told.made_of.is_still_so(tx, host_name(request.header(b"host")), place.path)
 
 

@@ -21,7 +21,7 @@ from ..content import (
     read_source,
 )
 from ..core import links
-from ..core.document import Anchors, Place, anchors, close_conditions, list_places
+from ..core.document import Anchors, DocumentPlace, anchors, close_conditions, list_places
 from ..core.pages import Page
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
@@ -33,7 +33,7 @@ Question = tuple[str, str]
 OwnerKind = Literal["page", "reusable-content"]
 
 _MAX_QUESTION = 200
-_places: OwnCache[list[Place]] = OwnCache("places of documents", 4)
+_places: OwnCache[list[DocumentPlace]] = OwnCache("places of documents", 4)
 
 
 class Owner(Struct, frozen=True):
@@ -68,7 +68,7 @@ def question(kind: str, what: str) -> str:
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 
-def places_of(tx: Transaction, body: str | None) -> list[Place]:
+def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
     """The places of a text, those of what it includes left open."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
@@ -77,7 +77,9 @@ def places_of(tx: Transaction, body: str | None) -> list[Place]:
     return found
 
 
-def with_included(places: Iterable[Place], find: Callable[[str], Iterable[Place] | None]) -> Iterable[Place]:
+def with_included(
+    places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
+) -> Iterable[DocumentPlace]:
     """The places with those of what is included in their place. ``find`` gives them for a reference as written."""
     for place in places:
         if place.include is None:
@@ -215,7 +217,7 @@ class StateFiles:
 
         inclusions = Inclusions()
 
-        def included(written: str) -> list[Place] | None:
+        def included(written: str) -> list[DocumentPlace] | None:
             found = find_include(self, owner, written)
             there = self.item(found, "reusable-content") if found is not None else None
             if there is None:

@@ -31,7 +31,7 @@ from ..content import (
 from ..core.document import (
     Anchors,
     Document,
-    Place,
+    DocumentPlace,
     anchors,
     close_conditions,
     list_places,
@@ -312,7 +312,7 @@ class ViewFiles:
 
         inclusions = Inclusions()
 
-        def included(written: str) -> list[Place] | None:
+        def included(written: str) -> list[DocumentPlace] | None:
             found = find_include(self, owner, written)
             there = self._view.item(found, "reusable-content") if found is not None else None
             if there is None or not inclusions.admit(there.size):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
+from ..kit.bodies import or_none
 from ..kit.clock import now
 from ..kit.operation import PUBLIC, Area, Call, Visitor
 from .locating import Asked, Published, resolve
@@ -42,9 +41,7 @@ def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """What an address of a published site shows to a visitor, with a token that reads it over the API; or where they
     are to go. Addresses of sites that are not open are as ones at which nothing is."""
     token = body.visitor.jwt_token
-    asked = Asked(
-        body.url, token if token is not UNSET else None, body.visitor.unsigned_claims, body.redirect_on_error
-    )
+    asked = Asked(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
     return _resolve(call, asked)
 
 

@@ -22,10 +22,10 @@ from ..errors import BadRequest, Forbidden
 from ..gitsync import (
     First,
     Ground,
-    Place,
     ProjectRow,
     Reason,
     Settled,
+    SpaceFolder,
     Stopped,
     add_kind,
     list_members,
@@ -60,12 +60,12 @@ class _Site:
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
-    ) -> tuple[list[Place], list[Problem]]:
+    ) -> tuple[list[SpaceFolder], list[Problem]]:
         if row.first == "export":
             described = describe_site(tx, get_site(tx, row.id))
             entries = {entry.directory or "": entry for entry in described.config.spaces}
             return [
-                Place(folder, entries[folder].title, space_id, "export")
+                SpaceFolder(folder, entries[folder].title, space_id, "export")
                 for folder, space_id in described.spaces.items()
             ], []
         try:
@@ -78,7 +78,9 @@ class _Site:
             message = f"{key} would be taken out of the site; its content stays where it is"
             config.problems.append(Problem(DOCS_PATH, 0, "removed", message))
         places = {
-            entry.directory or "": Place(entry.directory or "", entry.title, ours.get(entry.key), "import")
+            entry.directory or "": SpaceFolder(
+                entry.directory or "", entry.title, ours.get(entry.key), "import"
+            )
             for entry in config.spaces
             if entry.key in there
         }

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from msgspec import UNSET
+
 from ..access import Can, OrgAccess
 from ..content import ReadState
 from ..core.pages import slugify
+from ..kit.bodies import or_none
 from ..kit.operation import Area, Call, Stream
 from ..kit.pagination import Listing, present_slice
 from ..spaces import get_space
 from . import archiving, starting, store
 from .entering import RunAccess
+from .kinds import ApiLogin
 from .wire import (
     CheckImportSource,
     ImportRun,
@@ -20,6 +24,7 @@ from .wire import (
     StartImport,
     present_run,
     run_location,
+    wanted_import,
 )
 
 operation = Area("imports").operation
@@ -40,9 +45,10 @@ _RUN = f"{_RUNS}/{{importRunId}}"
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     """Imports uploaded files, a website, or a space over the API of another server: into a change request, or into main where the space is edited live.
     What is there stays; the pages come behind it, or below the target's page."""
-    starting.check_source(call.settings, body)
+    wanted = wanted_import(body)
+    starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
-        run = starting.start(tx, call.context.sealer, org, body)
+        run = starting.start(tx, call.context.sealer, org, wanted)
     call.response_headers["location"] = run_location(call, run)
     return present_run(call, run)
 
@@ -60,7 +66,9 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
     """Asks the API of another server which spaces a token reaches there, to choose those that are brought in. Nothing
     is kept."""
-    return starting.check_api(call.settings, body)
+    login = ApiLogin(body.token, or_none(body.user))
+    found, problem = starting.check_api(call.settings, body.service, body.url, login)
+    return ImportSourceCheck(found, problem or UNSET)
 
 
 @operation(

@@ -30,6 +30,7 @@ from ..core.pages import slugify
 from ..core.problems import Problem
 from ..errors import NotFound, OctavoError, Unavailable
 from ..kit import deadlines
+from ..kit.bodies import or_none
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
@@ -39,9 +40,10 @@ from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
 from ..spaces import name_language
 from ..uploads import get_uploads
-from . import store, wire
+from . import store
 from .converting import Folder, gather_uploads
 from .importing import StagedFiles, stage_files
+from .kinds import Destination, KeptApiSource, KeptSource, WebsiteSource
 from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
@@ -170,15 +172,15 @@ def _gather(
     context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
 ) -> tuple[Source, dict[str, str] | None]:
     """The source, and for a website where each page came from."""
-    wanted: Any = msgspec.json.decode(run.source, type=wire.KeptSource)
-    if isinstance(wanted, wire.WebsiteSource):
+    wanted: Any = msgspec.json.decode(run.source, type=KeptSource)
+    if isinstance(wanted, WebsiteSource):
         # Loaded where they are used: parsers take long to load.
         from .website import crawl
 
         fetcher = Fetcher(context.settings.allow_private_fetch)
         crawled = crawl(wanted.url, fetcher, folder, progress.tick)
         return crawled.source, crawled.urls
-    if isinstance(wanted, wire.KeptApiSource):
+    if isinstance(wanted, KeptApiSource):
         with context.db.read() as tx:
             user, token = store.find_secret(tx, context.sealer, run.id)
         fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -188,7 +190,7 @@ def _gather(
         return platform.open(wanted.space, folder, stack), None
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
-    kind = None if wanted.kind is msgspec.UNSET else wanted.kind
+    kind = or_none(wanted.kind)
     several = run.variants is not None
     return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind, several), None
 
@@ -277,21 +279,17 @@ def _folder_name(run: RunRow) -> str:
     return slugify(f"import-{wanted.get('url', '').partition('://')[2].partition('/')[0]}") or "import"
 
 
-def check_target(
-    tx: Transaction, actor: Actor, space_id: str, target: wire.ImportTarget
-) -> tuple[str | None, str | None]:
+def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
     """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
-    space = space_access(tx, actor, Can.EDIT, space_id)
+    space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
-    state = main_state(tx, space_id)
-    if target.change_request is not msgspec.UNSET:
-        change = find_change(tx, space_id, target.change_request)
+    state = main_state(tx, into.space_id)
+    if into.change_request is not None:
+        change = find_change(tx, into.space_id, into.change_request)
         if change is None:
-            raise NotFound(f"target.changeRequest: there is no change request {target.change_request!r}.")
+            raise NotFound(f"target.changeRequest: there is no change request {into.change_request!r}.")
         require_editable(change)
         change_id, state = change.id, change.state
     else:
         require_live(space)
-    if target.page is msgspec.UNSET:
-        return change_id, None
-    return change_id, get_page(tx, state, target.page).id
+    return change_id, None if into.page is None else get_page(tx, state, into.page).id

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from ..access import ORGANIZATION, Can, OrgAccess, at_least, space_access
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit import deadlines
@@ -14,19 +12,19 @@ from ..kit.sealing import Sealer
 from ..settings import Settings
 from ..uploads import get_uploads
 from . import runs, store
-from .asking import MAX_SPACES
-from .platforms import platform_at
+from .asking import MAX_SPACES, FoundSpace
+from .kinds import ApiLogin, FileSource, KeptApiSource, KeptSource, WantedImport
+from .platforms import Service, platform_at
 from .sources import SourceError
 from .store import RunRow
-from .wire import ApiSource, CheckImportSource, FileSource, ImportSourceCheck, KeptApiSource, StartImport
 
 _CHECK_SECONDS = 30.0
 
 
-def check_source(settings: Settings, given: StartImport) -> None:
+def check_source(settings: Settings, source: KeptSource) -> None:
     """Asks for the address of a website or API before any transaction begins. Raises BadRequest."""
-    if not isinstance(given.source, FileSource):
-        _check_url(settings, given.source.url, "source.url")
+    if not isinstance(source, FileSource):
+        _check_url(settings, source.url, "source.url")
 
 
 def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
@@ -38,34 +36,31 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
     return fetcher
 
 
-def check_api(settings: Settings, given: CheckImportSource) -> ImportSourceCheck:
-    """Asks an API what can be brought from it, each thing once and for half a minute. Raises BadRequest for an address
-    that may not be asked."""
-    fetcher = _check_url(settings, given.url, "url")
-    platform = platform_at(
-        given.service, given.url, None if given.user is UNSET else given.user, given.token, fetcher, wait=None
-    )
+def check_api(
+    settings: Settings, service: Service, url: str, login: ApiLogin
+) -> tuple[list[FoundSpace], str | None]:
+    """Asks an API what can be brought from it, each thing once and for half a minute: the spaces, and why they may not be
+    all. Raises BadRequest for an address that may not be asked."""
+    fetcher = _check_url(settings, url, "url")
+    platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
         with deadlines.limited(_CHECK_SECONDS):
             found, is_all = platform.find_spaces()
     except (SourceError, deadlines.OutOfTime) as error:
-        return ImportSourceCheck([], str(error) or "it did not answer in time")
-    if is_all:
-        return ImportSourceCheck(found)
-    return ImportSourceCheck(found, f"It has more than {MAX_SPACES:,} spaces; these are the first.")
+        return [], str(error) or "it did not answer in time"
+    return found, None if is_all else f"It has more than {MAX_SPACES:,} spaces; these are the first."
 
 
-def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -> RunRow:
+def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> RunRow:
     """A run that waits for its job. Raises NotFound and Forbidden for the target, NotFound for uploads of others."""
-    space_id = given.target.space
+    space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
         raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
-    change_id, page_id = runs.check_target(tx, org.actor, space_id, given.target)
-    if isinstance(given.source, FileSource):
-        get_uploads(tx, org.organization_id, org.user_id, "import_file", given.source.files)
-    if given.variants:
-        _require_variants(tx, org, given)
-    origin = _origin(tx, space_id, given) if given.update is not UNSET else None
+    change_id, page_id = runs.check_destination(tx, org.actor, wanted.into)
+    if isinstance(wanted.source, FileSource):
+        get_uploads(tx, org.organization_id, org.user_id, "import_file", wanted.source.files)
+    if wanted.variants:
+        _require_variants(tx, org, wanted)
     run = store.insert_run(
         tx,
         organization_id=org.organization_id,
@@ -73,47 +68,44 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, given: StartImport) -
         change_id=change_id,
         page_id=page_id,
         user_id=org.user_id,
-        source=KeptApiSource(given.source.url, given.source.space, given.source.service)
-        if isinstance(given.source, ApiSource)
-        else given.source,
-        preview=given.preview,
-        origin=origin,
-        with_variants=given.variants,
+        source=wanted.source,
+        preview=wanted.preview,
+        origin=None if wanted.update is None else _origin(tx, wanted, wanted.update),
+        with_variants=wanted.variants,
     )
-    if isinstance(given.source, ApiSource):
-        user = None if given.source.user is UNSET else given.source.user
-        store.put_secret(tx, sealer, run.id, user, given.source.token)
+    if wanted.login is not None:
+        store.put_secret(tx, sealer, run.id, wanted.login.user, wanted.login.token)
     enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     return run
 
 
-def _require_variants(tx: Transaction, org: OrgAccess, given: StartImport) -> None:
+def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> None:
     """Raises BadRequest for a source that comes as one space, Forbidden for who may not make spaces and a site of them."""
-    source = given.source
-    if not isinstance(source, FileSource) and getattr(source, "service", "") != "readme":
+    source = wanted.source
+    is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
+    if not is_readme and not isinstance(source, FileSource):
         raise BadRequest(
             "variants: files and projects of ReadMe have versions and languages; this source has none."
         )
-    if given.target.page is not UNSET:
+    if wanted.into.page is not None:
         raise BadRequest("target.page: variants are whole spaces, so none of them goes below a page.")
-    if given.preview:
+    if wanted.preview:
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
             "variants: become spaces and a site, for those who may create content in the organization."
         )
-    space_access(tx, org.actor, Can.ADMIN, given.target.space)
+    space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
 
-def _origin(tx: Transaction, space_id: str, given: StartImport) -> str:
-    """The first of the runs that ``update`` names one of. Raises NotFound, BadRequest."""
-    assert given.update is not UNSET
-    run = store.find_run(tx, given.update)
-    if run is None or run.space_id != space_id:
-        raise NotFound(f"update: there is no import run {given.update!r} in this space.")
+def _origin(tx: Transaction, wanted: WantedImport, update: str) -> str:
+    """The first of the runs that ``update`` is one of. Raises NotFound, BadRequest."""
+    run = store.find_run(tx, update)
+    if run is None or run.space_id != wanted.into.space_id:
+        raise NotFound(f"update: there is no import run {update!r} in this space.")
     if run.status != "completed" or run.preview:
         raise BadRequest("update: only what a completed run brought in can be updated.")
-    if given.target.page is not UNSET:
+    if wanted.into.page is not None:
         raise BadRequest("target.page: an update goes where its pages are.")
     return run.origin or run.id
 

@@ -7,33 +7,17 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..kit.bodies import or_none
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from .asking import FoundSpace
+from .kinds import ApiLogin, Destination, FileSource, KeptApiSource, KeptSource, WantedImport, WebsiteSource
 from .platforms import Service
 from .previewing import ImportPlan
 from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, RunRow
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
-
-
-class WebsiteSource(Struct, tag="website"):
-    url: Annotated[str, Meta(min_length=1, max_length=2048)]
-
-
-SourceKind = Literal[
-    "octavo", "markdown", "html", "docusaurus", "mkdocs", "mintlify", "vitepress", "starlight", "nextra", "hugo", "jekyll",
-    "github-wiki", "obsidian", "sphinx", "notion", "confluence", "confluence-xml", "antora", "asciidoc",
-    "bookstack", "wikijs", "outline", "docmost", "readme",
-]  # fmt: skip
-
-
-class FileSource(Struct, tag="file"):
-    """Keys of uploaded files. ``kind``: what they are; without it, it is found out."""
-
-    files: Annotated[list[str], Meta(min_length=1, max_length=100)]
-    kind: SourceKind | UnsetType = UNSET
 
 
 _Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
@@ -69,16 +53,7 @@ class ImportSourceCheck(Struct):
     problem: str | UnsetType = UNSET
 
 
-class KeptApiSource(Struct, tag="api"):
-    """The same without its token and whose that is."""
-
-    url: str
-    space: str
-    service: Service = "octavo"
-
-
 Source = WebsiteSource | FileSource | ApiSource
-KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
@@ -149,6 +124,19 @@ class ImportRunsQuery(PageQuery, rename="camel"):
     space: str | None = None
     change_request: str | None = None
     status: Status | Literal["active"] | None = None
+
+
+def wanted_import(body: StartImport) -> WantedImport:
+    given, target = body.source, body.target
+    source: KeptSource
+    login = None
+    if isinstance(given, ApiSource):
+        login = ApiLogin(given.token, or_none(given.user))
+        source = KeptApiSource(given.url, given.space, given.service)
+    else:
+        source = given
+    into = Destination(target.space, or_none(target.change_request), or_none(target.page))
+    return WantedImport(source, login, into, body.preview, or_none(body.update), body.variants)
 
 
 def run_location(to: Recipient, run: RunRow) -> str:

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.html import Asset, Context, Heading, Target, emoji, render
+from octavo.core.document.html import Asset, Context, Heading, HtmlTarget, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
@@ -235,8 +235,8 @@ def test_no_player_for_the_rest(address):
 
 
 def test_files_references_mentions_buttons():
-    def link(ref: dict[str, Any]) -> Target | None:
-        return Target(href="/b", title="Page B", description="About B") if ref["url"] == "b.md" else None
+    def link(ref: dict[str, Any]) -> HtmlTarget | None:
+        return HtmlTarget(href="/b", title="Page B", description="About B") if ref["url"] == "b.md" else None
 
     def file(ref: dict[str, Any]) -> Asset:
         return Asset(url="/f/r.pdf", name="r.pdf", size=2_500_000)
@@ -520,9 +520,9 @@ def assert_inert(html: str) -> None:
     ],
 )
 def test_no_vector_gets_through_any_node(vector):
-    def link(ref: dict[str, Any]) -> Target | None:
+    def link(ref: dict[str, Any]) -> HtmlTarget | None:
         address = ref.get("url")
-        return Target(
+        return HtmlTarget(
             href=address, title=vector, description=vector, icon=vector, emoji=vector, external=True
         )
 
@@ -608,7 +608,7 @@ def test_a_link_on_a_picture_that_says_nothing_has_a_name():
     def made(markdown: str) -> str:
         return drawn(
             markdown,
-            link=lambda ref: Target(href=ref.get("url"), external=True),
+            link=lambda ref: HtmlTarget(href=ref.get("url"), external=True),
             file=lambda ref: Asset(url="/a.png", name="a.png"),
         )
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.core.document import (
-    Place,
+    DocumentPlace,
     anchors,
     close_conditions,
     list_places,
@@ -114,7 +114,7 @@ def test_ids_tell_nothing_of_what_stands_under_a_condition() -> None:
 
 
 def test_a_page_names_its_own_places_before_those_of_what_it_includes() -> None:
-    own, other = Place("faq"), Place("faq", fixed=True, included=True)
+    own, other = DocumentPlace("faq"), DocumentPlace("faq", fixed=True, included=True)
     assert name_places([other, own]) == ["faq-1", "faq"]
 
 
@@ -145,11 +145,13 @@ NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"
 
 @given(
     st.lists(
-        st.builds(Place, NAME.map(slug), st.booleans(), st.lists(st.just("x"), max_size=1).map(tuple)),
+        st.builds(
+            DocumentPlace, NAME.map(slug), st.booleans(), st.lists(st.just("x"), max_size=1).map(tuple)
+        ),
         max_size=12,
     )
 )
-def test_ids_are_unique_and_found_by_themselves(places: list[Place]) -> None:
+def test_ids_are_unique_and_found_by_themselves(places: list[DocumentPlace]) -> None:
     names = name_places(places)
     assert len(set(names)) == len(names)
     known = anchors(places)

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 import document_strategies as documents
 from octavo.core.document import Block, Document, Fragment, Inline, Leaf, Text, read
-from octavo.core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
+from octavo.core.document.typst import (
+    Picture,
+    Printing,
+    TypstTarget,
+    literal,
+    place_of,
+    plain_typst,
+    to_typst,
+)
 
 LOOK = Path(__file__).parents[3] / "src" / "octavo" / "printing" / "octavo.typ"
 FONTS = typst.Fonts(include_system_fonts=False)
@@ -47,7 +55,7 @@ KNOWN = {
 }
 PRINTING = Printing(
     page="p",
-    link=lambda ref: Target(page="p", anchor="x", title="Title") if ref.get("kind") == "page" else Target(url=ref.get("url")),
+    link=lambda ref: TypstTarget(page="p", anchor="x", title="Title") if ref.get("kind") == "page" else TypstTarget(url=ref.get("url")),
     file=lambda ref: Picture(path="red.svg", name="red.svg", width=9, height=9),
     icon=lambda name: "red.svg",
 )  # fmt: skip

@@ -73,7 +73,7 @@ from .page import (
 from .places import (
     Anchors,
     Conditions,
-    Place,
+    DocumentPlace,
     anchors,
     cut_section,
     list_places,
@@ -130,7 +130,7 @@ __all__ = [
     "NotLocal",
     "PARTS",
     "PageHead",
-    "Place",
+    "DocumentPlace",
     "Position",
     "Problem",
     "Reference",

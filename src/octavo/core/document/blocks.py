@@ -41,7 +41,7 @@ _digests_of = attrgetter("digests")
 _BLANK = "\ufeff \t\r\n"
 
 
-class Entry(Struct, frozen=True):
+class BlockEntry(Struct, frozen=True):
     """A top-level block: how many characters are before it and in it, and of it and the nodes with keys in it, in
     reading order, what they say (``keys.Digests``) and their keys; and how many references are in it."""
 
@@ -57,7 +57,7 @@ class Index(Struct, frozen=True):
     """The blocks of a text. ``definitions``: what is defined between them. ``kept``: from the keys that reading gives
     to those that the nodes have, where they differ (see ``keys.assign_keys``)."""
 
-    entries: list[Entry]
+    entries: list[BlockEntry]
     definitions: str
     kept: dict[str, str]
 
@@ -71,9 +71,9 @@ def index_blocks(document: Document) -> Index:
     return Index(entries, _definitions(document.gaps), _kept(entries, None, {}))
 
 
-def _entry(block: Block, gap: int, digests: Digests) -> Entry:
+def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
     nodes = keyed_in([block])
-    return Entry(
+    return BlockEntry(
         block.type,
         gap,
         len(block.source or ""),
@@ -122,7 +122,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
     )
 
 
-def _count_same(some: Sequence[Entry], others: Sequence[Entry]) -> int:
+def _count_same(some: Sequence[BlockEntry], others: Sequence[BlockEntry]) -> int:
     """How many blocks are the same, from the first on."""
     same = 0
     for one, other in zip(some, others, strict=False):
@@ -136,12 +136,12 @@ def _definitions(gaps: Iterable[str]) -> str:
     return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
 
 
-def _that_say(digests: Set[str], entries: Sequence[Entry]) -> Iterator[int]:
+def _that_say(digests: Set[str], entries: Sequence[BlockEntry]) -> Iterator[int]:
     """Where among the blocks of a page those are in which something says one of these."""
     return compress(count(), map(not_, map(digests.isdisjoint, map(_digests_of, entries))))
 
 
-def _kept(entries: Sequence[Entry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
+def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
     """Adds to ``kept`` what is kept for the nodes with these digests (None: all)."""
     counts: dict[str, int] = {}
     if among is not None:
@@ -158,7 +158,7 @@ def _kept(entries: Sequence[Entry], among: Set[str] | None, kept: dict[str, str]
     return kept
 
 
-def _kept_since(index: Index, entries: Sequence[Entry], changed: Set[str]) -> dict[str, str]:
+def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
     """What is kept after nodes with these digests came, went or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
@@ -213,7 +213,7 @@ class _Slot(Struct, eq=False):
 
     node: Block
     gap: str
-    entry: Entry | None
+    entry: BlockEntry | None
     read_at: int
     is_read: bool
 
@@ -727,7 +727,7 @@ class BlockEdits:
     def _finish_local(self, news: Document) -> Edited:
         """Written and read again are the blocks that changed, and one on either side."""
         parts: list[str] = []
-        entries: list[Entry] = []
+        entries: list[BlockEntry] = []
         found: list[Block] = []
         fresh: list[Block] = []
         written: list[str] = []
@@ -746,7 +746,7 @@ class BlockEdits:
                     entries.append(msgspec.structs.replace(slot.entry, gap=len(gap)))
                 else:
                     fresh.append(block)
-                    entries.append(Entry(block.type, len(gap), len(block.source or ""), (), ()))
+                    entries.append(BlockEntry(block.type, len(gap), len(block.source or ""), (), ()))
             written += (
                 part for slot, part in zip(slots, window[1::2], strict=False) if slot.node.type != "code"
             )
@@ -793,7 +793,7 @@ class BlockEdits:
                 runs.append((low, high))
         return runs
 
-    def _keep(self, low: int, high: int, parts: list[str], entries: list[Entry]) -> None:
+    def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
         """The blocks from one place to another as they are; they stood behind each other."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
@@ -848,11 +848,11 @@ class BlockEdits:
                     raise NotLocal
         return found
 
-    def _were(self) -> Iterator[Entry]:
+    def _were(self) -> Iterator[BlockEntry]:
         """Blocks as they were read that something was done with."""
         return (self._index.entries[at] for at in self._made)
 
-    def _are(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+    def _are(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
         """Blocks as they are now that something was done with."""
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 

@@ -313,7 +313,7 @@ def _child(children: str) -> _Schema:
     return {"$ref": f"{_AT}DocumentBlock{_name(schema.BLOCKS[children])}"}
 
 
-def _value(field: schema.Field) -> _Schema:
+def _value(field: schema.DataField) -> _Schema:
     return {"type": "string", "enum": list(field.choices)} if field.choices else dict(_VALUES[field.kind])
 
 

@@ -51,7 +51,7 @@ def _says_something(node: Inline) -> bool:
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class HtmlTarget(Struct, frozen=True, kw_only=True):
     """What a reference leads to. ``href`` is None when there is nothing to go to (broken, or not for this
     reader): the reference then shows as text. ``user`` marks a person rather than a place."""
 
@@ -170,11 +170,11 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_nothing_more: str = "Nothing more is said about it."
 
 
-def _link(ref: Data) -> Target | None:
+def _link(ref: Data) -> HtmlTarget | None:
     url = ref.get("url") if ref.get("kind") == "url" else None
     if not isinstance(url, str):
         return None
-    return Target(href=url, external=url.startswith(("http:", "https:", "//")))
+    return HtmlTarget(href=url, external=url.startswith(("http:", "https:", "//")))
 
 
 def _file(ref: Data) -> Asset | None:
@@ -210,7 +210,7 @@ class Context(Struct, frozen=True, kw_only=True):
     ``rtl``; text that runs the other way says so. ``column``: how wide the text is on a wide screen, in pixels.
     """
 
-    link: Callable[[Data], Target | None] = _link
+    link: Callable[[Data], HtmlTarget | None] = _link
     file: Callable[[Data], Asset | None] = _file
     icon: Callable[[str], Markup | None] = lambda name: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
@@ -545,7 +545,7 @@ class _Renderer:
         svg = self.context.icon(name) if isinstance(name, str) and name else None
         return _wrap("span", [svg], class_="icon", aria_hidden="true", **attributes) if svg else []
 
-    def _anchor(self, target: Target | None, fallback: str = "") -> dict[str, object] | None:
+    def _anchor(self, target: HtmlTarget | None, fallback: str = "") -> dict[str, object] | None:
         """Attributes of a link to a target, or None where there is nowhere to go."""
         href = safe_url(target.href) if target else None
         if target is None or href is None:
@@ -557,7 +557,7 @@ class _Renderer:
             "rel": "noopener" if target.external else None,
         }
 
-    def _target(self, ref: Data | None) -> Target | None:
+    def _target(self, ref: Data | None) -> HtmlTarget | None:
         return self.context.link(ref) if ref is not None else None
 
     def _asset(self, ref: Data | None) -> Asset | None:
@@ -908,7 +908,7 @@ class _Renderer:
         if path_of(url).lower().endswith(_MEDIA):
             video = _wrap("video", _wrap("a", [url], href=url), src=url, controls=True, preload="none")
             return _wrap("figure", [*video, *caption], class_=_classes("embed", wide))
-        target = self.context.link({"kind": "url", "url": url}) or Target(href=url, external=True)
+        target = self.context.link({"kind": "url", "url": url}) or HtmlTarget(href=url, external=True)
         return self._card(target, caption and self._words_of(caption) or target.title or url, host)
 
     def _words_of(self, pieces: Pieces) -> str:
@@ -918,7 +918,7 @@ class _Renderer:
             if isinstance(p, (Block, Inline, Text, Fragment))
         ).strip()
 
-    def _card(self, target: Target, title: str, line: str | None) -> list[Piece]:
+    def _card(self, target: HtmlTarget, title: str, line: str | None) -> list[Piece]:
         """A reference as a whole-width card; without a way to go it is text in the same place."""
         link = self._anchor(target)
         sign: list[Piece] = self.icon(target.icon)
@@ -939,7 +939,7 @@ class _Renderer:
         return _wrap("a", inside, class_="ref", **link)
 
     def content_ref(self, block: Block) -> Pieces:
-        target = self._target(_ref(block.data)) or Target()
+        target = self._target(_ref(block.data)) or HtmlTarget()
         label = text_of(block.data, "label")
         url = text_of(object_of(block.data, "ref"), "url")
         return self._card(target, target.title or label or url or "", target.description)
@@ -1683,7 +1683,7 @@ class _Renderer:
         return self._reference(ref, text_of(node.data, "label")) if ref is not None else []
 
     def _reference(self, ref: Data, label: str | None) -> Pieces:
-        target = self.context.link(ref) or Target()
+        target = self.context.link(ref) or HtmlTarget()
         words = target.title or label or target.href or ""
         link = self._anchor(target)
         if not words:

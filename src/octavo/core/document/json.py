@@ -286,7 +286,7 @@ class _Reader:
             found[name] = self.field(field, source[name], f"{path}.{where}.{name}")
         return found
 
-    def field(self, field: schema.Field, value: Any, path: str) -> Any:
+    def field(self, field: schema.DataField, value: Any, path: str) -> Any:
         if field.kind == "text":
             value = self.text(value, path)
             if field.choices and value not in field.choices:

@@ -32,7 +32,7 @@ Conditions = tuple[str, ...]
 """Expressions of the blocks around something, the outermost first: it is there for whom all of them hold."""
 
 
-class Place(Struct, frozen=True):
+class DocumentPlace(Struct, frozen=True):
     """A place as its document has it, before it is told apart from others.
 
     ``name``: what it would be called; ``fixed``: by its writer. ``include``: the places of this reusable content (a
@@ -94,13 +94,15 @@ def _cells(table: Block) -> list[Fragment]:
     return sorted(table.fragments, key=lambda fragment: order.get(fragment.fragment, ("~", 0)))
 
 
-def list_places(document: Document) -> list[tuple[Block | Inline, Place]]:
+def list_places(document: Document) -> list[tuple[Block | Inline, DocumentPlace]]:
     """The places of a document in reading order: headings, expandables, updates, and ``<a id>`` or ``<a name>``."""
     return _places_of(flow(document))
 
 
-def _places_of(nodes: Iterable[tuple[Block | Inline, Standing]]) -> list[tuple[Block | Inline, Place]]:
-    found: list[tuple[Block | Inline, Place]] = []
+def _places_of(
+    nodes: Iterable[tuple[Block | Inline, Standing]],
+) -> list[tuple[Block | Inline, DocumentPlace]]:
+    found: list[tuple[Block | Inline, DocumentPlace]] = []
     failures = Failures("places")
     for node, standing in nodes:
         try:
@@ -114,17 +116,17 @@ def _places_of(nodes: Iterable[tuple[Block | Inline, Standing]]) -> list[tuple[B
     return found
 
 
-def _place(node: Block | Inline, standing: Standing) -> Place | None:
+def _place(node: Block | Inline, standing: Standing) -> DocumentPlace | None:
     if isinstance(node, Inline):
         if node.type not in ("unknown", "link"):
             return None
         name = _anchor(node)
         if name is None or _SIMPLE.fullmatch(name) is None:
             return None
-        return Place(name, True, standing.conditions, None, standing.included)
+        return DocumentPlace(name, True, standing.conditions, None, standing.included)
     if node.type == "reusable-content":
         url = node.data["ref"].get("url") if isinstance(node.data.get("ref"), dict) else None
-        return Place(conditions=standing.conditions, include=url) if isinstance(url, str) else None
+        return DocumentPlace(conditions=standing.conditions, include=url) if isinstance(url, str) else None
     if node.type not in _NAMED:
         return None
     fixed = node.data.get("id")
@@ -139,7 +141,7 @@ def _place(node: Block | Inline, standing: Standing) -> Place | None:
         name = fixed or slug(" ".join(said(block) for title in titles for block in title.nodes)) or "section"
     else:
         name = fixed or slug(str(node.data.get("date") or "")) or "update"
-    return Place(name, bool(fixed), standing.conditions, None, standing.included)
+    return DocumentPlace(name, bool(fixed), standing.conditions, None, standing.included)
 
 
 def _anchor(node: Inline) -> str | None:
@@ -190,7 +192,7 @@ def _inline_text(node: Inline) -> str:
 # --- ids ----------------------------------------------------------------------------------------------
 
 
-def name_places(places: Sequence[Place]) -> list[str]:
+def name_places(places: Sequence[DocumentPlace]) -> list[str]:
     """The ids of places, each its own: a name that is taken gets a number.
 
     A page names its own places before those of what it includes, and what everybody sees before what is under
@@ -294,7 +296,9 @@ class Anchors:
         )
 
 
-def anchors(places: Sequence[Place], holds: Callable[[str], bool] | None = None, title: str = "") -> Anchors:
+def anchors(
+    places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
+) -> Anchors:
     """The ids of these places; with ``holds``, of those whose conditions hold. ``title``: of their page."""
     names = name_places(places)
     return Anchors(

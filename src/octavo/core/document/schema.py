@@ -112,7 +112,7 @@ COLORS = [
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
-class Field(Struct, frozen=True):
+class DataField(Struct, frozen=True):
     """One entry of ``data``. ``choices`` non-empty: one of these texts. ``meta``: in ``meta`` on the wire."""
 
     kind: Kind
@@ -126,7 +126,7 @@ class NodeType(Struct, frozen=True):
     ``fragments`` says whether it may have fragments; ``public`` whether the API's description knows it."""
 
     type: str
-    data: dict[str, Field]
+    data: dict[str, DataField]
     children: str | None = None
     fragments: bool = False
     public: bool = True
@@ -137,35 +137,37 @@ class NodeType(Struct, frozen=True):
         return self.children is None
 
 
-_KINDS: dict[str, Field] = {
-    "t": Field("text"),
-    "b": Field("bool"),
-    "n": Field("number"),
-    "i": Field("int"),
-    "ref": Field("ref"),
-    "len": Field("length"),
-    "ts": Field("texts"),
-    "o": Field("object"),
-    "align": Field("text", choices=ALIGN),
-    "style": Field("text", choices=("info", "warning", "danger", "success")),
-    "overflow": Field("text", choices=("scroll", "wrap")),
-    "side": Field("text", choices=("center", "left", "right")),
-    "vertical": Field("text", choices=("top", "middle", "bottom")),
-    "color": Field("text", choices=tuple(COLORS)),
-    "size": Field("text", choices=("original", "line")),
-    "button": Field("text", choices=("primary", "secondary")),
-    "what": Field("text", choices=UNKNOWN_KINDS),
+_KINDS: dict[str, DataField] = {
+    "t": DataField("text"),
+    "b": DataField("bool"),
+    "n": DataField("number"),
+    "i": DataField("int"),
+    "ref": DataField("ref"),
+    "len": DataField("length"),
+    "ts": DataField("texts"),
+    "o": DataField("object"),
+    "align": DataField("text", choices=ALIGN),
+    "style": DataField("text", choices=("info", "warning", "danger", "success")),
+    "overflow": DataField("text", choices=("scroll", "wrap")),
+    "side": DataField("text", choices=("center", "left", "right")),
+    "vertical": DataField("text", choices=("top", "middle", "bottom")),
+    "color": DataField("text", choices=tuple(COLORS)),
+    "size": DataField("text", choices=("original", "line")),
+    "button": DataField("text", choices=("primary", "secondary")),
+    "what": DataField("text", choices=UNKNOWN_KINDS),
 }
 
 
 def _type(
     name: str, data: str = "", children: str | None = None, fragments: bool = False, public: bool = True
 ) -> NodeType:
-    fields = {"attributes": Field("object", meta=True)}
+    fields = {"attributes": DataField("object", meta=True)}
     for part in data.split():
         field, _, code = part.partition(":")
         kind = _KINDS[code.rstrip("*m")]
-        fields[field] = Field(kind.kind, code.endswith("*"), kind.choices, code.endswith("m") and code != "m")
+        fields[field] = DataField(
+            kind.kind, code.endswith("*"), kind.choices, code.endswith("m") and code != "m"
+        )
     return NodeType(name, fields, children, fragments, public)
 
 

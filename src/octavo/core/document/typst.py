@@ -39,7 +39,7 @@ from .places import mark_places
 from .urls import safe_url
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class TypstTarget(Struct, frozen=True, kw_only=True):
     """What a reference leads to: ``page`` of the same print (with ``anchor`` a place in it; ``page`` alone may
     be None for a place of the same page), or the address ``url``. Neither: it shows as text."""
 
@@ -82,7 +82,7 @@ class Printing(Struct, frozen=True, kw_only=True):
 
     page: str = ""
     level: int = 1
-    link: Callable[[Data], Target | None] = lambda ref: None
+    link: Callable[[Data], TypstTarget | None] = lambda ref: None
     file: Callable[[Data], Picture | None] = lambda ref: None
     icon: Callable[[str], str | None] = lambda name: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
@@ -269,10 +269,10 @@ class _Printer:
 
     # References.
 
-    def _target(self, ref: object) -> Target:
-        return (self.printing.link(ref) if isinstance(ref, dict) else None) or Target()
+    def _target(self, ref: object) -> TypstTarget:
+        return (self.printing.link(ref) if isinstance(ref, dict) else None) or TypstTarget()
 
-    def _linked(self, target: Target, inside: Pieces) -> list[Piece]:
+    def _linked(self, target: TypstTarget, inside: Pieces) -> list[Piece]:
         if target.page is not None or target.anchor is not None:
             place = place_of(target.page or self.printing.page, target.anchor)
             page = place_of(target.page or self.printing.page)
@@ -291,7 +291,7 @@ class _Printer:
         if found is None or found.path is None:
             name = alt or (found.name if found else "") or (url or "").rsplit("/", 1)[-1]
             box: list[Piece] = _call("missing", literal(_open_up(name)), _bool(inline))
-            return self._linked(Target(url=url), box) if url else box
+            return self._linked(TypstTarget(url=url), box) if url else box
         width, height = data.get("width"), data.get("height")
         own = (found.width, found.height)
         if inline and data.get("size") == "line":
@@ -448,15 +448,15 @@ class _Printer:
         url = safe_url(ref.get("url")) if isinstance(ref, dict) else None
         name = (found.name if found else "") or (url or "").rsplit("/", 1)[-1]
         facts = size_text(found.size) if found and found.size else ""
-        return self._figure(self._card(Target(url=url), name, facts), block)
+        return self._figure(self._card(TypstTarget(url=url), name, facts), block)
 
     def embed(self, block: Block) -> Pieces:
         url = safe_url(block.data.get("url"))
         if url is None:
             return []
-        return self._figure(self._card(Target(url=url), _host(url), url), block)
+        return self._figure(self._card(TypstTarget(url=url), _host(url), url), block)
 
-    def _card(self, target: Target, title: str, line: str) -> list[Piece]:
+    def _card(self, target: TypstTarget, title: str, line: str) -> list[Piece]:
         sign = emoji(target.emoji) if target.emoji else ""
         inside = _call("card", literal(_open_up(f"{sign} {title}".strip())), literal(_open_up(line)))
         return self._linked(target, inside)
@@ -679,7 +679,7 @@ class _Printer:
             else:
                 found = self.printing.file(ref)
                 name = (found.name if found else "") or (text_of(ref, "url") or "").rsplit("/", 1)[-1]
-                out += [*self._linked(Target(url=text_of(ref, "url")), [name]), " "]
+                out += [*self._linked(TypstTarget(url=text_of(ref, "url")), [name]), " "]
         return out
 
     def _cards(
@@ -705,7 +705,7 @@ class _Printer:
                     inside = [f"{title}: ", *inside]
                 lines += _with("row", inside) if inside else []
             leads = values.get(target_column) if target_column else None
-            target = self._target(leads) if isinstance(leads, dict) else Target()
+            target = self._target(leads) if isinstance(leads, dict) else TypstTarget()
             if not lines and target.title:
                 lines = _with("row", [target.title])
             picture = values.get(cover) if cover else None

@@ -40,7 +40,7 @@ from ..mcp import (
 )
 from ..sites import look_of
 from ..table import Later, View, route
-from ..telling import Place, Told
+from ..telling import Told, ToolPlace
 from ..tracking import Note, note_again, note_event
 
 
@@ -115,7 +115,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
         return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
 
-    place = Place(visit.site.id if visit.own_host else "", decoded_path(view.request))
+    place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
     told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
     if not visit.admission.preview:
         note_again(view.events, view.request, told.made_of, told.notes)

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ...access import Can, SiteAccess
+from ...kit.bodies import or_none
 from ...kit.db import Transaction
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery
@@ -119,7 +120,7 @@ def update_section(
         description=body.description,
         draft=int(body.draft) if body.draft is not UNSET else UNSET,
     )
-    chosen = body.default_site_space if body.default_site_space is not UNSET else None
+    chosen = or_none(body.default_site_space)
     with call.db.write() as tx:
         changing.update_section(tx, site, site_section_id, chosen, values)
         return _section(tx, call, site, site_section_id)
