@@ -50,13 +50,19 @@ def test_a_folder(tmp_path):
     (tmp_path / ".gitbook.yaml").write_text("")
     (tmp_path / "secret").symlink_to("/etc/passwd")
     (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "same.md").symlink_to("a/x.md")
+    (tmp_path / "config").symlink_to("a/.git/config")
     (tmp_path / "b\\c.md").write_text("")
     os.mkfifo(tmp_path / "pipe")
     with opened(tmp_path) as source:
-        assert sorted(source.paths()) == [".gitbook.yaml", "a/x.md"]
-        assert (source.size("a/x.md"), source.read("a/x.md")) == (5, b"# X\r\n")
+        assert sorted(source.paths()) == [".gitbook.yaml", "a/x.md", "same.md"]
+        assert (source.size("same.md"), source.read("a/x.md"), source.read("same.md")) == (
+            5,
+            b"# X\r\n",
+            b"# X\r\n",
+        )
         assert codes(source) == [
-            ("b\\\\c.md", "unsafe_path"), ("loop", "symlink"), ("pipe", "special_file"), ("secret", "symlink"),
+            ("b\\\\c.md", "unsafe_path"), ("config", "symlink"), ("loop", "symlink"), ("pipe", "special_file"), ("secret", "symlink"),
         ]  # fmt: skip
 
 

@@ -200,7 +200,12 @@ def open_folder(where: str) -> Source:
             if is_git_path(entry.name):
                 continue
             if entry.is_symlink():
-                source.problem(printable(path), "symlink", "left out: a symbolic link")
+                # A link to a file of the same folder is that file; nothing else is looked at.
+                target, top = os.path.realpath(entry.path), os.path.join(os.path.realpath(where), "")
+                if os.path.isfile(target) and target.startswith(top) and not is_git_path(target[len(top) :]):
+                    source.add(path, os.path.getsize(target), _file_opening(target))
+                else:
+                    source.problem(printable(path), "symlink", "left out: a symbolic link")
             elif entry.is_dir(follow_symlinks=False):
                 if wrong := unsafe_path(path):
                     source.problem(printable(path), "unsafe_path", f"left out: {wrong}")

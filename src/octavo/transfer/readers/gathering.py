@@ -89,6 +89,7 @@ class _Gathering:
         for path in files.paths:
             self.folded_paths.setdefault(path.casefold(), path)
         self.names: dict[str, list[str]] | None = None
+        self.old: dict[str, str] | None = None
 
     def run(self) -> Source:
         entries = self.layout.entries
@@ -350,7 +351,7 @@ class _Gathering:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
                         return found
-            return None
+            return next((found for each in keys if (found := self._once(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)):
             return found
@@ -367,10 +368,33 @@ class _Gathering:
                 where = inside.strip("/.") if inside is not None else "\0"
                 if (found := self.by_address.get(where) or self.folded.get(where.casefold())) is not None:
                     return found
-        for start in (layout.root, self.project):
+            # An image may be named as it is seen from the address of the page.
+            inside = _joined(address, name)
+            for start in (
+                (*layout.statics, layout.root, self.project) if inside and name.startswith("../") else ()
+            ):
+                if found := self._exact(start + inside):
+                    return found
+        for start in (layout.root, self.project, *layout.statics):
             if found := self._exact(_joined(start, name.removeprefix("./"))):
                 return found
         return None
+
+    def _once(self, address: str) -> str | None:
+        """The page that an old address led to."""
+        if self.old is None:
+            self.old = {
+                address.strip("/").casefold(): target for address, target in self.layout.redirects.items()
+            }
+        target = self.old.pop(address.casefold(), None)
+        if target is None or _SCHEME.match(target):
+            return None
+        # While it is looked up it is not there, so that no two lead to each other without end.
+        found = (
+            target if target in self.files.known else self.find("/" + target.partition("#")[0].strip("/"), "")
+        )
+        self.old[address.casefold()] = target
+        return found
 
     def _exact(self, path: str | None) -> str | None:
         if path is None or path.startswith("../"):
@@ -566,6 +590,8 @@ class _Page:
     def value(self, name: str) -> str | None:
         value: Any = self.gathering.layout.values.get("variables")
         name = name.strip()
+        if name.startswith("page.") and self.gathering.layout.dialect.liquid:
+            value, name = {"page": self.gathering.files.head(self.path)}, name
         if name.startswith("$frontmatter."):
             value, name = self.gathering.files.head(self.path), name.removeprefix("$frontmatter.")
         for part in name.split("."):
