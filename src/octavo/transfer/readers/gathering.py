@@ -591,7 +591,7 @@ class _Page:
         value: Any = self.gathering.layout.values.get("variables")
         name = name.strip()
         if name.startswith("page.") and self.gathering.layout.dialect.liquid:
-            value, name = {"page": self.gathering.files.head(self.path)}, name
+            value = {"page": self.gathering.files.head(self.path)}
         if name.startswith("$frontmatter."):
             value, name = self.gathering.files.head(self.path), name.removeprefix("$frontmatter.")
         for part in name.split("."):
