@@ -697,7 +697,8 @@ def test_languages_of_hugo_in_a_file_of_their_own():
 def test_data_and_templates_of_jekyll():
     made = brought(
         {
-            "_config.yml": "title: J\n",
+            "_config.yml": "title: J\nexclude: [README.md]\n",
+            "README.md": "How this is built\n",
             "_data/docs_nav.yml": "- title: First\n  docs:\n  - link: /b/\n  - title: See\n    link: /c.html\n- title: Then\n  items:\n  - id: dee\n",
             "_data/ruby.yml": "min: 2.7\n",
             "_includes/since.html": '<span class="v">{{ include.version }}{% if include.more %}+{% endif %}</span>\n',
@@ -761,3 +762,29 @@ def test_docusaurus_without_documents_in_the_work_or_without_a_configuration():
     assert tree(made) == {"New": {}}
     made = brought({"sidebars.js": "module.exports = {s: ['b', 'a']}", "a.md": "# A\n", "b.md": "# B\n"})
     assert made.kind == "docusaurus" and tree(made) == {"B": {}, "A": {}}
+
+
+def test_what_nobody_sees_is_no_part_of_a_page():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: Acme\n",
+            "docs/index.md": '<style>\np {}\n</style>\n<link rel="stylesheet" href="x.css">\n\n-   :material-lock:{ .lg } __Safe__\n\n    More\n',
+            "docs/a.md": "---\ntitle: A\n---\n<!-- lint off -->\n&nbsp;\n\n# A\n\nWords\n",
+        }
+    )
+    assert "-   __Safe__\n\n    More\n" in text(made, "README.md") and "style" not in text(made, "README.md")
+    assert text(made, "a.md") == "# A\n\nWords\n" and set(tree(made)) == {"Acme", "A"}
+
+
+def test_pages_of_hugo_that_are_there_for_others_do_not_come():
+    made = brought(
+        {
+            "hugo.toml": "",
+            "content/_index.md": "---\ntitle: Top\n---\n",
+            "content/a/_index.md": "---\ntitle: About\nlinkTitle: In this section\n---\n",
+            "content/b/_index.md": "---\ntitle: Basics\nlinkTitle: In this section\n---\n",
+            "content/_common/_index.md": "---\ncascade:\n  _build:\n    render: never\n---\n",
+            "content/_common/part.md": "Part\n",
+        }
+    )
+    assert tree(made) == {"Top": {}, "About": {}, "Basics": {}}

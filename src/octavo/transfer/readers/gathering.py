@@ -59,6 +59,8 @@ _CONSUMED = frozenset(
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
+_BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
+"""What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
 
 
@@ -127,6 +129,14 @@ class _Gathering:
     # Names
 
     def name(self, path: str) -> str:
+        unnamed = is_index(path) and not self.files.title(path) and path not in self.layout.titles
+        if (
+            unnamed
+            and self.layout.title
+            and self.layout.convert is None
+            and self.pages.get(path) == "README.md"
+        ):
+            return self.layout.title  # The home page of a site often says nothing of its own.
         return self.layout.titles.get(path) or self.files.name(path)
 
     def _name_pages(self, entries: list[Entry]) -> None:
@@ -226,6 +236,8 @@ class _Gathering:
         body = done.text
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
+        if found := _BEFORE_HEADING.match(body):
+            body, lines = body[found.end() :], lines[found[0].count("\n") :]
         while body.startswith("\n"):
             body, lines = body[1:], lines[1:]
         above = front

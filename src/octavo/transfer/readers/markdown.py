@@ -271,9 +271,7 @@ class Writer:
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:
             lines = self.without_modules(lines)
-        if self.dialect.vue or self.dialect.roles or self.jsx:
-            lines = self.without_scripts(lines)
-        return self.blocks(lines)
+        return self.blocks(self.without_scripts(lines))
 
     def tell(self, line: int, code: str, message: str, key: str | None = None) -> None:
         """Tells a problem, once for each ``key`` where there is one."""
@@ -351,6 +349,8 @@ class Writer:
             if closing:
                 if closing in text.lower():
                     closing = ""
+                continue
+            if not fence and re.match(r"<link\b[^<>]*>[ \t]*$", text, re.IGNORECASE):
                 continue
             begun = None if fence else re.match(r"<(script|style)\b[^>]*>", text, re.IGNORECASE)
             if begun:
@@ -1138,7 +1138,7 @@ class Writer:
             return lines
         rows = made.split("\n")
         if len(rows) == len(lines):
-            return [(row, number) for row, (_, number) in zip(rows, lines, strict=True)]
+            return [(_led(row, text), number) for row, (text, number) in zip(rows, lines, strict=True)]
         return [(row, lines[min(at, len(lines) - 1)][1]) for at, row in enumerate(rows)]
 
     def inline(self, text: str, number: int) -> str:
@@ -1380,6 +1380,18 @@ _KINDS = (*_HANDLERS, "component", "spanning")
 _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
+_LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+
+
+def _led(row: str, text: str) -> str:
+    """A line of a list with as much before its words as in the source: where a sign is left out that stood first, they
+    would begin further in and mean a listing."""
+    lead = _LEAD.match(text)
+    if lead is None or not row.startswith(lead[0]) or row == text:
+        return row
+    return lead[0] + row[lead.end() :].lstrip(" \t")
+
+
 _BOXES = frozenset("note tip info warning caution danger important hint".split())
 
 

@@ -312,9 +312,8 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
         f"{{% {name} %}} is only known when the site is built; what is in it is kept",
         name,
     )
-    return end, writer.blocks(
-        [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
-    )
+    kept = [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
+    return end, writer.blocks(dedented(kept))
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:

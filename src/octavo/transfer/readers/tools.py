@@ -6,6 +6,7 @@ import json
 import math
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -481,7 +482,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     if not config:
         problems.append(_unread(config_path, "the configuration"))
     layout = Layout(
-        entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "")),
+        entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "") or "-katex" in (files.text(config_path) or "")),
         root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
         site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), problems=problems,
     )  # fmt: skip
@@ -1342,6 +1343,23 @@ def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, An
     return _mapping(read(files, path, problems))
 
 
+def _never_shown(head: dict[str, Any], section: bool) -> bool:
+    """Whether a page, or all that is in its folder, is there for other pages alone."""
+    given = [head, _mapping(head.get("cascade"))] if section else [head]
+    return any(
+        _text(_mapping(one.get(key)).get("render")) == "never" for one in given for key in ("build", "_build")
+    ) or (section and head.get("headless") is True)
+
+
+def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
+    """Gives pages beside each other that want to be called alike, as first pages of their sections, their titles."""
+    named = Counter(entry.title for entry in entries)
+    for entry in entries:
+        if entry.path and named[entry.title] > 1 and files.title(entry.path):
+            entry.title = files.title(entry.path)
+        _by_their_titles(files, entry.children)
+
+
 def _hugo(files: Heads, project: str) -> Layout:
     config: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -1369,6 +1387,12 @@ def _hugo(files: Heads, project: str) -> Layout:
     paths = pages_below(
         files, root, lambda path: any(one in path for one in others) or path.partition("/")[0] in languages
     )
+    unseen = tuple(
+        folder_of(path) if is_index(path) else path
+        for path in paths
+        if _never_shown(files.head(path), is_index(path))
+    )
+    paths = [path for path in paths if not path.startswith(unseen)] if unseen else paths
     addresses = {}
     for path in paths:
         head = files.head(path)
@@ -1378,8 +1402,10 @@ def _hugo(files: Heads, project: str) -> Layout:
         if slug := _text(head.get("slug")):
             address = posixpath.join(posixpath.dirname(address), slug)
         addresses[path] = (_text(head.get("url")) or address).strip("/")
+    entries = grow(files, paths, root, zero_is_last=True)
+    _by_their_titles(files, entries)
     layout = Layout(
-        entries=grow(files, paths, root, zero_is_last=True), dialect=Dialect(shortcodes=True, marks=False), root=root,
+        entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
     )  # fmt: skip
@@ -1435,6 +1461,12 @@ def _jekyll(files: Heads, project: str) -> Layout:
         path for path in pages_below(files, project, lambda path: path.startswith(left))
         if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
     ]  # fmt: skip
+    out = tuple(_text(one).strip("/").casefold() for one in _listing(config.get("exclude")))
+    paths = [
+        path
+        for path in paths
+        if not f"{path[len(project) :]}/".casefold().startswith(tuple(f"{one}/" for one in out if one))
+    ]
     if any(path[len(project) :].startswith("_posts/") for path in paths):
         problems.append(
             Problem(
