@@ -503,4 +503,4 @@ def test_nothing_reaches_whom_it_is_not_for(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
 def test_many_more_sites(sqlite_world: World, seed: int) -> None:
-    run(sqlite_world, seed, 100)
+    run(sqlite_world, seed, 20)

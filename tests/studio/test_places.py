@@ -143,3 +143,19 @@ def test_long_lists_are_asked_for_to_their_end() -> None:
                 if number.isdecimal() and int(number) >= 200:
                     cut.add((path.name, limit))
     assert cut == set(_SHOWN_IN_PART), "use `askAll`, or a `Listing`"
+
+
+_MODULE = re.compile(r"<script module.*?</script>", re.DOTALL)
+
+
+def test_what_is_kept_is_asked_for_by_a_function_of_its_key() -> None:
+    """
+    A resource outlives the screen that made it. If how it is loaded read what that screen shows, it would be loaded
+    for whatever the screen showed last: the look of one variant would appear as that of another, and be saved so.
+    """
+    asking = {
+        path.name
+        for path in STUDIO.rglob("*.svelte")
+        if re.search(r"\bresource\(", _MODULE.sub("", path.read_text()))
+    }
+    assert asking == set(), "put it into a function with parameters, in `<script module>` or below state/"

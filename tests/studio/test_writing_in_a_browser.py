@@ -274,6 +274,8 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["/tabs", "<Enter>", "one"], '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}', id="tabs"),
         pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
         pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
+        pytest.param(["| a | b |", "<Enter>", "/hint", "<Enter>", "one"], '| a   | b   |\n| --- | --- |\n|     |     |\n\n{% hint style="info" %}\none\n{% endhint %}', id="hint from a cell"),
+        pytest.param(["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"], "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |", id="table from a list in a cell"),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
         pytest.param(["a {{ space.vars.b }} c"], 'a <code class="expression">space\\.vars\\.b</code> c', id="expression"),
         pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),
@@ -305,6 +307,25 @@ def _type(text: Any, block: str, words: str) -> None:
     text.page.keyboard.press("End")
     text.page.wait_for_timeout(60)
     text.page.keyboard.type(words)
+
+
+def test_the_ends_of_a_long_page_are_one_key_away(desk):
+    """They are not laid out yet while somebody reads the other end, so the browser would not find them."""
+    many = [f"Paragraph {n} with [a link](https://example.com/{n})." for n in range(120)]
+    change, text = _new(desk, *many)
+    keyboard = text.page.keyboard
+    text.get_by_text("Paragraph 0 ", exact=False).click()
+    keyboard.press("Control+End")
+    keyboard.type(" The end.")
+    keyboard.press("Control+Home")
+    keyboard.type("The start. ")
+    found = desk.until(change, lambda told: "The end." in told and "The start." in told)
+    assert found.startswith("# Page\n\nThe start. Paragraph 0 with"), found[:100]
+    assert found.rstrip().endswith("/119). The end."), found[-100:]
+    keyboard.press("Control+Shift+End")
+    keyboard.type("Nothing is left.")
+    found = desk.until(change, lambda told: "Nothing is left." in told)
+    assert found.strip() == "# Page\n\nThe start. Nothing is left."
 
 
 def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(desk):

@@ -62,6 +62,22 @@ const EXTRA: Record<string, Partial<NodeSpec>> = {
   if: { defining: true },
 };
 
+/** What a cell of a table can hold: what HTML has an element for. The format writes no other block in there. */
+const IN_CELLS = new Set([
+  "paragraph",
+  "heading-1",
+  "heading-2",
+  "heading-3",
+  "list-unordered",
+  "list-ordered",
+  "list-tasks",
+  "blockquote",
+  "code",
+  "images",
+  "divider",
+  "unknown",
+]);
+
 function contentOf(type: string, children: string | null): string | undefined {
   const own = CONTENT[type];
   if (own !== undefined) return own;
@@ -78,7 +94,7 @@ function nodes(): Record<string, NodeSpec> {
     found[editorName("block", type)] = {
       attrs: ATTRIBUTES,
       ...(content === undefined ? { atom: true } : { content }),
-      ...(table.nestedOnly.includes(type) ? {} : { group: "block" }),
+      ...(table.nestedOnly.includes(type) ? {} : { group: IN_CELLS.has(type) ? "block in_cells" : "block" }),
       ...(type === "code-line" ? { marks: "_" } : {}),
       draggable: content === undefined,
       selectable: true,
@@ -108,7 +124,7 @@ function nodes(): Record<string, NodeSpec> {
     attrs: { id: { default: null }, order: { default: null }, values: { default: {} } },
     isolating: false,
   });
-  found["table_cell"] = part("block+", { attrs: { ...FRAGMENT, absent: { default: false } } });
+  found["table_cell"] = part("in_cells+", { attrs: { ...FRAGMENT, absent: { default: false } } });
   found["table_value"] = {
     attrs: { value: { default: null } },
     atom: true,
@@ -117,7 +133,7 @@ function nodes(): Record<string, NodeSpec> {
   };
   found["opaque"] = {
     attrs: { json: {} },
-    group: "block",
+    group: "block in_cells",
     atom: true,
     draggable: true,
     toDOM: (node: Node): DOMOutputSpec => drawBlock(node),

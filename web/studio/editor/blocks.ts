@@ -382,16 +382,13 @@ export function insertBlock(state: EditorState, node: Node): Transaction {
   let at: number;
   if (
     $from.parent.type === schema.nodes.paragraph && !$from.parent.content.size &&
-    fits($from, $from.depth - 1, node.type)
+    holds($from, $from.depth - 1, node.type, $from.index($from.depth - 1), $from.indexAfter($from.depth - 1))
   ) {
     at = $from.before();
     transaction.replaceWith(at, $from.after(), node);
   } else {
     let depth = state.selection instanceof NodeSelection ? $from.depth : $from.depth - 1;
-    while (
-      depth > 0 &&
-      !$from.node(depth).canReplaceWith($from.indexAfter(depth), $from.indexAfter(depth), node.type)
-    ) depth--;
+    while (depth > 0 && !holds($from, depth, node.type, $from.indexAfter(depth))) depth--;
     at = state.selection instanceof NodeSelection && depth === $from.depth
       ? state.selection.to
       : $from.after(depth + 1);
@@ -400,9 +397,15 @@ export function insertBlock(state: EditorState, node: Node): Transaction {
   return intoBlock(transaction, at, node);
 }
 
-function fits(place: ResolvedPos, depth: number, type: NodeType): boolean {
-  const index = place.index(depth);
-  return depth >= 0 && place.node(depth).canReplaceWith(index, index + 1, type);
+/** Whether the node around a place, at a depth, can have a block of this type from one of its children to another: also
+ * a list in a cell holds nothing that a cell cannot. */
+export function holds(place: ResolvedPos, depth: number, type: NodeType, from: number, to = from): boolean {
+  if (depth < 0 || !place.node(depth).canReplaceWith(from, to, type)) return false;
+  if (type.isInGroup("in_cells")) return true;
+  for (let outer = depth; outer > 0; outer--) {
+    if (place.node(outer).type === schema.nodes.table_cell) return false;
+  }
+  return true;
 }
 
 /** The caret in the first text of a block, or the block chosen where it has none. */

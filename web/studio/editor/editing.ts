@@ -32,7 +32,7 @@ import {
 } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
-import { deleteBlock, duplicateBlock, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
+import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
 import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tables.ts";
 import { code, typingRules } from "./typing.ts";
@@ -55,7 +55,7 @@ function mark(name: string): Command {
 function replaceable(state: EditorState, type: NodeType): ResolvedPos | undefined {
   const { $head, empty } = state.selection;
   if (!empty || $head.parent.type !== nodes.paragraph) return undefined;
-  return $head.node(-1).canReplaceWith($head.index(-1), $head.indexAfter(-1), type) ? $head : undefined;
+  return holds($head, $head.depth - 1, type, $head.index(-1), $head.indexAfter(-1)) ? $head : undefined;
 }
 
 /** Code begins with its sign and Enter. */
@@ -98,7 +98,7 @@ const beginHint: Command = (state, dispatch) => {
   if (!empty || $head.parent.type !== nodes.paragraph || quote?.type !== nodes.blockquote) return false;
   const match = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$/i.exec($head.parent.textContent.trim());
   if (!match || quote.childCount > 1) return false;
-  if (!$head.node(-2).canReplaceWith($head.index(-2), $head.indexAfter(-2), nodes.hint!)) return false;
+  if (!holds($head, $head.depth - 2, nodes.hint!, $head.index(-2), $head.indexAfter(-2))) return false;
   const hint = nodes.hint!.create(
     { data: { style: ALERTS[match[1]!.toUpperCase()] } },
     nodes.paragraph!.create(),
@@ -304,6 +304,14 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Mod-Alt-c": turnInto("code_block"),
     "Mod-d": duplicateBlock,
     "Mod-a": selectMore,
+    "Mod-Home": goToEdge(Selection.atStart, false),
+    "Shift-Mod-Home": goToEdge(Selection.atStart, true),
+    "Meta-ArrowUp": goToEdge(Selection.atStart, false),
+    "Shift-Meta-ArrowUp": goToEdge(Selection.atStart, true),
+    "Mod-End": goToEdge(Selection.atEnd, false),
+    "Shift-Mod-End": goToEdge(Selection.atEnd, true),
+    "Meta-ArrowDown": goToEdge(Selection.atEnd, false),
+    "Shift-Meta-ArrowDown": goToEdge(Selection.atEnd, true),
     Escape: selectBlock,
     "Alt-ArrowUp": chainCommands(moveRow(-1), moveBlock(-1)),
     "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
@@ -363,6 +371,19 @@ const selectMore: Command = (state, dispatch, view) => {
   }
   return selectAll(state, dispatch, view);
 };
+
+/**
+ * The start or the end of the page, `chosen` with all that is on the way. The browser's own keys stop short of blocks
+ * that it has not laid out (content-visibility in editor.css), so the last paragraph would be left out.
+ */
+function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
+  return (state, dispatch) => {
+    const there = edge(state.doc);
+    const selection = chosen ? TextSelection.between(state.selection.$anchor, there.$head) : there;
+    dispatch?.(state.tr.setSelection(selection).scrollIntoView());
+    return true;
+  };
+}
 
 /** Where nothing is written yet, a word says what can be; and the block with the caret is marked. */
 function placeholders(): Plugin {

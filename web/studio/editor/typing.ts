@@ -5,7 +5,7 @@ import { type Plugin, TextSelection } from "prosemirror-state";
 import { canJoin, findWrapping } from "prosemirror-transform";
 import { emojiCode, safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
-import { intoBlock } from "./blocks.ts";
+import { holds, intoBlock } from "./blocks.ts";
 import { emojiNamed } from "./emoji.ts";
 import { newTable } from "./tables.ts";
 
@@ -61,7 +61,7 @@ function replacing(
     const place = state.doc.resolve(start);
     if (place.parent.type !== nodes.paragraph || end !== place.end() || start !== place.start()) return null;
     const node = make(match);
-    if (!place.node(-1).canReplaceWith(place.index(-1), place.indexAfter(-1), node.type)) return null;
+    if (!holds(place, place.depth - 1, node.type, place.index(-1), place.indexAfter(-1))) return null;
     const at = place.before();
     const transaction = state.tr.replaceWith(
       at,

@@ -3,7 +3,7 @@ import type { Node } from "prosemirror-model";
 import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
-import { insertBlock } from "./blocks.ts";
+import { holds, insertBlock } from "./blocks.ts";
 import { h, place } from "./dom.ts";
 import { words } from "./words.ts";
 
@@ -93,9 +93,7 @@ export function takeFiles(
 function putBlock(view: EditorView, transaction: EditorView["state"]["tr"], at: number, block: Node): void {
   const spot = transaction.doc.resolve(at);
   let depth = spot.depth;
-  while (
-    depth > 0 && !spot.node(depth).canReplaceWith(spot.indexAfter(depth), spot.indexAfter(depth), block.type)
-  ) depth--;
+  while (depth > 0 && !holds(spot, depth, block.type, spot.indexAfter(depth))) depth--;
   const inside = spot.node(depth + 1);
   if (depth < spot.depth && inside?.type === schema.nodes.paragraph && !inside.content.size) {
     transaction.replaceWith(spot.before(depth + 1), spot.after(depth + 1), block);

@@ -36,6 +36,13 @@ export const structureOf = (path: SitePath) =>
       ask(api.GET("/orgs/{organizationId}/sites/{siteId}/structure", { params: { path } })),
   );
 
+/** How it looks, as all of its spaces take it that have no look of their own. */
+export const lookOf = (path: SitePath) =>
+  resource(
+    `site/${path.siteId}/look`,
+    () => ask(api.GET("/orgs/{organizationId}/sites/{siteId}/customization", { params: { path } })),
+  );
+
 /** Conditions to begin with, and when the schema that they come from was set, if it ever was. */
 export const conditionsOf = (path: SitePath) =>
   resource(
