@@ -381,11 +381,9 @@ class _Gathering:
                 if (found := self.by_address.get(where) or self.folded.get(where.casefold())) is not None:
                     return found
             # An image may be named as it is seen from the address of the page.
-            inside = _joined(address, name)
-            for start in (
-                (*layout.statics, layout.root, self.project) if inside and name.startswith("../") else ()
-            ):
-                if found := self._exact(start + inside):
+            seen = _joined(address, name) if name.startswith("../") else None
+            for start in (*layout.statics, layout.root, self.project):
+                if seen and (found := self._exact(start + seen)):
                     return found
         for start in (layout.root, self.project, *layout.statics):
             if found := self._exact(_joined(start, name.removeprefix("./"))):

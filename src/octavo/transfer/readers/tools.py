@@ -1516,9 +1516,11 @@ def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
         ):
             continue
         *folders, name = posixpath.splitext(inside)[0].split("/")
-        place = made
+        place: Any = made
         for folder in folders:
-            place = place.setdefault(folder, {}) if isinstance(place, dict) else {}
+            place = place.setdefault(folder, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            continue
         try:
             text = files.text(path) or ""
             place.setdefault(name, json.loads(text) if path.endswith("json") else read_yaml(text).value)
