@@ -40,7 +40,14 @@ PROJECTS = (
     ("pypi", "instructor==1.17.0", "mkdocs", ""),
     ("pypi", "openai-agents==0.24.0", "mkdocs", ""),
     ("pypi", "fastmcp==4.2.3", "mintlify", "docs"),
+    ("pypi", "fastapi-mcp==0.4.0", "mintlify", "docs"),
+    ("pypi", "controlflow==0.12.1", "mintlify", "docs"),
+    ("pypi", "marvin==3.2.7", "mintlify", "docs"),
     ("pypi", "ax-platform==1.3.1", "docusaurus", ""),
+    ("npm", "@maci-protocol/website@1.0.0", "docusaurus", ""),
+    ("npm", "@zio.dev/zio-blocks@0.0.51", "docusaurus", ""),
+    ("src", "node-react-redux=8.1.2+dfsg1+~cs1.2.3-1", "docusaurus", ""),
+    ("src", "node-katex=0.16.10+~cs6.1.0-2", "docusaurus", ""),
     ("pypi", "jupyterhub==6.1.1", "sphinx", "docs"),
     ("pypi", "sphinx-book-theme==1.4.0", "sphinx", "docs"),
     ("pypi", "structlog==26.1.0", "sphinx", "docs"),
@@ -49,17 +56,25 @@ PROJECTS = (
     ("pypi", "werkzeug==3.1.9", "sphinx", "docs"),
     ("npm", "create-docusaurus@3.10.2", "docusaurus", "templates/shared templates/classic"),
     ("npm", "@directus/docs@9.22.3", "vitepress", ""),
+    ("src", "node-rollup=3.29.5-1", "vitepress", "docs"),
     ("npm", "@graphcommerce/docs@10.0.3", "markdown", ""),
     ("npm", "@redpanda-data/docs-extensions-and-macros@5.48.0", "asciidoc", ""),
     ("pypi", "qutebrowser==3.7.0", "asciidoc", "doc README.asciidoc"),
-    ("src", "hugo=0.111.3-1", "hugo", "docs"),
+    ("src", "asciidoctor=2.0.26-2", "antora", "docs"),
+    ("src", "projectile=2.8.0-2", "antora", "doc"),
+    ("src", "rubocop=1.39.0+dfsg-1", "antora", "docs"),
+    ("src", "hugo=0.131.0-1", "hugo", "docs"),
     ("src", "rclone=1.60.1+dfsg-2", "hugo", "docs"),
     ("src", "leaflet=1.7.1~dfsg-7", "jekyll", "docs"),
+    ("src", "jekyll=4.3.4+dfsg-1", "jekyll", "docs"),
+    ("src", "php-league-commonmark=2.7.0-1+deb13u1", "jekyll", "docs"),
+    ("src", "tree-sitter=0.20.7-1", "jekyll", "docs"),
+    ("src", "watchman=4.9.0-7", "jekyll", "website"),
     ("deb", "python-flask-doc=2.2.2-3", "html", "share/doc/python-flask-doc/html"),
     ("deb", "libeigen3-doc=3.4.0-4", "html", "share/doc/libeigen3-dev/html"),
 )
 """Where a package is from, which one, of which kind its documentation is, and the folders of it that count. Those of
-Debian need its tools, and sources (`src`) a line `deb-src` of its twelfth release for these."""
+Debian need its tools, and sources (`src`) lines `deb-src` of its twelfth and thirteenth release and of `sid`."""
 
 _FENCES = re.compile(
     r"^([ \t>]*(?:[-*+][ \t]+|\d+\.[ \t]+)?)(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t>]*\2[`~]*[ \t]*$",
@@ -67,7 +82,7 @@ _FENCES = re.compile(
 )
 _CALLOUTS = re.compile(
     r"^[ \t]*(?:!!!|\?\?\?\+?)[ \t]+\w|^[ \t]*>[ \t]*\[!\w+\]|^[ \t]*:::[ \t]*(?:note|tip|info|warning|danger|caution|important)\b"
-    r"|<(?:Note|Tip|Warning|Info|Callout|Admonition)\b|^[ \t]*(?:`{3,}|:{3,})\{(?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|version\w+|deprecated|topic)\}",
+    r"|<(?:Note|Tip|Warning|Info|Callout|Admonition|Check|Danger|Caution|Important)\b|^[ \t]*(?:`{3,}|:{3,})\{(?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|version\w+|deprecated|topic)\}",
     re.MULTILINE,
 )  # fmt: skip
 _TABS = re.compile(r"^[ \t]*===[!+]?[ \t]+\"|<TabItem\b|<Tab[ \t]|\{tab-item\}", re.MULTILINE)
@@ -133,7 +148,8 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
                 "src": ["apt-get", "source", "--download-only", package],
                 "pypi": ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package],
             }[where]  # fmt: skip
-            subprocess.run(tool, cwd=got, check=True, stdout=subprocess.DEVNULL)
+            # What a distribution adds to a source may be gone where the source is still there.
+            subprocess.run(tool, cwd=got, check=where != "src", stdout=subprocess.DEVNULL)
             (archive,) = (
                 path
                 for path in Path(got).iterdir()

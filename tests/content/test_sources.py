@@ -1,7 +1,9 @@
 import io
 import os
+import struct
 import threading
 import zipfile
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -50,13 +52,19 @@ def test_a_folder(tmp_path):
     (tmp_path / ".gitbook.yaml").write_text("")
     (tmp_path / "secret").symlink_to("/etc/passwd")
     (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "same.md").symlink_to("a/x.md")
+    (tmp_path / "config").symlink_to("a/.git/config")
     (tmp_path / "b\\c.md").write_text("")
     os.mkfifo(tmp_path / "pipe")
     with opened(tmp_path) as source:
-        assert sorted(source.paths()) == [".gitbook.yaml", "a/x.md"]
-        assert (source.size("a/x.md"), source.read("a/x.md")) == (5, b"# X\r\n")
+        assert sorted(source.paths()) == [".gitbook.yaml", "a/x.md", "same.md"]
+        assert (source.size("same.md"), source.read("a/x.md"), source.read("same.md")) == (
+            5,
+            b"# X\r\n",
+            b"# X\r\n",
+        )
         assert codes(source) == [
-            ("b\\\\c.md", "unsafe_path"), ("loop", "symlink"), ("pipe", "special_file"), ("secret", "symlink"),
+            ("b\\\\c.md", "unsafe_path"), ("config", "symlink"), ("loop", "symlink"), ("pipe", "special_file"), ("secret", "symlink"),
         ]  # fmt: skip
 
 
@@ -98,6 +106,33 @@ def test_an_archive(tmp_path):
         assert sorted(source.paths()) == ["README.md", "a/b.md"]
         assert source.read("a/b.md") == b"B"
         assert not source.problems
+
+
+class Plain(zipfile.ZipInfo):
+    """An entry whose name is written as programs do that know nothing of UTF-8, or do not say that it is."""
+
+    def __init__(self, name, extra=b"", system=3):
+        super().__init__(repr(name))
+        self.written, self.extra, self.create_system = name, extra, system
+
+    def _encodeFilenameFlags(self):
+        return self.written, self.flag_bits
+
+
+def test_names_of_archives_in_other_letters(tmp_path):
+    old = "Übung.md".encode("cp437")
+    said = b"\x01" + struct.pack("<L", zlib.crc32(b"?.md")) + "页.md".encode()
+    entries = [
+        (Plain("é/ä.md".encode()), "1"),
+        (Plain(old), "2"),
+        (Plain(b"?.md", struct.pack("<HH", 0x7075, len(said)) + said), "3"),
+        (Plain(b"\xe4\xf6/x.md"), "4"),
+    ]
+    with opened(archive(tmp_path / "a.zip", entries)) as source:
+        assert set(source.paths()) == {"é/ä.md", "Übung.md", "页.md", "Σ÷/x.md"}
+        assert [source.read(path) for path in ("é/ä.md", "页.md")] == [b"1", b"3"] and not source.problems
+    with opened(archive(tmp_path / "b.zip", [(Plain(b"a\\b.md", system=0), "1")])) as source:
+        assert source.paths() == ["b.md"]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -131,6 +131,10 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     page.get_by_role("link", name="Open the site").click()
     expect(page).to_have_url(re.compile(run["site"]))
     page.go_back()
+    # A newer state of the source comes as it did before, with all that came then.
+    page.get_by_role("link", name="Import a newer state").click()
+    expect(page.get_by_role("checkbox", name="With all versions and languages")).to_be_checked()
+    page.go_back()
     page.get_by_role("button", name="Undo the import").click()
     expect(page.get_by_text("undoes the import")).to_be_visible(timeout=30_000)
     (change,) = (

@@ -462,3 +462,6 @@ def test_the_parts_of_an_export_are_read_as_one(imports):
     assert imports.tree() == {"Top": {"Sub": {}}}
     assert imports.stored_files() == ["deep.zip"]
     assert {page["path"] for page in run["pages"]} == {f"Top {name}.md", f"Top {name}/Sub b{name[1:]}.md"}
+    # What would grow beyond measure is not unpacked within an archive either.
+    run = imports.files(("Export.zip", archive({"Export-Part-1.zip": archive({"a.md": "a" * 8_000_000})})))
+    assert run["status"] == "failed" and "200-fold" in str(run)

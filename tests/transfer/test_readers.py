@@ -299,7 +299,7 @@ OTHERS = {
         },
         {"Home": {"C": {}, "B": {}}},
         "README.md",
-        ["[b](docs/b.md) [c](docs/c.md)", "```ruby\nputs 1\n```", "\\{% if x %}", "Text\n"],
+        ["[b](docs/b.md) [c](docs/c.md)", "```ruby\nputs 1\n```", "\\{% if x %}", '{% hint style="info" %}\nText\n{% endhint %}'],
         set(),
     ),
     "github-wiki": (
@@ -692,3 +692,99 @@ def test_languages_of_hugo_in_a_file_of_their_own():
     assert tree(made) == {"Start": {}, "Guides": {"A": {}}} or tree(made) == {"Start": {"Guides": {"A": {}}}}
     assert "(guides/a.md)" in text(made, "README.md")
     assert [code for _, _, code in problems(made)] == ["translations_left_out"]
+
+
+def test_data_and_templates_of_jekyll():
+    made = brought(
+        {
+            "_config.yml": "title: J\nexclude: [README.md]\n",
+            "README.md": "How this is built\n",
+            "_data/docs_nav.yml": "- title: First\n  docs:\n  - link: /b/\n  - title: See\n    link: /c.html\n- title: Then\n  items:\n  - id: dee\n",
+            "_data/ruby.yml": "min: 2.7\n",
+            "_includes/since.html": '<span class="v">{{ include.version }}{% if include.more %}+{% endif %}</span>\n',
+            "_includes/loop.html": "{% for x in site.y %}{{ x }}{% endfor %}\n",
+            "index.md": "---\ntitle: Home\nmine: 5\n---\n{% assign low = site.data.ruby.min %}\n\nRuby {{ low }}, {{ page.mine }}, {{ site.data.none }} [old](/was/c)\n\n"
+            '## Part {%- include since.html version="4.0" more="x" -%}\n{: #pinned}\n\n{% include loop.html %}\n\n[p](#pinned)\n\n<div class="note warning">\n  <p>Hot</p>\n</div>\n\n'
+            "{: .important-title }\n> Mind\n>\n> The gap\n",
+            "b.md": "---\ntitle: B\n---\n![i](../img/i.png)\n",
+            "c.md": "---\ntitle: C\nredirect_from: /was/c/\n---\n",
+            "d.md": "---\ntitle: D\ndocid: dee\n---\n",
+            "img/i.png": b"\x89PNG",
+        }
+    )
+    assert tree(made) == {"Home": {}, "First": {"B": {}, "See": {}}, "Then": {"D": {}}}
+    said = text(made, "README.md")
+    assert "Ruby 2.7, 5, {{ site.data.none }} [old](c.md)" in said and "## Part 4.0+ {#pinned}" in said
+    assert '{% hint style="warning" %}\n<p>Hot</p>\n{% endhint %}' in said
+    assert "#### Mind\n\nThe gap\n{% endhint %}" in said
+    assert "(img/i.png)" in text(
+        made, next(path for path, origin in made.origins.items() if origin == "b.md")
+    )
+    assert {code for _, _, code in problems(made)} == {"variable"}
+
+
+def test_shortcodes_of_a_site_of_hugo():
+    page = (
+        "---\ntitle: A\n---\n{{< new-in 0.12 >}}\n\n{{% deprecated-in 0.13 %}}\nUse b.\n{{% /deprecated-in %}}\n\n"
+        '{{< code-toggle file=hugo >}}\n[a]\nb = 1\n{{< /code-toggle >}}\n\n{{< img src="images/a.png" >}}\n'
+    )
+    made = brought({"hugo.toml": "", "content/a.md": page, "assets/images/a.png": b"\x89PNG"})
+    said = text(made, "README.md")
+    assert "*New in 0.12*" in said and "#### Deprecated in 0.13\n\nUse b." in said
+    assert "```toml\n[a]\nb = 1\n```" in said and 'src="images/a.png"' in said
+    assert problems(made) == []
+
+
+def test_docusaurus_in_its_first_version():
+    made = brought(
+        {
+            "website/siteConfig.js": "const siteConfig = {title: 'D', docsUrl: '', headerLinks: []};\nmodule.exports = siteConfig;\n",
+            "website/sidebars.json": '{"docs": {"Intro": ["in/start", {"type": "subcategory", "label": "More", "ids": ["b"]}]}}',
+            "docs/in/Begin.md": "---\nid: start\ntitle: Start\n---\n{x} [b](/b.html)\n",
+            "docs/b.md": "---\ntitle: B\n---\n",
+        }
+    )
+    assert made.kind == "docusaurus" and tree(made) == {"Intro": {"Start": {}, "More": {"B": {}}}}
+    start = next(path for path, origin in made.origins.items() if origin.endswith("Begin.md"))
+    assert "{x} [b](" in text(made, start) and "b.md)" in text(made, start) and problems(made) == []
+
+
+def test_docusaurus_without_documents_in_the_work_or_without_a_configuration():
+    config = "async function config() {\n  const posts = await load();\n  const made = {presets: [['classic', {docs: {includeCurrentVersion: false}}]]};\n  return made;\n}\nexport default config();\n"
+    made = brought(
+        {
+            "docusaurus.config.js": config,
+            "versions.json": '["2.0", "1.0"]',
+            "versioned_docs/version-2.0/a.md": "# New\n",
+            "versioned_docs/version-1.0/a.md": "# Old\n",
+        }
+    )
+    assert tree(made) == {"New": {}}
+    made = brought({"sidebars.js": "module.exports = {s: ['b', 'a']}", "a.md": "# A\n", "b.md": "# B\n"})
+    assert made.kind == "docusaurus" and tree(made) == {"B": {}, "A": {}}
+
+
+def test_what_nobody_sees_is_no_part_of_a_page():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: Acme\n",
+            "docs/index.md": '<style>\np {}\n</style>\n<link rel="stylesheet" href="x.css">\n\n-   :material-lock:{ .lg } __Safe__\n\n    More\n',
+            "docs/a.md": "---\ntitle: A\n---\n<!-- lint off -->\n&nbsp;\n\n# A\n\nWords\n",
+        }
+    )
+    assert "-   __Safe__\n\n    More\n" in text(made, "README.md") and "style" not in text(made, "README.md")
+    assert text(made, "a.md") == "# A\n\nWords\n" and set(tree(made)) == {"Acme", "A"}
+
+
+def test_pages_of_hugo_that_are_there_for_others_do_not_come():
+    made = brought(
+        {
+            "hugo.toml": "",
+            "content/_index.md": "---\ntitle: Top\n---\n",
+            "content/a/_index.md": "---\ntitle: About\nlinkTitle: In this section\n---\n",
+            "content/b/_index.md": "---\ntitle: Basics\nlinkTitle: In this section\n---\n",
+            "content/_common/_index.md": "---\ncascade:\n  _build:\n    render: never\n---\n",
+            "content/_common/part.md": "Part\n",
+        }
+    )
+    assert tree(made) == {"Top": {}, "About": {}, "Basics": {}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -200,7 +201,12 @@ def open_folder(where: str) -> Source:
             if is_git_path(entry.name):
                 continue
             if entry.is_symlink():
-                source.problem(printable(path), "symlink", "left out: a symbolic link")
+                # A link to a file of the same folder is that file; nothing else is looked at.
+                target, top = os.path.realpath(entry.path), os.path.join(os.path.realpath(where), "")
+                if os.path.isfile(target) and target.startswith(top) and not is_git_path(target[len(top) :]):
+                    source.add(path, os.path.getsize(target), _file_opening(target))
+                else:
+                    source.problem(printable(path), "symlink", "left out: a symbolic link")
             elif entry.is_dir(follow_symlinks=False):
                 if wrong := unsafe_path(path):
                     source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
@@ -250,9 +256,13 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         if isinstance(error, SourceError):
             raise
         raise SourceError(f"{where} is no readable ZIP archive: {error}") from error
+    # Some programs of Windows part folders by their own sign.
+    parted = any("/" in info.orig_filename for info in archive.infolist())
     for info in archive.infolist():
         source.count()
-        path = info.orig_filename
+        path = _name_of(info)
+        if not parted and info.create_system == 0:
+            path = path.replace("\\", "/")
         if path.endswith("/") or path.startswith("__MACOSX/") or is_git_path(path):
             continue
         if stat.S_ISLNK(info.external_attr >> 16):
@@ -273,6 +283,29 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         # Archives of repositories hold one folder that is named for the repository.
         source.descend(tops.pop())
     return source
+
+
+_UTF8 = 0x800
+_UNICODE_NAME = 0x7075
+
+
+def _name_of(info: zipfile.ZipInfo) -> str:
+    """The name of an entry. One without the mark of UTF-8 may be in it all the same, as macOS writes it, or say its name
+    in UTF-8 beside the one for old programs; else it is in the letters of such programs."""
+    name = info.orig_filename
+    if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
+        return name
+    try:
+        written = name.encode("cp437")
+        extra = info.extra
+        while len(extra) >= 4:
+            kind, size = struct.unpack("<HH", extra[:4])
+            if kind == _UNICODE_NAME and size > 5 and extra[5:9] == struct.pack("<L", zlib.crc32(written)):
+                return extra[9 : 4 + size].decode()
+            extra = extra[4 + size :]
+        return written.decode()
+    except UnicodeError:
+        return name
 
 
 def _zip_opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:

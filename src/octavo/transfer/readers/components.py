@@ -48,6 +48,8 @@ def component_block(
         return []
     if name[0].islower():
         return None
+    if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
+        return [(since, number), ("", number), *writer.blocks(inside)]
     if name not in _TRANSPARENT:
         what = "what is in it is kept" if inside else "it is left out"
         writer.tell(number, "unknown_component", f"<{name}> means nothing here; {what}", name)
@@ -80,9 +82,23 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
         return _INLINE[name](writer, attributes, writer.inline(inside, line)), end
     if name in _NOTHING:
         return "", end
+    if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
+        return since, end
     if name not in _TRANSPARENT and name not in _BLOCKS:
         writer.tell(line, "unknown_component", f"<{name}> means nothing here; what is in it is kept", name)
     return writer.inline(inside, line), end
+
+
+def version_badge(name: str, version: str) -> str | None:
+    """What a component or shortcode of a site's own shows that says since which version something is there or no longer;
+    None for any other. Nearly every site has one, and they are called alike."""
+    plain = re.sub(r"[\W_]", "", name).casefold()
+    kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
+    if not version or not (
+        kind or re.search(r"^newin|versionbadge$|^(?:available|added)?since|^addedin|^newinversion", plain)
+    ):
+        return None
+    return f"*{kind.capitalize() or 'New'} in {version}*"
 
 
 # --- blocks -------------------------------------------------------------------------------------------

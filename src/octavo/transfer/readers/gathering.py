@@ -59,6 +59,8 @@ _CONSUMED = frozenset(
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
+_BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
+"""What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
 
 
@@ -89,6 +91,7 @@ class _Gathering:
         for path in files.paths:
             self.folded_paths.setdefault(path.casefold(), path)
         self.names: dict[str, list[str]] | None = None
+        self.old: dict[str, str] | None = None
 
     def run(self) -> Source:
         entries = self.layout.entries
@@ -126,6 +129,14 @@ class _Gathering:
     # Names
 
     def name(self, path: str) -> str:
+        unnamed = is_index(path) and not self.files.title(path) and path not in self.layout.titles
+        if (
+            unnamed
+            and self.layout.title
+            and self.layout.convert is None
+            and self.pages.get(path) == "README.md"
+        ):
+            return self.layout.title  # The home page of a site often says nothing of its own.
         return self.layout.titles.get(path) or self.files.name(path)
 
     def _name_pages(self, entries: list[Entry]) -> None:
@@ -225,6 +236,8 @@ class _Gathering:
         body = done.text
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
+        if found := _BEFORE_HEADING.match(body):
+            body, lines = body[found.end() :], lines[found[0].count("\n") :]
         while body.startswith("\n"):
             body, lines = body[1:], lines[1:]
         above = front
@@ -350,7 +363,7 @@ class _Gathering:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
                         return found
-            return None
+            return next((found for each in keys if (found := self._once(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)):
             return found
@@ -367,10 +380,31 @@ class _Gathering:
                 where = inside.strip("/.") if inside is not None else "\0"
                 if (found := self.by_address.get(where) or self.folded.get(where.casefold())) is not None:
                     return found
-        for start in (layout.root, self.project):
+            # An image may be named as it is seen from the address of the page.
+            seen = _joined(address, name) if name.startswith("../") else None
+            for start in (*layout.statics, layout.root, self.project):
+                if seen and (found := self._exact(start + seen)):
+                    return found
+        for start in (layout.root, self.project, *layout.statics):
             if found := self._exact(_joined(start, name.removeprefix("./"))):
                 return found
         return None
+
+    def _once(self, address: str) -> str | None:
+        """The page that an old address led to."""
+        if self.old is None:
+            self.old = {
+                address.strip("/").casefold(): target for address, target in self.layout.redirects.items()
+            }
+        target = self.old.pop(address.casefold(), None)
+        if target is None or _SCHEME.match(target):
+            return None
+        # While it is looked up it is not there, so that no two lead to each other without end.
+        found = (
+            target if target in self.files.known else self.find("/" + target.partition("#")[0].strip("/"), "")
+        )
+        self.old[address.casefold()] = target
+        return found
 
     def _exact(self, path: str | None) -> str | None:
         if path is None or path.startswith("../"):
@@ -566,6 +600,8 @@ class _Page:
     def value(self, name: str) -> str | None:
         value: Any = self.gathering.layout.values.get("variables")
         name = name.strip()
+        if name.startswith("page.") and self.gathering.layout.dialect.liquid:
+            value = {"page": self.gathering.files.head(self.path)}
         if name.startswith("$frontmatter."):
             value, name = self.gathering.files.head(self.path), name.removeprefix("$frontmatter.")
         for part in name.split("."):

@@ -5,6 +5,7 @@ functions that give one. What depends on anything else is `UNKNOWN`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 MAX_CHARACTERS = 1024 * 1024
@@ -17,6 +18,7 @@ UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool_
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)")
+_RETURN = re.compile(r"(?<![\w$.])return\b(?!\s*[;}])")
 _EXPORT = re.compile(r"^[ \t]*(?:export\s+default|module\.exports\s*=|exports\.default\s*=)", re.MULTILINE)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
@@ -58,10 +60,10 @@ class _Reader:
         self.values = 0
         self.asked: set[str] = set()
 
-    def at(self, place: int) -> Any:
+    def at(self, place: int, read: Callable[[], Any] | None = None) -> Any:
         self.place = place
         try:
-            return self.value()
+            return (read or self.value)()
         except (_Unread, RecursionError):
             return UNKNOWN
 
@@ -86,15 +88,16 @@ class _Reader:
             return UNKNOWN
         given = re.search(
             rf"^[ \t]*(?:export\s+)?(?:const|let|var)\s+{re.escape(name)}\b[^=\n]*=(?!=|>)", self.text, re.MULTILINE
-        ) or re.search(
-            rf"^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{re.escape(name)}\s*\([^)]*\)[^{{]*\{{\s*return\b",
+        )  # fmt: skip
+        declared = given or re.search(
+            rf"^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{re.escape(name)}\s*\([^)]*\)[^{{;]*(?=\{{)",
             self.text, re.MULTILINE,
         )  # fmt: skip
-        if given is None:
+        if declared is None:
             return UNKNOWN
         before = self.place
         self.asked.add(name)
-        value = self.at(given.end())
+        value = self.at(declared.end(), self.value if given else self.body)
         self.asked.discard(name)
         self.place = before
         return value
@@ -155,11 +158,16 @@ class _Reader:
 
     def body(self) -> Any:
         if self.peek() == "{":
-            found = re.compile(r"\{\s*return\b").match(self.text, self.place)
-            end = self.place
+            start = self.place
             self.skip()
-            after, self.place = self.place, found.end() if found else end
-            value = self.value() if found else UNKNOWN
+            after, value = self.place, UNKNOWN
+            # What it gives is read where nothing but the end of the function is behind it.
+            if returns := list(_RETURN.finditer(self.text, start, after)):
+                self.place = returns[-1].end()
+                value = self.value()
+                self.take(";")
+                if self.peek() != "}" or self.place != after - 1:
+                    value = UNKNOWN
             self.place = after
             return value
         return self.value()

@@ -264,15 +264,14 @@ class Writer:
         self.left = MAX_LINES
         self.depth = 0
         self.told: set[str] = set()
+        self.assigned: dict[str, str] = {}
         self.unclosed: list[str] = []
         self.looked = Looked()
 
     def page(self, lines: list[Line]) -> list[Line]:
         if self.jsx:
             lines = self.without_modules(lines)
-        if self.dialect.vue or self.dialect.roles or self.jsx:
-            lines = self.without_scripts(lines)
-        return self.blocks(lines)
+        return self.blocks(self.without_scripts(lines))
 
     def tell(self, line: int, code: str, message: str, key: str | None = None) -> None:
         """Tells a problem, once for each ``key`` where there is one."""
@@ -350,6 +349,8 @@ class Writer:
             if closing:
                 if closing in text.lower():
                     closing = ""
+                continue
+            if not fence and re.match(r"<link\b[^<>]*>[ \t]*$", text, re.IGNORECASE):
                 continue
             begun = None if fence else re.match(r"<(script|style)\b[^>]*>", text, re.IGNORECASE)
             if begun:
@@ -483,6 +484,8 @@ class Writer:
         if sign == "#" and (found := _HEADING.match(text)):
             if self.dialect.tabsets and (set := _TABSET.search(found["words"])):
                 return self.tabset(lines, at, len(found["signs"].strip()), found["words"][: set.start()])
+            if self.dialect.liquid and (named := self._named_below(lines, at)) is not None:
+                return at + 2, [(f"{self.heading(found, number)} {{#{named}}}", number)]
             return at + 1, [(self.heading(found, number), number)]
         if sign == "<" and start.startswith("<<<") and self.dialect.vue and (found := _LISTING.match(text)):
             return at + 1, indented(self.listing(found["path"], number, found["rest"]), found["indent"])
@@ -833,6 +836,13 @@ class Writer:
             said, pinned = said[: given.start()], f" {{#{given[1]}}}"
         return f"{found['signs']}{self.inline(said, number)}{pinned}"
 
+    @staticmethod
+    def _named_below(lines: list[Line], at: int) -> str | None:
+        """The name that attributes in the line below give what stands in a line."""
+        below = lines[at + 1][0].strip() if at + 1 < len(lines) else ""
+        named = _ID.search(below) if below.startswith("{:") and _ATTRIBUTES.fullmatch(below) else None
+        return named[1] if named else None
+
     def definition(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         indent = _indent(found["indent"])
         end = self.body_below(lines, at + 1, indent)
@@ -902,6 +912,7 @@ class Writer:
             return []
         inner = Writer(self.place.within(where), self.dialect, self.vocabulary, (*self.including, where))
         inner.left, inner.depth, inner.told = self.left, self.depth, self.told
+        inner.assigned = self.assigned
         inner.unclosed, inner.looked = self.unclosed, self.looked
         made = inner.page([(row, number) for row in rows if not _SECTION.search(row)])
         self.left = inner.left
@@ -948,7 +959,8 @@ class Writer:
             while end < len(lines) and "</pre>" not in lines[end][0].lower():
                 end += 1
             return min(end + 1, len(lines)), lines[at : end + 1]
-        if name[0].islower() and name not in _ELEMENTS:
+        hint = _hint_of_classes(found) if name == "div" else ""
+        if name[0].islower() and name not in _ELEMENTS and not hint:
             return at, []
         if name[0].isupper() and not (self.jsx or self.dialect.vue) and name not in _ANYWHERE:
             return at, []
@@ -972,8 +984,12 @@ class Writer:
             # Words go on behind it: it is part of them.
             return at, []
         lead = lines[at][0][: found.start("name") - 1]
-        attributes = self.evaluated(opened.attributes)
-        made = self.vocabulary.component(self, name, attributes, dedented(inside), number)
+        made: list[Line] | None
+        if hint:
+            made = self.hint(hint, "", self.blocks(dedented(inside)), number)
+        else:
+            attributes = self.evaluated(opened.attributes)
+            made = self.vocabulary.component(self, name, attributes, dedented(inside), number)
         if made is None:
             return at, []
         made = indented(made, lead if not lead.strip() else "")
@@ -1076,6 +1092,19 @@ class Writer:
             return self.vocabulary.shortcode(self, lines, at)
         if self.dialect.liquid and start.startswith("{%"):
             return self.vocabulary.liquid(self, lines, at)
+        if self.dialect.liquid and at + 1 < len(lines) and (kind := _hinting(start)):
+            # What it stands above is meant, which may begin with a title.
+            end = self._end_of_text(lines, at + 1)
+            if lines[at + 1][0].lstrip().startswith(">"):
+                end = at + 1
+                while end < len(lines) and lines[end][0].lstrip().startswith(">"):
+                    end += 1
+            inside = [(re.sub(r"^[ \t]*>[ ]?", "", row), n) for row, n in lines[at + 1 : end]]
+            title = ""
+            if "-title" in start and len(inside) > 1:
+                title, inside = self.inline(inside[0][0].strip(), number), inside[1:]
+            if inside:
+                return end, self.hint(kind, title, self.blocks(inside), number)
         if re.fullmatch(
             r"\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+)|[ \t])+\}", start
         ) or re.fullmatch(r"\{:[^{}]*\}", start):
@@ -1099,6 +1128,8 @@ class Writer:
 
     def text(self, lines: list[Line]) -> list[Line]:
         """Lines with only words in them."""
+        if self.dialect.liquid and len(lines) > 1 and (kind := _hinting(lines[-1][0].strip())):
+            return self.hint(kind, "", self.text(lines[:-1]), lines[0][1])
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
         if self.dialect.attributes:
@@ -1107,7 +1138,7 @@ class Writer:
             return lines
         rows = made.split("\n")
         if len(rows) == len(lines):
-            return [(row, number) for row, (_, number) in zip(rows, lines, strict=True)]
+            return [(_led(row, text), number) for row, (text, number) in zip(rows, lines, strict=True)]
         return [(row, lines[min(at, len(lines) - 1)][1]) for at, row in enumerate(rows)]
 
     def inline(self, text: str, number: int) -> str:
@@ -1349,6 +1380,39 @@ _KINDS = (*_HANDLERS, "component", "spanning")
 _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
+_LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+
+
+def _led(row: str, text: str) -> str:
+    """A line of a list with as much before its words as in the source: where a sign is left out that stood first, they
+    would begin further in and mean a listing."""
+    lead = _LEAD.match(text)
+    if lead is None or not row.startswith(lead[0]) or row == text:
+        return row
+    return lead[0] + row[lead.end() :].lstrip(" \t")
+
+
+_BOXES = frozenset("note tip info warning caution danger important hint".split())
+
+
+def _hint_of_classes(found: re.Match[str]) -> str:
+    """Which hint an element of HTML is whose classes say so; empty for any other."""
+    given = re.match(r"[^<>]*?\bclass=[\"']([^\"'<>]*)[\"']", found.string[found.end() :])
+    classes = given[1].split() if given else []
+    kinds = [one.removeprefix("alert-") for one in classes if one in _BOXES or one.startswith("alert-")]
+    return kinds[-1] if kinds else ""
+
+
+def _hinting(line: str) -> str:
+    """Which hint attributes in a line of their own make of what they are for; empty for any others."""
+    if not line.startswith("{:") or not _ATTRIBUTES.fullmatch(line):
+        return ""
+    classes = re.findall(r"\.([\w-]+)", line)
+    return next(
+        (one.removesuffix("-title") for one in reversed(classes) if one.removesuffix("-title") in _BOXES), ""
+    )
+
+
 _BY_ENDING = {
     "py": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "ts": "typescript", "rb": "ruby",
     "sh": "bash", "yml": "yaml", "md": "markdown", "rs": "rust", "kt": "kotlin", "cs": "csharp", "h": "c",

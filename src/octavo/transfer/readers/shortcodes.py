@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .components import component_block
+from .components import component_block, version_badge
 from .markdown import HINT_NAMES, Line, Writer, attributes_of, dedented, fenced, quoted
 
 _SHORT = re.compile(
@@ -147,10 +147,27 @@ def _paired(writer: Writer, name: str, rest: str, inside: list[Line], number: in
         return writer.blocks(inside)
     if kind in ("comment",):
         return []
+    if (since := version_badge(name, given[0] if given else named.get("version", ""))) is not None:
+        return writer.hint("warning", since.strip("*"), writer.blocks(inside), number)
+    if "code" in kind:
+        # One of the site's own, which shows what is in it.
+        ending = named.get("file", "").partition(".")[2]
+        language = named.get("lang", named.get("language", ending))
+        return fenced(inside, language or _data_language(inside), number, named.get("title", ""))
     writer.tell(
         number, "unknown_shortcode", f"the shortcode {name} means nothing here; what is in it is kept", name
     )
     return writer.blocks(inside)
+
+
+def _data_language(lines: list[Line]) -> str:
+    """In which language of data a listing is; empty for any other."""
+    first = next((text.strip() for text, _ in lines if text.strip()), "")
+    if first.startswith("{"):
+        return "json"
+    if re.match(r"\[[\w.\[\]-]+\]$|[\w.-]+[ ]*=", first):
+        return "toml"
+    return "yaml" if re.match(r"[\w.-]+:(?:[ ]|$)|- |---$", first) else ""
 
 
 def _tab_list(
@@ -216,6 +233,8 @@ def _alone(writer: Writer, name: str, rest: str, number: int) -> str:
             named.get("title", named.get("text", first)),
         )
         return f"[{title}]({writer.place.link(href, number)})"
+    if (since := version_badge(name, first or named.get("version", ""))) is not None:
+        return since
     writer.tell(number, "unknown_shortcode", f"the shortcode {name} means nothing here; it is left out", name)
     return ""
 
@@ -293,9 +312,8 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
         f"{{% {name} %}} is only known when the site is built; what is in it is kept",
         name,
     )
-    return end, writer.blocks(
-        [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
-    )
+    kept = [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
+    return end, writer.blocks(dedented(kept))
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
@@ -320,12 +338,67 @@ def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
             ]
         if path.endswith((".md", ".markdown")):
             return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
+        if (text := _filled(writer, path, given, number)) is not None:
+            return [(row, number) for row in text.split("\n")]
         writer.tell(number, "unknown_shortcode", f"{{% include {path} %}} is not read; it is left out", path)
+        return []
+    if name == "assign" and (said := re.match(r"([\w-]+)\s*=\s*(.+)$", rest)):
+        value = _value(writer, said[2].strip())
+        if value is not None:
+            writer.assigned[said[1]] = value
         return []
     if name in ("assign", "else", "elsif", "when", "seo", "feed_meta", "toc", "endraw"):
         return []
     writer.tell(number, "unknown_shortcode", f"{{% {name} %}} means nothing here; it is left out", name)
     return []
+
+
+_CONDITION = re.compile(
+    r"\{%-?\s*(?P<what>if|unless)\s+include\.(?P<name>[\w-]+)\s*-?%\}(?P<then>(?:(?!\{%).)*)"
+    r"(?:\{%-?\s*else\s*-?%\}(?P<other>(?:(?!\{%).)*))?\{%-?\s*end(?:if|unless)\s*-?%\}",
+    re.DOTALL,
+)
+MAX_TEMPLATE = 5000
+"""Characters of an included template that is filled in; longer ones are programs."""
+
+
+def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:
+    """What an included template shows that only repeats what it is given; None for any that does more."""
+    found = writer.place.include(path, number)
+    if found is None or len(found[1]) > MAX_TEMPLATE:
+        return None
+    text = re.sub(
+        r"\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}", "", found[1], flags=re.DOTALL
+    ).strip()
+
+    def chosen(one: re.Match[str]) -> str:
+        return (one["then"] if (one["name"] in given) == (one["what"] == "if") else one["other"]) or ""
+
+    for _ in range(5):
+        text = _CONDITION.sub(chosen, text)
+    unknown = False
+
+    def filled(one: re.Match[str]) -> str:
+        nonlocal unknown
+        name = one[1].partition("|")[0].strip()
+        value = (
+            given.get(name.removeprefix("include."), "")
+            if name.startswith("include.")
+            else _value(writer, one[1])
+        )
+        unknown = unknown or value is None
+        return value or ""
+
+    text = re.sub(r"\{\{-?\s*([^{}]*?)\s*-?\}\}", filled, text)
+    return None if unknown or "{%" in text or "<script" in text else text
+
+
+def _value(writer: Writer, said: str) -> str | None:
+    """What an expression of Liquid gives, as far as the source says it."""
+    name = said.partition("|")[0].strip()
+    if inner := re.fullmatch(r"[\"']([^\"']*)[\"']", name):
+        return inner[1]
+    return writer.assigned[name] if name in writer.assigned else writer.place.value(name)
 
 
 def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
@@ -336,7 +409,8 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
         if name in ("raw", "endraw"):
             return ""
         made = _tag(writer, name, rest, line)
-        return " ".join(text for text, _ in made)
+        # Within a line a template gives its words alone.
+        return re.sub(r"</?(?:span|small|div|p)\b[^<>]*>", "", " ".join(text for text, _ in made))
     value = found["value"]
     if inner := re.match(
         r"[\"']([^\"']*)[\"']\s*\|\s*(?:relative_url|absolute_url|prepend:\s*site\.(?:baseurl|url).*)", value
@@ -346,8 +420,7 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
         return inner[1]
     if value in ("site.baseurl", "site.url", "base_path", "site.github.url"):
         return ""
-    known = writer.place.value(value.partition("|")[0].strip())
-    if known is not None:
+    if (known := _value(writer, value)) is not None:
         return known
     writer.tell(line, "variable", f"{found[0][:80]} is only known when the site is built", value[:60])
     return found[0]

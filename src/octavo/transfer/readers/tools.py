@@ -6,6 +6,7 @@ import json
 import math
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -24,6 +25,8 @@ from .variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
 MAX_DEPTH = 4
 """Folders down to which the configuration of a tool is looked for."""
 MAX_ENTRIES = 50_000
+MAX_DATA = 256 * 1024
+"""Bytes of a file of data in which a tree or a value is looked for."""
 
 
 def shallowest(
@@ -369,13 +372,48 @@ def _list_nav(
 # --- Docusaurus ---------------------------------------------------------------------------------------
 
 _DOCUSAURUS = tuple(f"docusaurus.config.{end}" for end in ("js", "ts", "mjs", "cjs", "mts"))
+_FIRST_DOCUSAURUS = "siteConfig.js"
+_SIDEBARS = tuple(f"sidebars.{end}" for end in ("js", "ts", "mjs", "cjs", "json"))
 _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
+def _find_docusaurus(files: Heads) -> str | None:
+    """The folder of the configuration, or the sidebar where a package has only documents and their sidebar."""
+    found = finder(*_DOCUSAURUS)(files)
+    if found is None:
+        found = finder(_FIRST_DOCUSAURUS, accept=lambda text: "headerLinks" in text or "docsUrl" in text)(
+            files
+        )
+    if found is None:
+        found = finder(*_SIDEBARS)(files)
+        if found is not None and not any(is_page(path) and path.startswith(found) for path in files.paths):
+            return None
+    return found
+
+
+def _docusaurus_config(files: Heads, project: str) -> tuple[str, dict[str, Any]]:
+    """The file of the configuration, empty where there is none, and what it says. The first version of the tool had its
+    documents beside the folder of its configuration, and other names for the same."""
+    path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
+    if path:
+        return path, _mapping(read_export(files.text(path) or ""))
+    path = project + _FIRST_DOCUSAURUS
+    if path not in files.known:
+        # The sidebar of documents that are beside it, or in a folder of their own.
+        has_folder = any(path.startswith(f"{project}docs/") and is_page(path) for path in files.paths)
+        return "", {"presets": [["classic", {"docs": {"path": "docs" if has_folder else "."}}]]}
+    said = _mapping(read_export(files.text(path) or ""))
+    route = said.get("docsUrl")
+    docs = {
+        "path": posixpath.join("..", _text(said.get("customDocsPath")) or "docs"),
+        "routeBasePath": route if isinstance(route, str) else "docs",
+        "sidebarPath": "sidebars.json",
+    }
+    return path, {**said, "presets": [["classic", {"docs": docs}]]} if said else {}
+
+
 def _docusaurus(files: Heads, project: str) -> Layout:
-    layout = _docusaurus_of(files, project, None, "")
-    config_path = next(project + name for name in _DOCUSAURUS if project + name in files.known)
-    config = _mapping(read_export(files.text(config_path) or ""))
+    _, config = _docusaurus_config(files, project)
     docs = next(
         (
             _mapping(_mapping(preset[1]).get("docs"))
@@ -389,6 +427,12 @@ def _docusaurus(files: Heads, project: str) -> Layout:
         _text(one) for one in _listing(said)
         if any(path.startswith(f"{project}versioned_docs/version-{_text(one)}/") for path in files.paths)
     ]  # fmt: skip
+    last = _text(docs.get("lastVersion")) or (versions[0] if versions else "current")
+    current = docs.get("includeCurrentVersion") is not False and any(
+        path.startswith(_docs_folder(project, docs)) for path in files.paths
+    )
+    # Where nobody reads the documents in the work, those of the last version are what there is.
+    layout = _docusaurus_of(files, project, None if current or last not in versions else last, "")
     i18n = _mapping(config.get("i18n"))
     first = _text(i18n.get("defaultLocale")) or "en"
     locales = [
@@ -397,9 +441,8 @@ def _docusaurus(files: Heads, project: str) -> Layout:
         if name and name != first and any(path.startswith(f"{project}i18n/{name}/docusaurus-plugin-content-docs/") for path in files.paths)
     ]  # fmt: skip
     facts = _mapping(docs.get("versions"))
-    last = _text(docs.get("lastVersion")) or (versions[0] if versions else "current")
     taken: set[str] = set()
-    shown = [*versions] if docs.get("includeCurrentVersion") is False and versions else ["current", *versions]
+    shown = ["current", *versions] if current or not versions else [*versions]
     shown.sort(key=lambda version: version != last)
     for version in shown:
         about = _mapping(facts.get(version))
@@ -435,12 +478,11 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     """The documents of a version, of those in the work where there is none, in a language, of the first where it is
     empty. ``where``: what the addresses of the version begin with."""
     problems: list[Problem] = []
-    config_path = next(project + name for name in _DOCUSAURUS if project + name in files.known)
-    config = _mapping(read_export(files.text(config_path) or ""))
+    config_path, config = _docusaurus_config(files, project)
     if not config:
         problems.append(_unread(config_path, "the configuration"))
     layout = Layout(
-        entries=[], dialect=Dialect(jsx=(".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "")),
+        entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "") or "-katex" in (files.text(config_path) or "")),
         root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
         site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), problems=problems,
     )  # fmt: skip
@@ -545,9 +587,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
 
 
 def _docs_folder(project: str, instance: dict[str, Any]) -> str:
-    return (
-        posixpath.normpath(posixpath.join(project, _text(instance.get("path")) or "docs")).lstrip("./") + "/"
-    )
+    folder = posixpath.normpath(posixpath.join(project, _text(instance.get("path")) or "docs")).lstrip("./")
+    return f"{folder}/" if folder else ""
 
 
 class _Docs:
@@ -603,7 +644,7 @@ class _Docs:
         named = _text(given)
         candidates = [posixpath.normpath(posixpath.join(self.project, named))] if named else []
         candidates += (
-            [self.project + f"sidebars.{end}" for end in ("js", "ts", "mjs", "cjs", "json")]
+            [self.project + name for name in _SIDEBARS]
             if self.instance.get("id") in (None, "default") and not named.startswith("versioned_sidebars/")
             else []
         )
@@ -652,12 +693,19 @@ class _Docs:
         if kind == "autogenerated":
             folder = _text(item.get("dirName")).strip("./")
             return self.auto(f"{self.root}{folder}/" if folder else self.root, folder != "")
+        if kind == "subcategory":
+            return [
+                Entry(title=_text(item.get("label")), children=self.items(item.get("ids"), level + 1, where))
+            ]
         if kind == "category":
             link = _mapping(item.get("link"))
             own = self.document(_text(link.get("id")), None, where) if link.get("type") == "doc" else []
             children = self.items(item.get("items"), level + 1, where)
             path = own[0].path if own else None
-            if path is None and isinstance(slug := link.get("slug"), str):
+            slug = link.get("slug")
+            if link.get("type") == "generated-index" and not isinstance(slug, str):
+                slug = f"category/{slugify(_text(item.get('label')))}"
+            if path is None and isinstance(slug, str):
                 first = next((child.path for child in walk_entries(children) if child.path), None)
                 if first:
                     self.layout.redirects[f"{self.route.strip('/')}/{slug.strip('/')}".strip("/")] = first
@@ -1295,6 +1343,23 @@ def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, An
     return _mapping(read(files, path, problems))
 
 
+def _never_shown(head: dict[str, Any], section: bool) -> bool:
+    """Whether a page, or all that is in its folder, is there for other pages alone."""
+    given = [head, _mapping(head.get("cascade"))] if section else [head]
+    return any(
+        _text(_mapping(one.get(key)).get("render")) == "never" for one in given for key in ("build", "_build")
+    ) or (section and head.get("headless") is True)
+
+
+def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
+    """Gives pages beside each other that want to be called alike, as first pages of their sections, their titles."""
+    named = Counter(entry.title for entry in entries)
+    for entry in entries:
+        if entry.path and named[entry.title] > 1 and files.title(entry.path):
+            entry.title = files.title(entry.path)
+        _by_their_titles(files, entry.children)
+
+
 def _hugo(files: Heads, project: str) -> Layout:
     config: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -1322,6 +1387,12 @@ def _hugo(files: Heads, project: str) -> Layout:
     paths = pages_below(
         files, root, lambda path: any(one in path for one in others) or path.partition("/")[0] in languages
     )
+    unseen = tuple(
+        folder_of(path) if is_index(path) else path
+        for path in paths
+        if _never_shown(files.head(path), is_index(path))
+    )
+    paths = [path for path in paths if not path.startswith(unseen)] if unseen else paths
     addresses = {}
     for path in paths:
         head = files.head(path)
@@ -1331,8 +1402,10 @@ def _hugo(files: Heads, project: str) -> Layout:
         if slug := _text(head.get("slug")):
             address = posixpath.join(posixpath.dirname(address), slug)
         addresses[path] = (_text(head.get("url")) or address).strip("/")
+    entries = grow(files, paths, root, zero_is_last=True)
+    _by_their_titles(files, entries)
     layout = Layout(
-        entries=grow(files, paths, root, zero_is_last=True), dialect=Dialect(shortcodes=True, marks=False), root=root,
+        entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
     )  # fmt: skip
@@ -1388,6 +1461,12 @@ def _jekyll(files: Heads, project: str) -> Layout:
         path for path in pages_below(files, project, lambda path: path.startswith(left))
         if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
     ]  # fmt: skip
+    out = tuple(_text(one).strip("/").casefold() for one in _listing(config.get("exclude")))
+    paths = [
+        path
+        for path in paths
+        if not f"{path[len(project) :]}/".casefold().startswith(tuple(f"{one}/" for one in out if one))
+    ]
     if any(path[len(project) :].startswith("_posts/") for path in paths):
         problems.append(
             Problem(
@@ -1416,52 +1495,108 @@ def _jekyll(files: Heads, project: str) -> Layout:
         addresses[path] = re.sub(r"\.html$", "", _text(head.get("permalink")) or address_of(inside)).strip(
             "/"
         )
-    entries = _jekyll_nav(files, project, addresses, problems) or _by_parents(files, paths, project)
+    data = _jekyll_data(files, project)
+    entries = _jekyll_nav(files, data, addresses) or _by_parents(files, paths, project)
     return Layout(
         entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
         base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
-        values={"variables": {"site": config}}, problems=problems,
+        values={"variables": {"site": {**config, "data": data}}}, problems=problems,
     )  # fmt: skip
 
 
-def _jekyll_nav(
-    files: Heads, project: str, addresses: dict[str, str], problems: list[Problem]
-) -> list[Entry]:
-    path = next(
-        (
-            f"{project}_data/{name}"
-            for name in ("navigation.yml", "nav.yml", "toc.yml", "sidebar.yml")
-            if f"{project}_data/{name}" in files.known
-        ),
-        None,
-    )
-    if path is None:
-        return []
-    said = _read_yaml(files, path, problems)
-    lists = [value for value in said.values() if isinstance(value, list)]
+def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
+    """What the files of data say, by their folders and names."""
+    made: dict[str, Any] = {}
+    for path in files.paths:
+        inside = path.removeprefix(f"{project}_data/")
+        if (
+            inside == path
+            or not inside.endswith((".yml", ".yaml", ".json"))
+            or files.source.size(path) > MAX_DATA
+        ):
+            continue
+        *folders, name = posixpath.splitext(inside)[0].split("/")
+        place: Any = made
+        for folder in folders:
+            place = place.setdefault(folder, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            continue
+        try:
+            text = files.text(path) or ""
+            place.setdefault(name, json.loads(text) if path.endswith("json") else read_yaml(text).value)
+        except (ValueError, YamlError, RecursionError):
+            continue  # Whoever asks for a value of it is told.
+    return made
+
+
+def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -> list[Entry]:
+    """The tree that a file of data holds, where one names a good part of the pages: nobody but the theme knows which
+    file that is, and what its keys are called."""
     by_address = {address: page for page, address in addresses.items()}
+    by_id: dict[str, str] = {}
+    for page in addresses:
+        for id in (_text(files.head(page).get(key)) for key in ("docid", "pageid", "id")):
+            if id:
+                by_id.setdefault(id, page)
+
+    def address(url: str) -> str | None:
+        return by_address.get(re.sub(r"(?:^|/)index\.html$|\.html$", "", url).strip("/"))
 
     def items(given: Any, depth: int) -> list[Entry]:
-        made = []
-        for one in _listing(given) if depth < MAX_LEVEL else []:
+        made: list[Entry] = []
+        if depth >= MAX_LEVEL:
+            return made
+        if isinstance(given, dict):
+            for title, below in given.items():
+                if isinstance(below, str):
+                    made.append(Entry(title=str(title), path=address(below)))
+                elif children := items(below, depth + 1):
+                    made.append(Entry(title=str(title), children=children))
+            return made
+        for one in _listing(given):
+            if isinstance(one, str):
+                one = {"url": one}
             if isinstance(one, dict):
                 title = _text(one.get("title") or one.get("text") or one.get("name"))
                 url = _text(one.get("url") or one.get("link") or one.get("href"))
-                page = by_address.get(re.sub(r"\.html$", "", url).strip("/")) if url else None
-                children = items(
-                    one.get("children") or one.get("items") or one.get("pages") or one.get("docs"), depth + 1
-                )
-                made.append(
-                    Entry(
-                        title=title or None,
-                        path=page,
-                        children=children,
-                        href=url if url and not page and not children else None,
+                page = address(url) if url else by_id.get(_text(one.get("id")))
+                below = next(
+                    (one[key] for key in ("children", "items", "pages", "docs", "subitems", "subfolderitems", "section", "sections") if one.get(key)), None
+                )  # fmt: skip
+                children = items(below, depth + 1)
+                if title or page or children:
+                    made.append(
+                        Entry(
+                            title=title or None,
+                            path=page,
+                            children=children,
+                            href=url if url and not page and not children else None,
+                        )
                     )
-                )
         return made
 
-    return items(max(lists, key=lambda value: len(str(value))), 0) if lists else []
+    best: tuple[int, list[Entry]] = (0, [])
+    for said in data.values():
+        tries = [said, *(value for value in said.values() if isinstance(value, (list, dict)))] if isinstance(said, dict) else [said]  # fmt: skip
+        for one in tries:
+            entries = items(one, 0)
+            found = {entry.path for entry in walk_entries(entries) if entry.path}
+            if len(found) >= max(best[0], 1):
+                best = (len(found), entries)
+    if best[0] < max(2, len(addresses) // 4):
+        return []
+    made = _without_empty(best[1])
+    home = by_address.get("")
+    if home is not None and all(entry.path != home for entry in walk_entries(made)):
+        made.insert(0, Entry(title=label_of(files.head(home)), path=home))
+    return made
+
+
+def _without_empty(entries: list[Entry]) -> list[Entry]:
+    """Entries without those that lead nowhere."""
+    for entry in entries:
+        entry.children = _without_empty(entry.children)
+    return [entry for entry in entries if entry.path or entry.href or entry.children]
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
@@ -1552,7 +1687,7 @@ def _obsidian(files: Heads, project: str) -> Layout:
 
 
 TOOLS = (
-    Reader("docusaurus", "Docusaurus", finder(*_DOCUSAURUS), _docusaurus),
+    Reader("docusaurus", "Docusaurus", _find_docusaurus, _docusaurus),
     Reader("mkdocs", "MkDocs", finder("mkdocs.yml", "mkdocs.yaml"), _mkdocs),
     Reader(
         "mintlify",
