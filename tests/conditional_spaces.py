@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-WORD = re.compile(r"zq[a-z]{8}")
+WORD = re.compile(r"[zZ]q[a-z]{8}|ZQ[A-Z]{8}")
+"""As it is written, with a capital or in capitals; in letters of any size an id may look like one."""
 COMMON = "everywhere"
 """Stands in every paragraph, seen or not."""
 
@@ -31,7 +32,7 @@ DEPTH = 3
 
 
 def words_of(text: str) -> set[str]:
-    return set(WORD.findall(text.lower()))
+    return {word.lower() for word in WORD.findall(text)}
 
 
 @dataclass
