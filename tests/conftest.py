@@ -155,7 +155,8 @@ def pytest_configure(config) -> None:
     if given:
         serving.first_starts.append(Path(given["octavo_first_starts"]))
     else:
-        folder = Path(tempfile.mkdtemp(prefix="octavo-first-"))
+        # Not beginning as folders of Octavo do: servers remove those that nobody holds.
+        folder = Path(tempfile.mkdtemp(prefix="first-octavo-"))
         _stops.append(lambda: shutil.rmtree(folder, ignore_errors=True))
         serving.first_starts.append(folder)
 

@@ -106,7 +106,7 @@ _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _PROMISED = 20
-"""Variants that are looked at to tell whether there is anything inside of one."""
+"""Schemas that are looked at to tell whether there is anything inside of the variants of a field."""
 _LANGUAGES = 6
 """Of a request on it, where all are below each other or in tabs."""
 _LINKED_WITHIN = 3
@@ -322,6 +322,9 @@ class Drawer:
         """How many fields are drawn before what is inside of others waits; None: nothing waits."""
         self._waiting: list[_Waiting] = []
         self._waited = 0
+        self._looked = 0
+        self._nulls: dict[str, bool] = {}
+        """Whether a schema allows nothing but null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
         """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
@@ -447,25 +450,64 @@ class Drawer:
 
     def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
         """What the fold of a schema will be called, told without drawing what is inside; None where that is a line."""
-        named = self._description.name_of(value)
-        if (named and named in above) or len(above) + deep >= self._depth:
+        if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
-        count = sum(
-            not self._left_out or self._description.follow(inner).get(self._left_out) is not True
-            for inner in object_of(schema.get("properties")).values()
-        )
-        others = bool(object_of(schema.get("additionalProperties")))
-        variants = _variants_of(self._description, schema)
+        count, others = self._shown_in(schema)
+        variants = self._not_null(schema.get("oneOf")) or self._not_null(schema.get("anyOf"))
         if count or others:
             if count > 1 and not others and not variants:
                 return [self._word("fields", name=str(count))]
             return [self._word("inside", name=name or "…")]
-        inside = (self._promise(name, each, above, deep + 1) for each in islice(variants, _PROMISED))
-        found = next((title for title in inside if title is not None), None)
-        if found is not None:
-            return found if len(variants) == 1 else [self._word("shapes", name=str(len(variants)))]
+        self._looked = 0
+        if any(self._holds(each, above, deep + 1) for each in variants):
+            if len(variants) == 1:
+                return self._promise(name, variants[0], above, deep + 1)
+            return [self._word("shapes", name=str(len(variants)))]
         return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
+
+    def _holds(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+        """Whether anything folds up in a schema; so it is said where that takes long to tell."""
+        self._looked += 1
+        if self._looked > _PROMISED:
+            return True
+        if self._is_line(value, above, deep):
+            return False
+        schema = self._description.merge(value)
+        return (
+            any(self._shown_in(schema))
+            or any(
+                self._holds(each, above, deep + 1)
+                for key in ("oneOf", "anyOf")
+                for each in list_of(schema.get(key))
+                if not self._is_null(each)
+            )
+            or ("items" in schema and self._holds(schema["items"], above, deep + 1))
+        )
+
+    def _not_null(self, variants: Any) -> list[Any]:
+        return [each for each in list_of(variants) if not self._is_null(each)]
+
+    def _is_null(self, value: Any) -> bool:
+        ref = text_of(object_of(value).get("$ref"))
+        known = self._nulls.get(ref) if ref else None
+        if known is None:
+            known = self._description.follow(value).get("type") == "null"
+            if ref:
+                self._nulls[ref] = known
+        return known
+
+    def _is_line(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+        named = self._description.name_of(value)
+        return (bool(named) and named in above) or len(above) + deep >= self._depth
+
+    def _shown_in(self, schema: Data) -> tuple[int, bool]:
+        """How many fields a schema has that are shown here, and whether it has others, of any name."""
+        count = sum(
+            not self._left_out or self._description.follow(inner).get(self._left_out) is not True
+            for inner in object_of(schema.get("properties")).values()
+        )
+        return count, bool(object_of(schema.get("additionalProperties")))
 
     def _fill(self) -> None:
         """Draws what waits, the least deep first, until enough is drawn; the rest if all fields are wanted."""
@@ -631,7 +673,7 @@ class Drawer:
                 [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
             )
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
-            variants = _not_null(self._description, schema.get(key))
+            variants = self._not_null(schema.get(key))
             if variants:
                 blocks += self._variants(variants, within, word, object_of(schema.get("discriminator")))
         if "items" in schema and not properties:
@@ -1399,14 +1441,6 @@ def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
         if level:
             found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
     return found[:_QUOTED]
-
-
-def _not_null(description: Description, variants: Any) -> list[Any]:
-    return [each for each in list_of(variants) if description.follow(each).get("type") != "null"]
-
-
-def _variants_of(description: Description, schema: Data) -> list[Any]:
-    return _not_null(description, schema.get("oneOf")) or _not_null(description, schema.get("anyOf"))
 
 
 def _filled(words: str, number: int) -> str:

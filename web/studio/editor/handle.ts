@@ -28,7 +28,9 @@ function blockAtHeight(view: EditorView, x: number, y: number): Place | undefine
   if (found === null) return undefined;
   const place = view.state.doc.resolve(found.inside >= 0 ? found.inside : found.pos);
   let best: number | undefined;
-  if (found.inside >= 0 && isMovable(view.state.doc.nodeAt(found.inside)!)) best = found.inside;
+  // What is drawn may be a moment behind the document.
+  const at = found.inside >= 0 ? view.state.doc.nodeAt(found.inside) : null;
+  if (at && isMovable(at)) best = found.inside;
   // Of what is within another the outer one is meant from the gutter, but each item and step by itself.
   for (let depth = place.depth; depth > 0; depth--) {
     const node = place.node(depth);
