@@ -180,6 +180,27 @@ def asking(first_start):
         return api.post(f"/orgs/{org}/sites/{site}/publish").json()["urls"]["published"]
 
 
+def test_an_answer_that_comes_late_leaves_the_row_that_is_chosen(open_page, asking):
+    page = open_page()
+    page.goto(f"{asking}quickstart")
+    page.keyboard.press("/")
+    page.keyboard.type("how do")
+    page.locator("#found a:not(.ask)").first.wait_for()
+    late = []
+
+    def hold(route):
+        late.append(route)
+
+    page.route(re.compile("q=how%20do%20I$"), hold)
+    with page.expect_request(re.compile("q=how%20do%20I$")):
+        page.keyboard.type(" I")
+    page.keyboard.press("ArrowUp")
+    chosen = page.locator("#found a.ask[aria-selected=true]:not([data-before])")
+    chosen.evaluate("link => { link.dataset.before = '' }")
+    late[0].continue_()
+    chosen.wait_for()
+
+
 @pytest.mark.parametrize("width", [390, pytest.param(1440, marks=pytest.mark.slow)])
 def test_asking_by_keyboard(open_page, asking, width):
     page = open_page(viewport={"width": width, "height": 800})

@@ -240,7 +240,7 @@
   if (box && finder) {
     const input = one("input", finder), found = one("#found"), status = one("[role=status]", finder);
     const answers = new Map();
-    let at = -1, wanted = "", timer;
+    let at = -1, moved = false, wanted = "", timer;
     const recent = () => (store(local, "recent") || "").split("\n").filter(Boolean);
     const remember = () => {
       const words = input.value.trim();
@@ -279,11 +279,14 @@
     };
     const show = (nodes, said = "", start = 0) => {
       if (!input.value.trim()) chips.replaceChildren();
+      // An answer that comes late takes nobody from the row that they went to.
+      const same = (link) => link?.dataset.action || link?.href, kept = moved && same(rows()[at]);
       found.replaceChildren(...nodes);
       rows().forEach((link, i) => { link.id = "found-" + i; });
       input.setAttribute("aria-expanded", rows().length > 0);
       status.textContent = said;
-      point(rows()[0]?.dataset.word ? -1 : start);
+      const again = kept ? rows().findIndex((link) => same(link) === kept) : -1;
+      point(again >= 0 ? again : rows()[0]?.dataset.word ? -1 : start);
       if (at < 0) rows().forEach((l) => l.setAttribute("aria-selected", "false"));
     };
     const idle = () => {
@@ -354,6 +357,7 @@
     input.addEventListener("input", () => {
       // Results come a moment later, but what would be asked is always what stands in the field.
       const asking = one(".ask", found), query = input.value.trim();
+      moved = false;
       if (asking && query) asks(asking, query);
       clearTimeout(timer);
       timer = setTimeout(ask, answers.has(input.value.trim()) ? 0 : 40);
@@ -361,6 +365,7 @@
     input.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
+        moved = true;
         point(event.key === "ArrowDown" ? at + 1 : Math.max(at, 0) - 1);
       } else if (event.key === "Escape") {
         event.preventDefault(); // a search field would only empty itself
