@@ -312,8 +312,27 @@ def test_closing_lets_requests_end_and_closes_the_rest():
     run(test)
 
 
-def test_a_connection_that_comes_while_it_closes_is_not_served_for_long():
+@pytest.mark.parametrize(("before", "sent"), [(b"", b""), (b"", GET[:20]), (GET, GET[:20])])
+def test_who_is_about_to_ask_when_it_closes_is_answered(before, sent):
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(before)
+            if before:
+                await answer(reader)
+            writer.write(sent)
+            await asyncio.sleep(0.02)
+            closing = asyncio.ensure_future(served.listener.close(30))
+            await asyncio.sleep(0.05)
+            writer.write(GET[len(sent) :])
+            assert (await rest(reader)).endswith(b"here")
+            await asyncio.wait_for(closing, 5)
+
+    run(test)
+
+
+def test_a_connection_that_comes_while_it_closes_is_not_served_for_long(monkeypatch):
     """Clients come back when another process lets them go; what had been taken up by then is made only afterwards."""
+    monkeypatch.setattr("octavo.kit.serving._ABOUT_TO_ASK", 0.1)
 
     async def test():
         async with serving() as served:

@@ -43,6 +43,9 @@ _CHOSEN = 64
 """Connections that are chosen in one go to give way to new ones."""
 _ACCEPTED_AT_ONCE = 16
 """Connections taken up in one go, so that several processes share what waits."""
+_ABOUT_TO_ASK = 2.0
+"""Seconds for which who has connected, or begun a request, is waited for when all connections are closed. Clients do not
+ask again when the first request of a connection fails."""
 
 
 class Bounds(Struct, frozen=True):
@@ -240,6 +243,11 @@ class _Connection(HttpToolsProtocol):
         """Closes a connection that has no request."""
         self._connections.remove(self)
         self.transport.close()
+
+    def shutdown(self) -> None:
+        """Ends with what is being asked. Is called again and again until the connection has ended."""
+        if self._head_since is None or time.monotonic() - self._head_since > _ABOUT_TO_ASK:
+            super().shutdown()
 
     def _abort(self) -> None:
         self._connections.ended("slow")
