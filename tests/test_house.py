@@ -139,6 +139,57 @@ def test_imports_run_one_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+BESIDE = [path for folder in ("bench", "web", "packaging") for path in (SRC.parents[1] / folder).glob("*.py")]
+"""Programs beside the product, which use what its packages offer."""
+
+
+def _taken(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What a file takes from octavo by name, as (module, name): ``from .content import Draft``, or ``content.Draft``."""
+    here = ("octavo", *path.relative_to(SRC).parts[:-1]) if path.is_relative_to(SRC) else ()
+    fronts: dict[str, tuple[str, ...]] = {}
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else ()
+            module = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                fronts[alias.asname or alias.name] = (*module, alias.name)
+                yield module, alias.name
+    for node in nodes_of(path):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in fronts:
+            yield fronts[node.value.id], node.attr
+
+
+def test_packages_offer_what_others_need_and_no_more() -> None:
+    """An ``__init__`` has no code of its own: what it imports it offers in ``__all__``, hands to somebody else, or, a
+    module, it imports for what that declares. Tests take what nobody else needs from the module that has it."""
+    taken: dict[tuple[tuple[str, ...], str], list[Path]] = {}
+    for path in FILES + BESIDE:
+        for given in _taken(path):
+            taken.setdefault(given, []).append(path)
+    wrong = []
+    for path in FILES:
+        if path.name != "__init__.py" or path.parent == SRC:
+            continue
+        package = ("octavo", *path.parent.relative_to(SRC).parts)
+        imported, offered = set(), set()
+        for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
+            if isinstance(node, ast.ImportFrom):
+                modules = {alias.name for alias in node.names if node.level == 1 and not node.module}
+                imported |= {alias.asname or alias.name for alias in node.names} - modules
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                offered = set(ast.literal_eval(node.value))
+            elif not isinstance(node, ast.Expr):
+                wrong.append(f"{'.'.join(package)}: {ast.unparse(node)[:40]} belongs in a module")
+        used = {node.id for node in nodes_of(path) if isinstance(node, ast.Name)}
+        wrong += [f"{'.'.join(package)}: {name} is not in __all__" for name in imported - offered - used]
+        wrong += [
+            f"{'.'.join(package)} offers {name}, which nobody needs"
+            for name in offered
+            if all(by.is_relative_to(path.parent) for by in taken.get((package, name), ()))
+        ]
+    assert not wrong, "\n".join(sorted(wrong))
+
+
 def _module(path: Path) -> tuple[str, ...]:
     return path.relative_to(SRC).with_suffix("").parts
 
@@ -723,7 +774,7 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 
 FEW_ARGUMENTS = {
     "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
-    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/__init__.py:_read", "reader/drawing.py:_load",
+    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/drawing.py:_read", "reader/drawing.py:_load",
     "studio/serving.py:read_shell", "kit/mcp.py:_schema",
 }  # fmt: skip
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
