@@ -369,6 +369,7 @@ _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "
           "superscript": "sup", "subscript": "sub"}  # fmt: skip
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
+_LISTS = frozenset(["list-ordered", "list-unordered", "list-tasks"])
 _HINTS = ("info", "success", "warning", "danger")
 _METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
@@ -669,7 +670,9 @@ class _Renderer:
         return _wrap("ul", block.nodes, class_="tasks", dir=self._dir(block))
 
     def list_item(self, block: Block) -> Pieces:
-        inside = only_paragraph(block.nodes)
+        # Words above anything but a list keep their distance from it, as paragraphs do.
+        others = [node for node in block.nodes[1:] if not (isinstance(node, Block) and node.type in _LISTS)]
+        inside = list(block.nodes) if others else only_paragraph(block.nodes)
         checked = block.data.get("checked")
         if not isinstance(checked, bool):
             return _wrap("li", inside)
