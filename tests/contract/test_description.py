@@ -236,6 +236,8 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
             names = [(f"{entry['operationId']}.{p['name']}", p["name"]) for p in entry["parameters"]]
             used |= {whole if whole in meanings.parameters else name for whole, name in names}
     assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"
+    areas = {tag["name"]: tag.get("description", "") for tag in description["tags"]}
+    assert set(meanings.areas) == set(areas) and all(map(_is_sentence, areas.values()))
     assert set(meanings.schemas) <= set(description["components"]["schemas"]), "in src/octavo/meanings.toml"
 
 

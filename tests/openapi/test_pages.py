@@ -29,6 +29,7 @@ from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.openapi.overview import draw_tags
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.trying import make_form
 from octavo.openapi.words import Words
@@ -160,6 +161,44 @@ def test_a_page_for_each_tag(site) -> None:
     assert "internal" not in home
     models = shop.get("models").text
     assert 'id="pet"' in models and 'href="#status"' in models
+
+
+def test_the_overview_leads_to_each_tag(world: World, site) -> None:
+    shop = site()
+    page = shop.get("overview")
+    rows = re.findall(
+        r'<tr[^>]*><td><a href="(?:[^"]*/)?([^"/]+)">([^<]*)</a></td><td>([^<]*)</td>.*?>(\S+?)</td></tr>',
+        page.text,
+    )
+    assert rows == [
+        ("shops", "Shops", "Shops that sell pets.", "1"),
+        ("pets", "pets", "Animals, by name.", "3"),
+    ]
+    assert "/rows.css" in page.text and ">Operations</a>" in page.text
+    assert re.search(r"\[Shops\]\(http\S+/shops\) *\| Shops that sell pets", shop.get("overview.md").text)
+    # Without a word about the API it is there for its tags; one that is called so keeps its address.
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("Overview", "Users")}
+    whole = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+    processed(world, "pets", {"text": json.dumps(whole)})
+    home = shop.get("").text
+    assert re.findall(r'href="[^"]*/(overview(?:-1)?|users)"', home)[:3] == [
+        "overview-1",
+        "overview",
+        "users",
+    ]
+    assert "What it is" not in shop.get("overview-1").text and ">GET /overview<" not in home
+
+
+def test_the_overview_of_very_many_tags_stays_short() -> None:
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{n}": {"get": {**answer, "tags": [f"Tag {n}"]}} for n in range(1_200)}
+    tags = [{"name": f"Tag {n}", "description": f"<b>About</b> [{n}](#x). " * 90} for n in range(1_200)]
+    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
+    blocks = draw_tags(description, lambda tag: {"kind": "url", "url": "https://example.com"})
+    html = render(Document(nodes=blocks)).body
+    assert html.count("<tr") == 1_002 and html.count("<tr", 0, html.index("<details")) == 81
+    assert "1120 more" in html and "200 more" in html and html.count(">About 7.<") == 1
 
 
 def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
@@ -800,7 +839,7 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("quadrupeds") == []
     processed(world, "pets", {"text": text})
     _index(world, shop.space)
-    assert found("quadrupeds") == ["pets"]
+    assert found("quadrupeds") == ["pets", "Pets"]
     rebuild_derived(world.context.db, shop.space, ())
     _index(world, shop.space)
     assert found("quadrupeds") == ["pets"]

@@ -44,12 +44,18 @@ _BYTES = {"type": "string", "format": "binary"}
 _DEFAULT = "x-octavo-default"
 
 
+class Area(Struct, frozen=True):
+    title: str
+    about: str
+
+
 class Meanings(Struct, frozen=True):
     """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
     schemas are, by name; the docstring of a type is for whoever reads the code. ``introduction``: Markdown, with
-    ``{server}`` for the address that paths begin with."""
+    ``{server}`` for the address that paths begin with. ``areas`` of operations by name."""
 
     introduction: str = ""
+    areas: Mapping[str, Area] = {}
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     schemas: Mapping[str, str] = {}
@@ -367,6 +373,15 @@ def describe(
         "openapi": "3.1.0",
         "info": info,
         "servers": [{"url": server}],
+        "tags": [
+            {"name": area}
+            | (
+                {"x-displayName": said.title, "description": said.about}
+                if (said := meanings.areas.get(area))
+                else {}
+            )
+            for area in dict.fromkeys(operation.area for operation in operations)
+        ],
         "paths": paths,
         "components": {
             "schemas": components,

@@ -26,6 +26,7 @@ from .compiling import (
 from .description import (
     Description,
     Operation,
+    Tag,
     tags_of,
 )
 from .drawing import (
@@ -52,6 +53,9 @@ from .models import (
     letter_id,
     list_models,
     split_models,
+)
+from .overview import (
+    draw_tags,
 )
 from .pages import (
     OPERATIONS,
@@ -102,6 +106,7 @@ __all__ = [
     "OperationIndex",
     "PreparedRequest",
     "Sent",
+    "Tag",
     "Values",
     "authentication_of",
     "can_try",
@@ -110,6 +115,7 @@ __all__ = [
     "conventions_of",
     "draw_model",
     "draw_models",
+    "draw_tags",
     "draw_used_by",
     "export",
     "fill",

@@ -370,7 +370,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     server, ``printed`` offers to print the page. ``operations``: it shows operations of an API, to
     which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
     that the pages beside it show, ``models`` that of a list of all models of which the page shows some, ``access`` that
-    of what a page on authentication asks for, ``changes``: it shows what changed of an API. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
+    of what a page on authentication asks for, ``changes``: it shows what changed of an API, ``listing``: it lists models or tags
+    of one as rows. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
     script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
     the site has no picture for that."""
 
@@ -407,6 +408,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     models: str | None = None
     access: str | None = None
     changes: bool = False
+    listing: bool = False
     exports: tuple[Link, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()

@@ -239,7 +239,8 @@ class Heading(Struct, frozen=True):
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
     some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``together``
-    that some are lines that unfold, ``changes`` that it says what changed of some."""
+    that some are lines that unfold, ``changes`` that it says what changed of some, ``listing`` that it lists models or
+    tags of an API as rows."""
 
     body: Markup
     outline: tuple[Heading, ...]
@@ -248,6 +249,7 @@ class Html(Struct, frozen=True):
     operations: bool = False
     together: bool = False
     changes: bool = False
+    listing: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -269,6 +271,7 @@ def render(document: Document, context: Context | None = None) -> Html:
         renderer.operations,
         renderer.together,
         renderer.changes,
+        renderer.listing,
     )
 
 
@@ -378,6 +381,8 @@ _CALL = re.compile(r"((?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE)(?= /\S*$)
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
+_TAG = "openapi-tag"
+"""The first column of a list of the tags of an API."""
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
 """Words about a field that are drawn as tags."""
 _FIELD_SIGN = Markup('<span class="i i-link" aria-hidden="true"></span>')
@@ -450,6 +455,7 @@ class _Renderer:
         self.operations = False
         self.together = False
         self.changes = False
+        self.listing = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -1419,7 +1425,9 @@ class _Renderer:
         widths = object_of(view, "columnWidths")
         # A list of the models of an API has these columns; who looks for one by its anchor finds its row.
         is_models = [name for name, _ in shown] == _MODELS
+        is_tags = bool(shown) and shown[0][0] == _TAG
         self.operations = self.operations or is_models
+        self.listing = self.listing or is_models or is_tags
         ids: set[str] = set()
         out: list[Piece] = []
         if widths:
@@ -1461,7 +1469,8 @@ class _Renderer:
 
         return _wrap(
             "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
-            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models", wide),
+            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models",
+                           is_tags and "openapi-tags", wide),
             role="region", tabindex="0", aria_label=self._name_of_table(),
         )  # fmt: skip
 
