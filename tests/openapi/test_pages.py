@@ -493,25 +493,44 @@ def test_operations_of_a_page_are_folded_from_the_second_on(site) -> None:
     assert "optional fields" not in shop.get("two.md").text
 
 
+_LONG = "And so on. " * 20
+TITLES = [
+    # What the summary says, the id and the description; then the title.
+    ("Make a `pet`", "createPet", "More.", "Make a pet"),
+    ("Make **a** [pet](https://example.com/pets)", "", "More.", "Make a pet"),
+    ("<p>Make a pet</p>", "", "More.", "Make a pet"),
+    (f"Make a pet. {_LONG}", "postPets", "More.", "Make a pet"),
+    (f"{'Word ' * 30}", "createPet", "More.", "Create pet"),
+    (f"{'Word ' * 30}", "", "More.", f"{'Word ' * 15}Word …"),
+    ("", "createPet", "<p>Makes a pet.</p>", "Create pet"),
+    ("", "pets/create", "Makes a pet.", "Pets create"),
+    # An id that only repeats method and path says less than a short sentence, and more than method and path.
+    ("", "PostPets", "<p>Makes a pet. At once.</p>", "Makes a pet"),
+    ("", "PostPetsPet", "<p>See <a>this</a></p>", "Post pets pet"),
+    ("", "post", "More.", "More"),
+    ("", "post", "see this", "POST /pets/{pet}"),
+    ("", "", "Makes a pet.", "Makes a pet"),
+    ("", "-", _LONG, "And so on"),
+    ("", "", "", "POST /pets/{pet}"),
+    ("", f"make{'Word' * 50}", "", f"Make{' word' * 15} …"),
+]
+
+
+@pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
+def test_what_an_operation_is_called(summary: str, id: str, about: str, title: str) -> None:
+    data = {"summary": summary, "operationId": id, "description": about}
+    operation = Operation("/pets/{pet}", "post", {}, data)
+    assert operation.title == title and len(title) <= 82
+    assert operation.about == about if len(summary) < 80 else operation.about.startswith(operation.summary)
+
+
 @pytest.mark.parametrize(
-    ("summary", "webhook", "title"),
-    [
-        ("Make a `pet`", False, "Make a pet"),
-        ("Make **a** [pet](https://example.com/pets)", False, "Make a pet"),
-        (f"Make a pet. {'And so on. ' * 20}", False, "Make a pet"),
-        (f"{'Word ' * 30}", False, f"{'Word ' * 15}Word …"),
-        (f"Sent when. {'And so on. ' * 20}", True, "petSold"),
-        ("`" * 5000, False, None),
-        ("", True, "More"),
-    ],
+    ("summary", "title"),
+    [("Sold", "Sold"), ("", "More"), (f"Sent when. {_LONG}", "petSold"), ("`" * 5000, "petSold")],
 )
-def test_a_title_is_made_of_the_words_of_a_summary(summary: str, webhook: bool, title: str | None) -> None:
-    data = {"summary": summary, "description": "More."}
-    operation = Operation("petSold" if webhook else "/pets", "post", {}, data, webhook)
-    assert title is None or operation.title == title
-    assert len(operation.title) <= 82
-    is_whole = len(summary) < 80
-    assert operation.about == "More." if is_whole else operation.about.startswith(operation.summary)
+def test_what_an_event_is_called(summary: str, title: str) -> None:
+    data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
+    assert Operation("petSold", "post", {}, data, webhook=True).title == title
 
 
 def test_examples_that_have_names_are_chosen() -> None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ..core.document import slug
 from ..core.free_names import free_name
+from ..kit.texts import say_name, split_name
 from .bundling import resolve, steps
 from .validating import EARLY_WEBHOOKS, METHODS
 
@@ -49,17 +50,31 @@ class Operation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The words of the summary, where they are few; else its first sentence, or the name of the event. Many
-        descriptions have no summaries, but begin to describe with a sentence that serves as one."""
-        own = self.path if self.webhook else self.name
+        """A short name that people read. Where the summary is a paragraph, its first sentence; where there is none, the
+        words of the id, unless these only repeat method and path and the description begins with a short sentence."""
         words = _plain(self.summary)
-        if len(words) <= _TITLE:
-            return words or _first_sentence(text_of(self.data.get("description"))) or own
         if self.webhook:
-            # Events of one kind nearly always begin with the same words.
-            return own
+            # Long summaries of events of one kind nearly always begin with the same words.
+            if len(words) > _TITLE:
+                return self.path
+            return words or _first_sentence(text_of(self.data.get("description"))) or self.path
+        if len(words) <= _TITLE:
+            return words or self._made_title
         first = words[: _TITLE + 1].partition(". ")[0]
-        return first if len(first) < _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+        return first if len(first) < _TITLE else self._words_of_id or _cut(words)
+
+    @property
+    def _made_title(self) -> str:
+        said, described = self._words_of_id, _first_sentence(text_of(self.data.get("description")))
+        known = {word.lower() for word in split_name(f"{self.method} {self.path}")}
+        repeats = all(word.lower() in known for word in split_name(said))
+        return (described or said if repeats else said) or self.name
+
+    @property
+    def _words_of_id(self) -> str:
+        said = say_name(text_of(self.data.get("operationId"))[:200])
+        # What is called as its method says nothing.
+        return "" if said.lower() == self.method else _cut(said)
 
     @property
     def about(self) -> str:
@@ -88,9 +103,14 @@ _TITLE = 80
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 
+def _cut(words: str) -> str:
+    return words if len(words) <= _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+
+
 def _plain(summary: str) -> str:
-    """The words of a summary in Markdown."""
-    return _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
+    """The words of a summary in Markdown or HTML."""
+    words = _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
+    return " ".join(_TAGS.sub(" ", words).split())
 
 
 _TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")

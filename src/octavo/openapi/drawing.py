@@ -1083,7 +1083,7 @@ class Drawer:
                     called = Operation(address, method, {}, data, webhook=True)
                     with self._inside("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
-                    title = text_of(data.get("summary")) or name
+                    title = called.title if called.title != address else name
                     if self._folded:
                         blocks.append(_expandable([_text(title)], inside))
                     else:
