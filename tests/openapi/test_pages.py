@@ -201,6 +201,28 @@ def test_the_overview_of_very_many_tags_stays_short() -> None:
     assert "1120 more" in html and "200 more" in html and html.count(">About 7.<") == 1
 
 
+def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> None:
+    shop = site()
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("users", "carts", "health", "orders")}
+    groups = [{"name": "Selling", "tags": ["orders", "carts", 1]}, {"name": " ", "tags": ["users"]}, {}, 2,
+              {"name": "People", "tags": ["carts", "users", "nobody"]}]  # fmt: skip
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": paths,
+        "x-tagGroups": groups,
+    }
+    processed(world, "pets", {"text": json.dumps(whole)})
+    for page in (shop.get(""), shop.get("orders")):
+        tree = page.text[page.text.index('class="tree"') :]
+        listed = re.findall(r"<p>([^<]+)</p>|<span>(orders|carts|users|health|Overview)</span>", tree)
+        assert ["".join(each) for each in listed][:8] == [
+            "Overview", "Selling", "orders", "carts", "People", "users", "Other", "health"
+        ]  # fmt: skip
+    assert re.findall(r'<h3 id="([^"]+)"', shop.get("overview").text) == ["selling", "people", "other"]
+
+
 def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
     group = "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
     summary = (
@@ -266,7 +288,7 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     overview = shop.get("overview").text
     assert 'id="errors"' in overview and 'href="#errors"' in overview
     assert "See there or them or" in re.sub(r"<[^>]*>", "", overview)
-    assert "#operation" not in overview and "#api-group" not in overview
+    assert "#operation/" not in overview and "#api-group" not in overview
 
 
 def test_words_of_ours_are_in_the_language_of_the_site() -> None:
@@ -506,6 +528,9 @@ TITLES = [
     ("", "pets/create", "Makes a pet.", "Pets create"),
     # An id that only repeats method and path says less than a short sentence, and more than method and path.
     ("", "PostPets", "<p>Makes a pet. At once.</p>", "Makes a pet"),
+    ("", "", "<p>Makes a pet</p>\n<p>At once.</p>", "Makes a pet"),
+    ("", "", "Makes a pet\nat once.", "Makes a pet at once"),
+    ("", "", f"Makes a pet\n{'of all others ' * 6}.", "POST /pets/{pet}"),
     ("", "PostPetsPet", "<p>See <a>this</a></p>", "Post pets pet"),
     ("", "post", "More.", "More"),
     ("", "post", "see this", "POST /pets/{pet}"),
@@ -861,7 +886,7 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("quadrupeds") == ["pets", "Pets"]
     rebuild_derived(world.context.db, shop.space, ())
     _index(world, shop.space)
-    assert found("quadrupeds") == ["pets"]
+    assert found("quadrupeds") == ["pets", "Pets"]
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     _index(world, shop.space)
     assert found("quadrupeds") == []

@@ -114,13 +114,15 @@ def _plain(summary: str) -> str:
 
 
 _TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")
+_BREAK = re.compile(r"\n\s*\n|</p>")
 _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence or line of a text, if it is short and has no marks."""
-    found = _SENTENCE.match(_TAGS.sub(" ", text[:500]).strip().partition("\n")[0].strip())
-    return " ".join(found[1].split()) if found else ""
+    """The first sentence of a text, if it is short and has no marks; so is a paragraph without a full stop."""
+    paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
+    found = _SENTENCE.match(" ".join(paragraph.split()))
+    return found[1].strip() if found else ""
 
 
 class Tag(Struct, frozen=True):
@@ -130,6 +132,8 @@ class Tag(Struct, frozen=True):
     page_description: str = ""
     icon: str = ""
     parent: str = ""
+    group: str = ""
+    """The heading that it stands under beside others (``x-tagGroups``)."""
 
 
 class Description:
@@ -283,7 +287,8 @@ class Description:
     # --- tags ---------------------------------------------------------------------------------------------
 
     def tags(self) -> list[Tag]:
-        """Those that have operations or are above one that has, in the order of the description."""
+        """Those that have operations or are above one that has, in the order of the description; where it puts them in
+        groups, in that of these, and then the others."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))
@@ -298,8 +303,19 @@ class Description:
                 seen.add(name)
                 wanted.add(name)
                 name = _parent(declared.get(name, {}))
-        names = [name for name in [*declared, *(n for n in used if n not in declared)] if name in wanted]
+        names = dict.fromkeys(name for name in (*self._groups, *declared, *used) if name in wanted)
         return [self._tag(name, declared, wanted) for name in names]
+
+    @cached_property
+    def _groups(self) -> dict[str, str]:
+        """The groups of tags by the names of these, each in the first that names it."""
+        found: dict[str, str] = {}
+        for group in list_of(self.data.get("x-tagGroups")):
+            title = " ".join(text_of(object_of(group).get("name")).split())
+            for name in list_of(object_of(group).get("tags")):
+                if title and isinstance(name, str):
+                    found.setdefault(name, title)
+        return found
 
     def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> Tag:
         data = declared.get(name, {})
@@ -316,6 +332,7 @@ class Description:
             " ".join(text_of(data.get("x-page-description")).split()),
             text_of(data.get("x-page-icon")),
             parent if parent in wanted and parent != name else "",
+            self._groups.get(name, ""),
         )
 
     def count(self, tag: str) -> int:

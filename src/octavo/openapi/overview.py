@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 
 from ..core.document import Block, Inline, Leaf, Text
 from .description import UNTAGGED, Data, Description, Tag
-from .drawing import fold, heading
+from .drawing import fold, heading, subheading
 from .models import count_cell, draw_rows, say_briefly
 from .words import ENGLISH, Words
 
@@ -41,9 +42,17 @@ def draw_tags(
     is_told = any(abouts.values())
     about_column = {"about": words.what_it_is} if is_told else {}
     columns = {"openapi-tag": words.name, **about_column, "operations": words.operations}
-    blocks = [heading(words.operations), table(listed[:_OPEN])]
+
+    def tables(some: Sequence[Tag]) -> Iterator[Block]:
+        for group, inside in groupby(some, key=lambda tag: tag.group):
+            if is_grouped:
+                yield subheading(group or words.other)
+            yield table([*inside])
+
+    is_grouped = any(tag.group for tag in listed)
+    blocks = [heading(words.operations), *tables(listed[:_OPEN])]
     if len(tags) > _OPEN:
-        inside = [table(listed[_OPEN:])]
+        inside = [*tables(listed[_OPEN:])]
         if len(tags) > _MOST:
             words_left = words.and_more.replace("{name}", str(len(tags) - _MOST))
             inside.append(Block("paragraph", {}, [Text([Leaf(words_left)])]))

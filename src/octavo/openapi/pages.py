@@ -237,6 +237,7 @@ class _Pages:
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
+        is_grouped = any(tag.group for tag in tags)
         apart: set[str] = set()
         """Tags whose operations have pages of their own."""
 
@@ -248,6 +249,8 @@ class _Pages:
             if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
                 apart.add(tag.name)
             props: dict[str, Any] = {"doc": "operations", "page": tag.name or "-"}
+            if is_grouped and parent_id is None:
+                props["group"] = tag.group or self.words.other
             if tag.name not in apart:
                 # What is on the page, for whoever lists it without the description.
                 props["operations"] = [
@@ -494,6 +497,14 @@ def method_of(page: Page) -> str | None:
     if "webhook" in props:
         return "event"
     return text_of(props.get("operation")).partition(" ")[0] or None
+
+
+def group_of(page: Page) -> str:
+    """The heading that a computed page of a tag stands under beside others; empty for every other page."""
+    source = page.computed
+    if source is None or source.get("type") != TYPE:
+        return ""
+    return text_of(object_of(source.get("props")).get("group"))
 
 
 class Listed(Struct, frozen=True):

@@ -317,6 +317,7 @@ class _Pages:
                 href=f"{PATH}/{quote(name)}" if name else PATH,
                 current=here and operation is None,
                 open=here,
+                count=0 if here else len(self._areas.get(name, ())),
                 children=tuple(
                     NavItem(
                         title=each.title,

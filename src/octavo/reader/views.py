@@ -177,6 +177,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     fold_all: str = "Fold all"
     find_field: str = "Find a field"
     filter_operations: str = "Filter operations"
+    operations_found: str = "Operations found: {found} of {all}"
     find_model: str = "Find a model or field"
     models_sent: str = "Sent"
     models_answered: str = "Answered"

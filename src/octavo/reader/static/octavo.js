@@ -71,7 +71,7 @@
     matchMedia("(min-width: 768px)").addEventListener("change", () => { menu.open = false; });
     doc.addEventListener("keydown", (event) => {
       if (!menu.open) return;
-      const stops = [one("summary", menu), ...all("a, summary", side).filter((e) => e.checkVisibility())];
+      const stops = [one("summary", menu), ...all("a, summary, input", side).filter((e) => e.checkVisibility())];
       if (event.key === "Escape") {
         menu.open = false;
         stops[0].focus();
