@@ -587,6 +587,36 @@ def test_examples_that_have_names_are_chosen() -> None:
     assert "data-examples" not in alone and "openapi-examples" not in alone
 
 
+def test_the_parts_of_an_operation_are_in_the_outline() -> None:
+    body = {"content": {"application/json": {"schema": {"type": "string"}}}}
+    parameters = [{"name": "id", "in": "path", "schema": {"type": "string"}}]
+    answers = {"201": {"description": "Made"}, "default": {"description": "# Not made\n\nAt all."}}
+    said = {
+        "description": "# Body\n\nWhat is sent.",
+        "parameters": parameters,
+        "requestBody": body,
+        "responses": answers,
+    }
+    paths = {"/a/{id}": {"post": {"summary": "Make a", **said}, "put": {"summary": "Put a", **said}}}
+    description = Description({"paths": paths})
+    operation = description.operations["post /a/{id}"]
+
+    def outline(title: str) -> list[tuple[str, str, int]]:
+        drawn = render(Document(nodes=Drawer(description, folded=True).operation(operation, title)))
+        assert drawn.heads and all(f'id="{line.id}"' in drawn.body for line in drawn.outline)
+        return [(line.id, line.title, line.level) for line in drawn.outline]
+
+    assert outline("Make a") == [
+        ("body", "Body", 2), ("path", "Path", 2), ("body-1", "Body", 2), ("responses", "Responses", 2),
+        ("response.201", "201 Made", 3), ("response.default", "Default", 3),
+    ]  # fmt: skip
+    # On a page with others they are below the operation; of those that are folded up only the operation is there.
+    assert outline("As")[0][1:] == ("Make a", 2) and {level for _, _, level in outline("As")[2:]} == {3, 4}
+    drawer = Drawer(description, folded=True)
+    folded = drawer.operation(operation, "As", further=True)
+    assert [line.title for line in render(Document(nodes=folded)).outline] == ["Make a"]
+
+
 def test_each_field_has_an_address() -> None:
     """Made of where it is, once on a page: names that come again (a body of two kinds) lead to the first."""
     kind = {"type": "object", "properties": {"name": {"type": "string"}, "a b<": {"type": "integer"}}}
@@ -792,6 +822,8 @@ def test_a_page_for_each_operation(site) -> None:
     assert "list-shops" in shop.get("shops").text
     page = shop.get("shops/list-shops").text
     assert page.count("<h1") == 1 and not re.search(r"<h2[^>]*>List shops", page)
+    # There is no room for an outline beside samples, so it is a menu.
+    assert "picker end on-page" in page and 'href="#response.200"' in page and 'class="outline' not in page
     sitemap = shop.get("sitemap.xml").text
     assert "shops/list-shops</loc>" in sitemap
 

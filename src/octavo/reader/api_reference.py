@@ -232,6 +232,7 @@ class _Pages:
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
             listing=drawn.listing,
+            heads=drawn.heads,
             access=f"{PATH}/~access.json" if access else None,
             connect=tuple(origins),
         )

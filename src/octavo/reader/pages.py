@@ -522,6 +522,7 @@ class PageBuilder:
             together=text.html.together,
             changes=text.html.changes,
             listing=text.html.listing,
+            heads=text.html.heads,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
             models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,

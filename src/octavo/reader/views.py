@@ -372,7 +372,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
     that the pages beside it show, ``models`` that of a list of all models of which the page shows some, ``access`` that
     of what a page on authentication asks for, ``changes``: it shows what changed of an API, ``listing``: it lists models or tags
-    of one as rows. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
+    of one as rows, ``heads``: it shows operations wholly, beside which there is no room for an outline. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
     script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
     the site has no picture for that."""
 
@@ -410,6 +410,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     access: str | None = None
     changes: bool = False
     listing: bool = False
+    heads: bool = False
     exports: tuple[Link, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from ..addresses import host_of, path_of
+from ..free_names import free_name
 from ..highlighting import Token, Tokens, highlight, language_name, token_rows
 from .containing import DEFECTS, Failures
 from .formulas import mathml
@@ -240,7 +241,7 @@ class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
     some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``together``
     that some are lines that unfold, ``changes`` that it says what changed of some, ``listing`` that it lists models or
-    tags of an API as rows."""
+    tags of an API as rows, ``heads`` that it shows some operations wholly."""
 
     body: Markup
     outline: tuple[Heading, ...]
@@ -250,6 +251,7 @@ class Html(Struct, frozen=True):
     together: bool = False
     changes: bool = False
     listing: bool = False
+    heads: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -272,6 +274,7 @@ def render(document: Document, context: Context | None = None) -> Html:
         renderer.together,
         renderer.changes,
         renderer.listing,
+        renderer.heads,
     )
 
 
@@ -454,6 +457,7 @@ class _Renderer:
         self.diagrams = False
         self.operations = False
         self.together = False
+        self.heads = False
         self.changes = False
         self.listing = False
         self._ids = set(ids)
@@ -1115,7 +1119,7 @@ class _Renderer:
 
     def openapi_head(self, block: Block) -> Pieces:
         """The method and the address of an operation, and beside them what can be done with it."""
-        self.operations = True
+        self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
         icon = [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")]
@@ -1181,14 +1185,17 @@ class _Renderer:
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
         if of:
             words += _wrap("small", only_paragraph(of))
-        status = self._status(text_of(block.data, "status") or "")
+        code = text_of(block.data, "status") or ""
+        said = self._words(block.fragments[0])
+        id = self._mark_part(block, said if said.lower() == code else f"{code} {said}")
+        status = self._status(code)
         if not body:
-            return _wrap("div", [*status, *words], class_="openapi-answer")
+            return _wrap("div", [*status, *words], class_="openapi-answer", id=id)
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         summary = _wrap("summary", [chevron, *status, *words])
         inside = self._set_aside(_wrap("div", body, class_="openapi-answer-body"))
         is_open = block.data.get("open") is True
-        return _wrap("details", [*summary, *inside], class_="openapi-answer", open=is_open)
+        return _wrap("details", [*summary, *inside], class_="openapi-answer", id=id, open=is_open)
 
     def _status(self, code: str) -> list[Piece]:
         return _wrap("b", [code], class_=_classes("status", _STATUSES.get(code[:1])))
@@ -1275,7 +1282,19 @@ class _Renderer:
 
     def openapi_part(self, block: Block) -> Pieces:
         """What a part of an operation is called, such as its query."""
-        return _wrap("p", block.nodes, class_="openapi-part", data_part=text_of(block.data, "part"))
+        part = text_of(block.data, "part")
+        id = self._mark_part(block, getattr(self.labels, f"api_{part}", "")) if part else None
+        return _wrap("p", block.nodes, class_="openapi-part", id=id, data_part=part)
+
+    def _mark_part(self, block: Block, title: str) -> str | None:
+        """The id of a part of an operation, which goes into the outline; none where that is folded up."""
+        id, level = text_of(block.data, "id"), block.data.get("level")
+        if self._aside or not id or not isinstance(level, int):
+            return None
+        id = free_name(id, self._ids.__contains__)
+        self._ids.add(id)
+        self.outline.append(Heading(id, title, level))
+        return id
 
     def openapi_limits(self, block: Block) -> Pieces:
         """What a value has to be besides its type."""
