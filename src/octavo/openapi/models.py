@@ -164,7 +164,7 @@ def draw_models(
 
 def _table(models: Sequence[Model], place_of: Callable[[str], Data], words: Words) -> Block:
     titles = (words.name, words.what_it_is, words.fields, words.used_by)
-    rows = []
+    rows: list[list[list[Text | Inline]]] = []
     for model in models:
         about: list[Text | Inline] = [_text(model.about)] if model.about else []
         if model.kind != "object" or not about:
