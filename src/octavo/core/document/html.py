@@ -1187,7 +1187,7 @@ class _Renderer:
             words += _wrap("small", only_paragraph(of))
         code = text_of(block.data, "status") or ""
         said = self._words(block.fragments[0])
-        id = self._mark_part(block, said if said.lower() == code else f"{code} {said}")
+        id = self._mark_part(block, f"{code} {said}".strip())
         status = self._status(code)
         if not body:
             return _wrap("div", [*status, *words], class_="openapi-answer", id=id)
