@@ -20,6 +20,9 @@ HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
 )
 
+OVERRIDING = "a\u202eb"
+"""With a sign that turns the direction of what follows around."""
+
 
 def _deep(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
@@ -68,7 +71,11 @@ AWKWARD: dict[str, dict[str, Any]] = {
     "nothing": {},
     "twice": _operation(operationId="same"),
     "again": _operation(operationId="same"),
-    "scripts": _operation(summary="قائمة الطلبات 注文の一覧", tags=["רשימה"]),
+    "scripts": _operation(
+        summary="قائمة الطلبات 注文の一覧",
+        tags=["רשימה"],
+        **_body({"properties": {"الاسم": {"type": "string"}, "名前": {"type": "string"}, OVERRIDING: {}}}),
+    ),
     "wrong": _operation(
         parameters=[None, {"name": 3}, {"$ref": "#/gone"}, {"name": "a", "in": "query", "schema": "text"}],
         requestBody={
@@ -84,40 +91,42 @@ AWKWARD: dict[str, dict[str, Any]] = {
     ),
 }
 
+SERVER = "https://{a}.{b}.example.com/{c}"
+SERVERS = [
+    {
+        "url": SERVER,
+        "variables": {"a": {"default": "{b}"}, "b": {"default": "{a}"}, "c": {}},
+    }
+]
+COMPONENTS = {
+    **{
+        f"Each{n}": {"oneOf": [{"$ref": f"#/components/schemas/Each{m}"} for m in range(60)]}
+        for n in range(60)
+    },
+    "Odd": {
+        "properties": {
+            "": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/Odd/properties/"},
+                "anyOf": [{"$ref": "#/components/schemas/Odd/properties/"}] * 60,
+            }
+        }
+    },
+    "Node": {
+        "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
+        "allOf": [NODE],
+    },
+}
+
 
 def _describe(name: str) -> Description:
     return Description(
         {
             "openapi": "3.1.0",
             "info": {"title": HOSTILE if name == "hostile" else "Awkward", "version": "1"},
-            "servers": [
-                {
-                    "url": "https://{a}.{b}.example.com/{c}",
-                    "variables": {"a": {"default": "{b}"}, "b": {"default": "{a}"}, "c": {}},
-                }
-            ],
+            "servers": SERVERS,
             "paths": {"/things/{id}": {"post": AWKWARD[name]}},
-            "components": {
-                "schemas": {
-                    **{
-                        f"Each{n}": {"oneOf": [{"$ref": f"#/components/schemas/Each{m}"} for m in range(60)]}
-                        for n in range(60)
-                    },
-                    "Odd": {
-                        "properties": {
-                            "": {
-                                "type": "array",
-                                "items": {"$ref": "#/components/schemas/Odd/properties/"},
-                                "anyOf": [{"$ref": "#/components/schemas/Odd/properties/"}] * 60,
-                            }
-                        }
-                    },
-                    "Node": {
-                        "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
-                        "allOf": [NODE],
-                    },
-                }
-            },
+            "components": {"schemas": COMPONENTS},
         }
     )
 
