@@ -176,7 +176,8 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
         "/repos/{owner}/{repo}/labels": {"get": _operation(summary="List labels")},
         "/users": {"delete": _operation(summary="Delete users")},
     }
-    components = {"schemas": {"IssueLabel": {"type": "object"}}}
+    label = {"properties": {"color": {}, "issue": {"$ref": "#/components/schemas/Issue"}}}
+    components = {"schemas": {"IssueLabel": label, "Issue": {"properties": {"closed_by": {}}}}}
     index = OperationIndex(Description({"paths": paths, "components": components}))
 
     def first(query: str) -> tuple[str, str]:
@@ -188,10 +189,25 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     assert first("issues/list") == ("operation", "List issues")
     assert first("delete") == ("operation", "Delete users")
     assert first("body.labels.color") == ("field", "labels.color")
-    assert first("issuelabel") == ("model", "IssueLabel")
+    # Fields of models lead to the model that they are written in.
+    assert [(each.model, each.id) for each in index.find("closed_by")] == [("Issue", "issue.closed_by")]
+    fields = [each for each in index.find("issuelabel") if each.kind == "field"]
+    assert [each.id for each in fields] == ["issuelabel.color", "issuelabel.issue"]
+    assert [each.name for each in index.find("issuelabel") if each.kind == "model"] == ["IssueLabel"]
     assert (
         not list(index.find("zzzz")) and not list(index.find("")) and not list(index.find("/nowhere/at/all"))
     )
+
+
+def test_one_kind_leaves_room_for_another_and_what_is_deep_for_what_is_not() -> None:
+    deep = {"properties": {f"pet{n}": _deep(3) for n in range(300)}}
+    paths = {f"/{n}": {"post": _operation(summary="Pets", **_body(deep))} for n in range(3)}
+    found = [
+        *OperationIndex(Description({"paths": paths, "components": {"schemas": {"pet": {}}}})).find("pet")
+    ]
+    fields = [each.name for each in found if each.kind == "field"]
+    assert "pet199" in fields and len(fields) < 500
+    assert [each.name for each in found if each.kind == "model"] == ["pet"]
 
 
 def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:
