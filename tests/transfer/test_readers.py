@@ -339,6 +339,101 @@ def test_other_tools(kind):
     assert {code for _, _, code in problems(made)} == codes, made.problems
 
 
+def test_a_home_page_shows_what_its_head_says_above_the_text():
+    made = brought(
+        {
+            ".vitepress/config.ts": "export default {title: 'Acme', themeConfig: {sidebar: [{text: 'Start', link: '/start'}]}}",
+            "index.md": "---\nlayout: home\nhero:\n  name: Acme\n  text: Build <b>it</b>\n  tagline: Quickly\n  image: {src: /logo.png, alt: Sign}\n"
+            "  actions:\n    - {theme: brand, text: Begin, link: /start}\n    - {theme: alt, text: Code, link: 'https://example.org/'}\n"
+            "features:\n  - {icon: 🌳, title: A < B, details: Words, link: /start}\n  - {icon: <svg/>, title: C}\n---\n\nText.\n",
+            "start.md": "# Start\n",
+            "public/logo.png": b"\x89PNG",
+        }
+    )
+    assert text(made, "README.md").splitlines() == [
+        '<img src="logo.png" alt="Sign">',
+        "",
+        "**Build it**",
+        "",
+        "Quickly",
+        "",
+        '<a href="start.md" class="button primary">Begin</a> <a href="https://example.org/" class="button secondary">Code</a>',
+        "",
+        '<table data-view="cards"><thead><tr><th></th><th></th><th data-hidden data-card-target data-type="content-ref"></th></tr></thead><tbody>'
+        '<tr><td><strong>🌳 A &lt; B</strong></td><td>Words</td><td><a href="start.md">start.md</a></td></tr>'
+        "<tr><td><strong>C</strong></td><td></td><td></td></tr></tbody></table>",
+        "",
+        "Text.",
+    ]
+    assert not problems(made)
+
+
+def test_tags_of_components_go_over_several_lines():
+    made = brought(
+        {
+            "astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S'})]})",
+            "src/content/docs/index.mdx": "---\ntitle: Hi\n---\nimport raw from '/src/a.ts?raw';\nimport logo from '~/assets/logo.svg';\n\n"
+            "export const a = `one`;\nexport const b = 'a.js';\n\n<Code code={a} lang=\"js\" title={b} />\n\n"
+            '<Code\n  code={`## A\n\nB`}\n  lang="md"\n/>\n\n<Code code={raw} lang="ts" title="a.ts" />\n\n'
+            '<CardGrid>\n  <LinkCard title="A" href="/b/" />\n  <LinkCard\n    title="B"\n    href="/b/"\n  />\n</CardGrid>\n\n'
+            '<LinkButton href="/b/" variant="minimal">Go</LinkButton>\n\n<Image src={logo} alt="L" />\n',
+            "src/content/docs/b.md": "---\ntitle: B\n---\n",
+            "src/a.ts": "let x\n",
+            "src/assets/logo.svg": "<svg/>",
+        }
+    )
+    body = text(made, "README.md")
+    for part in (
+        '{% code title="a.js" %}\n```js\none\n```',
+        "```md\n## A\n\nB\n```",
+        '{% code title="a.ts" %}\n```ts\nlet x\n```',
+        "<strong>A</strong>",
+        "<strong>B</strong>",
+        '<a href="b.md" class="button secondary">Go</a>',
+        '<img src=".gitbook/assets/logo.svg" alt="L">',
+    ):
+        assert part in body, body
+    assert not problems(made)
+
+
+def test_nextra_in_its_newer_form():
+    made = brought(
+        {
+            "next.config.mjs": "const withNextra = nextra({latex: true})\n"
+            "export default withNextra({ async redirects() { return [{source: '/old', destination: '/docs/guide'}] } })",
+            "app/docs/page.mdx": "---\ntitle: Start\n---\n\n[guide](/docs/guide) `x{:js}`\n\n## In [!toc]\n\n"
+            '<FileTree>\n  <FileTree.Folder name="src" open>\n    <FileTree.File name="a.js" />\n  </FileTree.Folder>\n</FileTree>\n\n'
+            "<Tabs items={['A', {label: 'B', disabled: true}]}>\n  <Tabs.Tab>a</Tabs.Tab>\n  <Tabs.Tab>b</Tabs.Tab>\n</Tabs>\n",
+            "app/docs/guide/page.mdx": "export const metadata = {\n  title: 'The Guide',\n  description: `How`,\n  x: f(y)\n}\n\nWords.\n",
+        }
+    )
+    body = text(made, "docs/README.md")
+    for part in (
+        "[guide](guide/README.md) `x`\n",
+        "## In\n",
+        "- `src/`\n  - `a.js`\n",
+        '{% tab title="B" %}',
+    ):
+        assert part in body, body
+    assert text(made, "docs/guide/README.md") == "---\ndescription: How\n---\n\n# The Guide\n\nWords.\n"
+    assert made.addresses["old"] == "docs/guide/README.md"
+
+
+def test_nothing_of_a_page_is_run():
+    """What a page of MDX computes is left out and told, or stays as it is written."""
+    made = brought(
+        {
+            "next.config.mjs": "import nextra from 'nextra'\n",
+            "pages/index.mdx": "# A\n\nexport const b = (() => { require('fs').writeFileSync('/tmp/run', 'x'); return 'ran' })()\n\n"
+            "{6 * 7} {b} {process.exit(1)} <Code code={`${6 * 7}`} />\n\n<Code code={`${6 * 7}`} />\n",
+            "pages/_meta.js": "export default { index: String(6 * 7) }\n",
+        }
+    )
+    body = "".join(text(made, path) for path in made.paths())
+    assert "42" not in body and "ran" not in body
+    assert {"script_left_out", "expression_left_out"} <= {code for _, _, code in problems(made)}
+
+
 def test_plain_folders():
     as_it_is = {"README.md": "# A\r\n\r\n*x*\r\n", "b.md": "b\n", "a.png": b"\x89PNG"}
     made = brought(as_it_is)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
 from ...kit.icons import icon, is_free
+from .form import Place
 from .literals import UNKNOWN
 from .magic import figure, html_lines, table_of
 from .markdown import (
@@ -44,6 +45,9 @@ def component_block(
     made = _BLOCKS.get(name)
     if made is not None:
         return made(writer, name, attributes, inside, number)
+    if name in _INLINE and not any(not text.strip() for text, _ in trimmed(inside)):
+        words_inside = writer.inline("\n".join(text for text, _ in trimmed(inside)), number)
+        return [(row, number) for row in _INLINE[name](writer, attributes, words_inside).split("\n") if row]
     if name in _NOTHING:
         return []
     if name[0].islower():
@@ -149,10 +153,11 @@ _TYPED_HINTS = frozenset(["Callout", "Aside", "Admonition", "Alert", "Banner", "
 
 
 def _tabs(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    titles = attributes.get("items")
-    titles = (
-        [str(title) if isinstance(title, str) else "" for title in titles] if isinstance(titles, list) else []
-    )
+    given_titles = attributes.get("items")
+    titles = [
+        said(one, "label", "title") if isinstance(one, dict) else one if isinstance(one, str) else ""
+        for one in (given_titles if isinstance(given_titles, list) else [])
+    ]
     by_value = {}
     if isinstance(attributes.get("values"), list):
         by_value = {
@@ -195,6 +200,27 @@ def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
         made += [("{% step %}", first), *step, ("{% endstep %}", last), ("", last)]
     made[-1] = ("{% endstepper %}", made[-1][1])
     return made
+
+
+def _file_tree(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """A tree of files as a list; one that is written as a list is there already."""
+    return list(_tree_rows(writer, inside, "")) or writer.blocks(inside)
+
+
+def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line]:
+    if len(indent) > 60:
+        return
+    for name, given, body, line in writer.children_of(inside, (*_FOLDERS, *_FILES)):
+        folder = name in _FOLDERS
+        yield f"{indent}- `{(said(given, 'name', 'title') or '…').rstrip('/')}{'/' if folder else ''}`", line
+        if folder:
+            yield from _tree_rows(writer, body, indent + "  ")
+
+
+_FOLDERS = ("FileTree.Folder", "Tree.Folder", "Folder")
+_FILES = ("FileTree.File", "Tree.File", "File")
 
 
 def _headed_steps(lines: list[Line]) -> list[list[Line]]:
@@ -276,13 +302,21 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         )
         text = text or as_html(said(given, "description"))
         title = as_html(words(said(given, "title"))) or as_html(words(href))
-        link = f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
-        rows.append(f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{link}</td></tr>")
+        rows.append((title, text, target))
+    return [(card_table(rows), number)]
+
+
+def card_table(rows: list[tuple[str, str, str]]) -> str:
+    """Cards as the format has them. Of each its title and text in HTML, and where it leads to or nothing."""
     head = (
         '<table data-view="cards"><thead><tr><th></th><th></th><th data-hidden data-card-target data-type="content-ref">'
         "</th></tr></thead><tbody>"
     )
-    return [(f"{head}{''.join(rows)}</tbody></table>", number)]
+    body = ""
+    for title, text, target in rows:
+        link = f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
+        body += f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{link}</td></tr>"
+    return f"{head}{body}</tbody></table>"
 
 
 def as_html(text: str) -> str:
@@ -321,6 +355,8 @@ def _code_block(
     if given is UNKNOWN and inside:
         joined = "\n".join(text for text, _ in inside).strip()
         given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
+    if isinstance(given, str) and given.endswith("?raw"):
+        given = f"!!raw-loader!{given.removesuffix('?raw')}"
     if isinstance(given, str) and re.match(r"!!raw-loader!", given):
         return writer.listing(
             given.rpartition("!")[2],
@@ -328,8 +364,6 @@ def _code_block(
             f"[{title}]" if (title := said(attributes, "title")) else "",
             language,
         )
-    if isinstance(given, str) and given.endswith("?raw"):
-        return writer.listing(given.removesuffix("?raw"), number, "", language)
     if not isinstance(given, str):
         writer.tell(
             number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
@@ -452,12 +486,13 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("CodeBlock", "Code", "DynamicCodeBlock"), _code_block),
     **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo", "Embed"), _player),
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
+    **dict.fromkeys(("FileTree", "Tree", "Files"), _file_tree),
     "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
     "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
-    """Fragment Columns Column AccordionGroup FileTree BrowserWindow Panel View Tree TabItem Tab Step Grid
-    Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest FileTree.Folder
+    """Fragment Columns Column AccordionGroup BrowserWindow Panel View TabItem Tab Step Grid
+    Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest
     Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
 )
 """Components that only arrange what is in them."""
@@ -478,7 +513,15 @@ def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
 def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
     href = said(attributes, "href", "to", "link")
     text = inside or said(attributes, "text", "label", "title")
-    return f'<a href="{writer.place.link(href, 0)}" class="button primary">{text}</a>' if href else text
+    quiet = said(attributes, "variant", "type", "theme", "kind") in ("secondary", "minimal", "alt", "outline")
+    return button(writer.place, text, href, not quiet)
+
+
+def button(place: Place, text: str, href: str, primary: bool) -> str:
+    """A link that looks like a button, as the format has it; the text alone where it leads nowhere."""
+    if not href:
+        return text
+    return f'<a href="{escape(place.link(href, 0))}" class="button {"primary" if primary else "secondary"}">{text}</a>'
 
 
 def _inline_image(writer: Writer, attributes: Attributes, inside: str) -> str:

@@ -23,6 +23,7 @@ from ..inline_images import name_image, read_data_url
 from ..sources import Source
 from .form import Entry, Head, Layout
 from .heads import Heads, is_index, is_page
+from .heroes import hero_text
 from .markdown import words
 from .translating import Translated, translate
 
@@ -47,6 +48,7 @@ _ENDINGS = (
     "/index.rst",
     ".adoc",
 )
+_ALIAS = re.compile(r"/?(?:@|~)(?P<alias>[\w-]*|@)/")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
@@ -246,6 +248,12 @@ class _Gathering:
         if said and (first is None or (self.layout.titled and _plain_title(first[1]) != said)):
             above += f"# {_escaped(said)}\n\n"
             first = None
+        if hero := hero_text(head, page, said or self.name(path)):
+            if first is not None:
+                title_line, _, body = body.partition("\n")
+                above += f"{title_line}\n\n"
+                lines = lines[1:]
+            above += f"{hero}\n\n"
         self.made.origins[made] = path
         self.made.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"
@@ -349,8 +357,8 @@ class _Gathering:
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
         layout = self.layout
-        if name.startswith(("@site/", "~/", "@/", "/@site/")):
-            return self._exact(self.project + name.partition("/")[2].removeprefix("@site/"))
+        if led := _ALIAS.match(name):
+            return self._named_by_alias(led["alias"], name[led.end() :])
         if name.startswith("/"):
             key = name.strip("/")
             base = layout.base.strip("/")
@@ -389,6 +397,12 @@ class _Gathering:
             if found := self._exact(_joined(start, name.removeprefix("./"))):
                 return found
         return None
+
+    def _named_by_alias(self, alias: str, rest: str) -> str | None:
+        """The file of a path that begins with a name which stands for a folder of the project, as `~/`, `@site/` or
+        `@assets/`: what each means is in the configuration of some program, and nearly all mean the same by them."""
+        folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
+        return next((found for each in folders if (found := self._exact(self.project + each + rest))), None)
 
     def _once(self, address: str) -> str | None:
         """The page that an old address led to."""

@@ -12,6 +12,7 @@ from ...core.summary import title_of_name
 from ...core.yaml_text import YamlError, read_yaml
 from ..sources import Source, SourceError
 from .form import Head
+from .literals import UNKNOWN, read_constant
 from .markdown import front_text, split_front, words
 
 MAX_TEXT = 10 * 1024 * 1024
@@ -62,6 +63,10 @@ class Heads:
         if found is None:
             text = self.text(path) or ""
             head = read_head(text)
+            if path.endswith(".mdx") and "export const metadata" in text:
+                metadata = read_constant(text, "metadata")
+                if isinstance(metadata, dict):
+                    head = {key: value for key, value in metadata.items() if value is not UNKNOWN} | head
             given = head.get("title")
             title = str(given) if isinstance(given, (str, int, float)) and str(given).strip() else ""
             found = self._heads[path] = (head, " ".join(title.split()) or _said_title(text))

@@ -199,6 +199,9 @@ class _Reader:
                 given = self.arguments()
                 if value is UNKNOWN:
                     value = given
+                elif isinstance(value, dict) and isinstance(given, dict):
+                    # What a plug-in with settings of its own made, which is called with the rest of them.
+                    value = {**value, **given}
             elif self.peek() == "<" and (
                 found := re.compile(r"<[^<>\n]*>(?=\()").match(self.text, self.place)
             ):
@@ -239,7 +242,9 @@ class _Reader:
                 more = self.tried()
                 if isinstance(more, dict):
                     made.update(more)
-            elif (key := self.key()) is None:
+            elif (key := self.key()) is None or (
+                key == "async" and re.match(r"[\w$]", self.peek()) and (key := self.key()) is None
+            ):
                 self.to_end_of_value()
             elif self.take(":"):
                 made[key] = self.tried()

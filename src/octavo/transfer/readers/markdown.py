@@ -65,7 +65,7 @@ _STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]
 _ATTRIBUTES = re.compile(
     r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
-_OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>])")
+_OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 _DEFINED = re.compile(
     r"(?P<lead>[ ]{0,3}\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]+)(?P<href><[^<>]*>|\S+)(?P<title>.*)$"
 )
@@ -320,7 +320,9 @@ class Writer:
         for end in range(at, len(lines) if self.looked.take(0) else at):
             text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`", "", lines[end][0])
             depth += sum(map(text.count, "({[")) - sum(map(text.count, ")}]"))
-            if depth <= 0 and (end + 1 >= len(lines) or not lines[end + 1][0].strip()):
+            if depth <= 0 and (
+                end + 1 >= len(lines) or re.match(r"\s*$|(?:export|import)\s", lines[end + 1][0])
+            ):
                 return end + 1
         self.looked.take(10 * (len(lines) - at))
         return at + 1
@@ -834,6 +836,8 @@ class Writer:
                 pinned = f" {{#{named}}}" if named else ""
         elif given := re.search(r"[ \t]+\\?\[#([\w-]+)\\?\][ \t]*$", said):
             said, pinned = said[: given.start()], f" {{#{given[1]}}}"
+        elif self.jsx and (given := re.search(r"[ \t]+\\?\[!toc\\?\][ \t]*$", said)):
+            said = said[: given.start()]
         return f"{found['signs']}{self.inline(said, number)}{pinned}"
 
     @staticmethod
@@ -1176,7 +1180,8 @@ class Writer:
         return "".join(made)
 
     def _code(self, found: re.Match[str], line: int) -> str:
-        return found[0]
+        # How MDX says the language of words in code.
+        return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
     def _role(self, found: re.Match[str], line: int) -> str:
         if not self.dialect.roles:
@@ -1615,7 +1620,7 @@ def find_closing(
     lines: list[Line], opened: Opening, name: str, opening: Callable[[list[Line], int, int], Opening | None]
 ) -> tuple[int, int, int] | None:
     """The line and columns of the tag that closes an element. Listings are no tags."""
-    pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>])|(?P<code>`+)")
+    pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>]|$)|(?P<code>`+)")
     depth, fence = 1, ""
     at, column = opened.line, opened.column
     while at < len(lines):

@@ -1005,12 +1005,11 @@ def _starlight(files: Heads, project: str) -> Layout:
 _META = tuple(f"_meta.{end}" for end in ("js", "ts", "json", "mjs", "tsx", "jsx")) + ("meta.json",)
 
 
+_NEXT = tuple(f"next.config.{end}" for end in ("js", "mjs", "ts", "cjs"))
+
+
 def _find_nextra(files: Heads) -> str | None:
-    config = shallowest(
-        files,
-        tuple(f"next.config.{end}" for end in ("js", "mjs", "ts", "cjs")),
-        lambda text: "nextra" in text,
-    )
+    config = shallowest(files, _NEXT, lambda text: "nextra" in text)
     if config is not None:
         return folder_of(config)
     meta = next((path for path in files.paths if posixpath.basename(path) in _META[:-1]), None)
@@ -1107,9 +1106,24 @@ def _nextra(files: Heads, project: str) -> Layout:
     home = next((path for path in paths if addresses[path] == ""), None)
     if home and home not in {entry.path for entry in walk_entries(entries)}:
         entries.insert(0, Entry(path=home))
+    config = next(
+        (text for name in _NEXT if (text := files.text(project + name)) is not None and "nextra" in text), ""
+    )
+    base = re.search(r"contentDirBasePath\s*:\s*['\"]([^'\"\n]*)", config)
+    given = _mapping(read_export(config))
+    names = {}
+    if root.endswith("app/"):
+        # A page is the folder that it is in, as its address says.
+        names = {
+            path: f"{addresses[path]}/README.md".lstrip("/") for path in paths if stem_of(path) == "page"
+        }
     return Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
-        parts=(project.rstrip("/"),), problems=problems,
+        parts=(project.rstrip("/"),), problems=problems, names=names, base=(base[1] if base else "") or _text(given.get("basePath")),
+        redirects={
+            _text(one.get("source")): _text(one.get("destination"))
+            for one in _listing(given.get("redirects")) if isinstance(one, dict) and one.get("source")
+        },
     )  # fmt: skip
 
 
