@@ -1308,19 +1308,26 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
-        summary = _wrap("summary", [chevron, *_wrap("span", only_paragraph(title))])
+        of = self._told_of(block)
+        summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
         inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
         return _wrap(
             "details", [*summary, *inside], class_="openapi-fold", id=text_of(block.data, "id"),
             open=block.data.get("open") is True,
         )  # fmt: skip
 
+    @staticmethod
+    def _told_of(block: Block) -> Pieces:
+        """What a fold is in, for who hears its title alone."""
+        of = text_of(block.data, "of")
+        return _wrap("span", [f"{of}: "], class_="hidden-text") if of else []
+
     def openapi_later(self, block: Block) -> Pieces:
         """What is in a field, where that is only on the page with all fields: a link to it there."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
-        link = [chevron, *_wrap("span", only_paragraph(title))]
+        link = [chevron, *self._told_of(block), *_wrap("span", only_paragraph(title))]
         href = f"?{ALL_FIELDS}#{quote(id)}"
         return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
 
