@@ -838,6 +838,31 @@ def test_shortcodes_of_a_site_of_hugo():
     assert problems(made) == []
 
 
+def test_templates_of_shortcodes_of_hugo_are_filled_in_but_not_run():
+    templates = {
+        "rem": "",
+        "list": "<ul>\n{{ .Inner }}\n</ul>",
+        "one": '{{/* x */}}<li>{{ .Get "name" }}{{ if .Get "note" }} (<a href="{{ .Get "to" }}{{ .Get "note" }}">see</a>){{ end }}</li>',
+        "red": '<span style="color: {{ .Get 0 }}">{{ .Inner | markdownify }}</span>',
+        "big": '{{ $of := default "you" (.Get "of") }}<p>For {{ with .Get "who" }}{{ . | safeHTML }}{{ else }}{{ $of }}{{ end }}</p>',
+        "now": "{{ now.Year }}",
+        "js": '<script src="x.js"></script>',
+    }
+    page = (
+        '# A\n\n{{< rem "x" >}}\n\n{{< list >}}\n{{< one name="<B>" >}}\n{{< one name="C" to="/b/" note="#s" >}}\n{{< /list >}}\n\n'
+        "An {{< red blue >}}**inner**{{< /red >}} word.\n\n{{< big >}}\n\n{{< big who=me >}}\n\n{{< now >}}\n\n{{< js >}}\n"
+    )
+    made = brought(
+        {"hugo.toml": "", "content/_index.md": page, "content/b.md": "# B\n"}
+        | {f"layouts/shortcodes/{name}.html": template for name, template in templates.items()}
+    )
+    said = text(made, "README.md")
+    assert [part.strip("\n") for part in said.split("\n\n")] == [
+        "# A", "* \\<B>\n* C ([see](b.md#s))", "An **inner** word.", "For you", "For me",
+    ]  # fmt: skip
+    assert {code for _, _, code in problems(made)} == {"unknown_shortcode", "script_left_out"}
+
+
 def test_docusaurus_in_its_first_version():
     made = brought(
         {

@@ -578,7 +578,7 @@ class _Reading:
     def page(self, path: str, place: Place) -> str | None:
         """The whole page, as its source where it cannot be read."""
         from .asciidoc_html import prepare
-        from .exports import html_page
+        from .html_pages import html_page
 
         if path not in self.pages:
             return None

@@ -285,7 +285,7 @@ class _Export:
 
     def _page(self, path: str, place: Place) -> str | None:
         from ..html import parse_html
-        from .exports import html_of_tree
+        from .html_pages import html_of_tree
 
         page = self.by_path.get(path)
         if page is None:

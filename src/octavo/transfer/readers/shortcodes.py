@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from .components import component_block, version_badge
+from .html_pages import html_of_tree
+from .hugo_templates import fill
 from .markdown import HINT_NAMES, Line, Writer, attributes_of, dedented, fenced, quoted
 
 _SHORT = re.compile(
@@ -154,10 +156,63 @@ def _paired(writer: Writer, name: str, rest: str, inside: list[Line], number: in
         ending = named.get("file", "").partition(".")[2]
         language = named.get("lang", named.get("language", ending))
         return fenced(inside, language or _data_language(inside), number, named.get("title", ""))
+    own = _of_template(writer, name, rest, number, "")
+    if own is not None:
+        within = _templates_within(writer, inside, number)
+        if within is None and not _shows(own):
+            # It only dresses what is in it.
+            return writer.blocks(inside)
+        whole = _of_template(
+            writer, name, rest, number, within or "\n".join(text for text, _ in writer.blocks(inside))
+        )
+        return _as_blocks(writer, whole or "", number)
     writer.tell(
         number, "unknown_shortcode", f"the shortcode {name} means nothing here; what is in it is kept", name
     )
     return writer.blocks(inside)
+
+
+def _of_template(writer: Writer, name: str, rest: str, number: int, inner: str) -> str | None:
+    """What the site's own template makes of a shortcode; None where there is none that can be filled in."""
+    if not re.fullmatch(r"[\w-]+", name):
+        return None
+    found = writer.place.include(f"/layouts/shortcodes/{name}.html", number)
+    return fill(found[1], *_given(rest), inner) if found is not None else None
+
+
+def _templates_within(writer: Writer, inside: list[Line], number: int) -> str | None:
+    """HTML of some lines with shortcodes of the site's own alone on theirs; None where there are none."""
+    count = 0
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal count
+        made = None if found["close"] else _of_template(writer, found["name"], found["rest"], number, "")
+        count += made is not None
+        return found[0] if made is None else made
+
+    text = _SHORT.sub(one, "\n".join(text for text, _ in inside))
+    return text if count else None
+
+
+def _shows(html: str) -> bool:
+    """Whether something is seen of HTML, or what is in it becomes another thing by it."""
+    return bool(re.sub(r"<[^<>]*>|\s", "", html)) or bool(
+        re.search(r"<(?:img|video|audio|iframe|ul|ol|li|table|tr|td|pre|details|blockquote|a|button)\b", html)
+    )
+
+
+def _as_blocks(writer: Writer, html: str, number: int) -> list[Line]:
+    from ..html import parse_html
+
+    if re.search(r"<script\b", html, re.IGNORECASE):
+        writer.tell(number, "script_left_out", "a script; what it does is not done here", "script")
+    if not _shows(html):
+        return []
+    made = html_of_tree(
+        parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>"), writer.place, "-"
+    )
+    rows = made.partition("\n")[2].strip("\n").split("\n")
+    return [(row, number) for row in rows]
 
 
 def _data_language(lines: list[Line]) -> str:
@@ -235,6 +290,9 @@ def _alone(writer: Writer, name: str, rest: str, number: int) -> str:
         return f"[{title}]({writer.place.link(href, number)})"
     if (since := version_badge(name, first or named.get("version", ""))) is not None:
         return since
+    own = _of_template(writer, name, rest, number, "")
+    if own is not None:
+        return "\n".join(text for text, _ in _as_blocks(writer, own, number))
     writer.tell(number, "unknown_shortcode", f"the shortcode {name} means nothing here; it is left out", name)
     return ""
 

@@ -320,7 +320,7 @@ class _Site:
     # Pages
 
     def _page(self, path: str, place: Place) -> str | None:
-        from .exports import html_of_tree
+        from .html_pages import html_of_tree
 
         page = self.pages.get(path)
         tree = self._tree(path) if page is not None else None

@@ -93,7 +93,7 @@ def _restructured(files: Heads, path: str, place: Place, names: Names, titles: d
     if not path.endswith(".rst"):
         return None
     # Loaded where they are used: docutils takes long to load.
-    from .exports import html_page
+    from .html_pages import html_page
     from .restructured import html_of, prepare
 
     text = (files.text(path) or "").replace("\r\n", "\n")

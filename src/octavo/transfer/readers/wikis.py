@@ -14,9 +14,10 @@ from ...core.document import with_head
 from ...core.pages import slugify
 from ...core.problems import Problem
 from ...core.summary import natural_key, title_of_name
-from .exports import drop, html_of_tree, html_page
+from .exports import drop
 from .form import Dialect, Entry, Layout, Place, Variant
 from .heads import Heads, folder_of, is_page, stem_of
+from .html_pages import html_of_tree, html_page
 from .kinds import Reader
 from .prosemirror import write_html
 from .translating import translate
