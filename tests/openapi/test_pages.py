@@ -1113,6 +1113,9 @@ def test_operations_are_listed_and_found_where_pages_show_them(site, grouping: s
     )
     page, _, place = field["href"].removeprefix(shop.base).partition("#")
     assert f'id="{place}"' in shop.get(page).text
+    (inside,) = shop.get("~search.json?q=problem message").json()["fields"]
+    page, _, place = inside["href"].removeprefix(shop.base).partition("#")
+    assert inside["path"] == "Problem" and f'<li id="{place}"' in shop.get(page).text
     # The navigation of a tag's page leads to the operations on it.
     assert re.search(r'<b class="nav-method get"', there.text)
 

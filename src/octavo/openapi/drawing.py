@@ -438,6 +438,7 @@ class Drawer:
         if title is None:
             return None
         waiting = _expandable(title, [], kind="openapi-later")
+        waiting.data.update(self._told_of(name, title))
         named = value if self._description.name_of(value) else self._description.follow(value).get("items")
         if self._description.name_of(named) and self._find_link(named) is None:
             self._name_fold(waiting, named)
@@ -551,6 +552,12 @@ class Drawer:
             inside[0].nodes = [*inside[0].nodes[1:]]
             return [self._word("shapes", name=str(len(shapes.nodes)))]
         return [self._word("inside", name=name or "…")]
+
+    @staticmethod
+    def _told_of(name: str, title: Nodes) -> Data:
+        """What a fold is in, for who hears its title and not what is above it; nothing where the title says so."""
+        says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
+        return {"of": name} if name and not says else {}
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -790,6 +797,7 @@ class Drawer:
             whole = cut == self._cut
             title = self._fold_title(name, inside, whole=whole)
             blocks.append(self._fold(title, shown, inside, whole=whole))
+            blocks[-1].data.update(self._told_of(name, title))
         elif len(above) < 4:
             blocks += inside
         elif inside:

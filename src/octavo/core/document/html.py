@@ -375,6 +375,7 @@ _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "
           "superscript": "sup", "subscript": "sub"}  # fmt: skip
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
+_LISTS = frozenset(["list-ordered", "list-unordered", "list-tasks"])
 _HINTS = ("info", "success", "warning", "danger")
 _METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
@@ -679,7 +680,9 @@ class _Renderer:
         return _wrap("ul", block.nodes, class_="tasks", dir=self._dir(block))
 
     def list_item(self, block: Block) -> Pieces:
-        inside = only_paragraph(block.nodes)
+        # Words above anything but a list keep their distance from it, as paragraphs do.
+        others = [node for node in block.nodes[1:] if not (isinstance(node, Block) and node.type in _LISTS)]
+        inside = list(block.nodes) if others else only_paragraph(block.nodes)
         checked = block.data.get("checked")
         if not isinstance(checked, bool):
             return _wrap("li", inside)
@@ -1305,19 +1308,26 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
-        summary = _wrap("summary", [chevron, *_wrap("span", only_paragraph(title))])
+        of = self._told_of(block)
+        summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
         inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
         return _wrap(
             "details", [*summary, *inside], class_="openapi-fold", id=text_of(block.data, "id"),
             open=block.data.get("open") is True,
         )  # fmt: skip
 
+    @staticmethod
+    def _told_of(block: Block) -> Pieces:
+        """What a fold is in, for who hears its title alone."""
+        of = text_of(block.data, "of")
+        return _wrap("span", [f"{of}: "], class_="hidden-text") if of else []
+
     def openapi_later(self, block: Block) -> Pieces:
         """What is in a field, where that is only on the page with all fields: a link to it there."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
-        link = [chevron, *_wrap("span", only_paragraph(title))]
+        link = [chevron, *self._told_of(block), *_wrap("span", only_paragraph(title))]
         href = f"?{ALL_FIELDS}#{quote(id)}"
         return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
 

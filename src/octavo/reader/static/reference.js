@@ -286,7 +286,11 @@
     await load(own.fields);
     await globalThis.octavoAllFields();
   };
-  if (later()) load(own.fields).catch(() => { /* links lead there */ });
+  const reach = () => {
+    if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* links lead there */ });
+  };
+  addEventListener("hashchange", reach);
+  reach();
 
   // Fields: unfold all, find one
   const sections = all(".openapi-columns .openapi-part[data-part]");
