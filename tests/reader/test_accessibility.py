@@ -230,12 +230,14 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
 def test_operations_are_filtered_by_keyboard(browser, manual, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(f"{manual.reference}/fonts")
+    field, told = page.locator(".nav-filter input"), page.locator(".nav-told")
     if width < 768:
         page.locator(".menu > summary").press("Enter")
+        field.wait_for()
         page.keyboard.press("Tab")
     else:
         page.keyboard.press("f")
-    field, told = page.locator(".nav-filter input"), page.locator(".nav-told")
+    page.wait_for_function("document.activeElement.closest('.nav-filter')")
     assert field.evaluate("it => it === document.activeElement") and told.get_attribute("role") == "status"
     page.keyboard.type("custom font")
     told.filter(has_text="Operations found: 5 of ").wait_for()

@@ -118,7 +118,7 @@ def test_a_chosen_tab_is_remembered(open_page):
 def test_paper_has_the_whole_page_and_nothing_else(open_page):
     page = open_page("content/blocks")
     page.emulate_media(media="print", color_scheme="dark")
-    for part in (".top", ".side", ".outline", ".turn", ".skip", '[role="tablist"]'):
+    for part in (".top", ".side", ".on-page", ".turn", ".skip", '[role="tablist"]'):
         found = page.locator(part)
         assert found.count() and not any(one.is_visible() for one in found.all()), part
     assert page.locator("h1").is_visible()

@@ -326,10 +326,6 @@
   if (filter) {
     const input = one("input", filter), tree = one(".side .tree");
     let listed = null;
-    const matches = ([method, path, title], parts) => {
-      const text = (method + " " + path + " " + title).toLowerCase();
-      return parts.every((part) => text.includes(part));
-    };
     const draw = async () => {
       const parts = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       results.hidden = !parts.length;
@@ -337,7 +333,7 @@
       told.textContent = "";
       if (!parts.length) return;
       listed ||= fetch(filter.dataset.filter).then((got) => got.json()).catch(() => { listed = null; return []; });
-      const all = await listed, found = all.filter((each) => matches(each, parts));
+      const all = await listed, found = all.filter((each) => parts.every((part) => each.slice(0, 3).join(" ").toLowerCase().includes(part)));
       if (results.hidden) return;
       const rows = found.slice(0, 100).map(([method, path, title, href]) => make("li", {}, make("a", { href },
         make("span", {}, title, make("code", {}, path)), make("b", { class: "nav-method " + method.toLowerCase() }, method === "DELETE" ? "DEL" : method))));
