@@ -188,9 +188,13 @@ def body_text(kind: str, value: Any) -> str:
         return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
         return urlencode([(name, _simple(inner)) for name, inner in value.items()])
-    # Only without an indent is it written by code in C, and limits of numbers are asked for by the hundred.
-    indent = 2 if isinstance(value, (dict, list)) else None
-    return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+        # Such as a number that is too large for most programs: several times as slow.
+        return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def _laid_out(text: str) -> str:
