@@ -8,6 +8,7 @@ Fetches the packages that `PROJECTS` pins into FOLDER (a temporary one without i
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from figures import figure
@@ -31,7 +33,7 @@ from octavo.core.document import (
 )
 from octavo.core.import_plan import plan_import
 from octavo.core.links import resolve
-from octavo.transfer.readers import adding, read_source
+from octavo.transfer.readers import read_source
 from octavo.transfer.sources import Source, open_folder
 
 PROJECTS = (
@@ -174,6 +176,10 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
     return both
 
 
+def add_bytes(source: Source, path: str, data: bytes) -> None:
+    source.add(path, len(data), partial(io.BytesIO, data))
+
+
 class Lookup:
     """The pages and files of what was made, for references."""
 
@@ -206,7 +212,7 @@ def nodes(document: Document) -> Iterator[object]:
 def measure(folder: Path, kind: str) -> dict[str, object]:
     source = open_folder(str(folder))
     before = time.process_time()
-    made = read_source(source, lambda given: given, adding, lambda: None)
+    made = read_source(source, lambda given: given, add_bytes, lambda: None)
     seconds = time.process_time() - before
     assert made.kind == kind, f"{folder}: taken for {made.kind}"
     lookup = Lookup(made)

@@ -50,7 +50,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("installation",),
     ("admin", "developing"),
     ("meanings",),
-    ("app", "cli", "loaded"),
+    ("app", "cli"),
 )
 """From the ground up. What is on one floor may use what is below, and its neighbours on the same floor."""
 
@@ -111,7 +111,37 @@ def _submodule(module: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 def test_every_package_has_its_floor() -> None:
     there = {_name(path) for path in FILES} - {"__init__", "migrations"}
-    assert there <= set(FLOOR), f"say in FLOORS where they are: {sorted(there - set(FLOOR))}"
+    assert there == set(FLOOR), f"say in FLOORS where they are: {sorted(there ^ set(FLOOR))}"
+
+
+def test_the_page_about_the_architecture_is_true() -> None:
+    """Its rooms are the packages, its floors those of here, and the files and names that it tells of are there."""
+    text = (SRC.parents[1] / "docs" / "architecture.md").read_text()
+    rooms, floors = re.findall(r"^```\n(.*?)^```$", text, re.M | re.S)
+    told = [name for line in rooms.splitlines()[1:] for name in line.strip().split("  ")[0].split()]
+    there = {_name(path) for path in FILES} - {"__init__"} | {"migrations"}
+    assert sorted(name.removesuffix("/").removesuffix(".py") for name in told) == sorted(there)
+    assert [tuple(line.split()) for line in floors.splitlines()] == list(FLOORS)
+    sources = "\n".join(path.read_text() for path in FILES)
+    root = SRC.parents[1]
+    paths = {path.relative_to(SRC).as_posix() for path in SRC.rglob("*")}
+    folders = {path.relative_to(SRC).as_posix() for path in SRC.rglob("*") if path.is_dir()}
+    wrong = []
+    for paragraph in re.sub(r"^```\n.*?^```$", "", text, flags=re.M | re.S).split("\n\n"):
+        codes = [code.removesuffix("/") for code in re.findall(r"`([^`\n]+)`", paragraph)]
+        near = [place for code in codes for place in (code, code.rpartition("/")[0]) if place in folders]
+        for code in codes:
+            if re.fullmatch(r"[\w/]+\.(?:py|toml|typ)|[\w.]+(?:/[\w.]+)+", code):
+                # A name alone is that of a file in a folder which the paragraph names.
+                found = any(f"{place}/{code}" in paths for place in near) or code in paths
+                found = found or (not near and any(path.endswith(f"/{code}") for path in paths))
+                found = found or (root / code).exists() or code.endswith(("/dist", "/generated"))
+            else:
+                name = re.fullmatch(r"(?:\w+\.)*(\w+)(?:\(\))?", code)
+                found = not name or bool(re.search(rf"\b{name[1]}\b", sources))
+            if not found:
+                wrong.append(code)
+    assert not wrong
 
 
 def test_every_package_has_its_tests() -> None:
@@ -137,6 +167,57 @@ def test_imports_run_one_way() -> None:
             elif len(module) > 1 and other not in ("core", "kit"):
                 wrong.append(f"{where}: use what {other}/__init__.py offers")
     assert not wrong, "\n".join(wrong)
+
+
+BESIDE = [path for folder in ("bench", "web", "packaging") for path in (SRC.parents[1] / folder).glob("*.py")]
+"""Programs beside the product, which use what its packages offer."""
+
+
+def _taken(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What a file takes from octavo by name, as (module, name): ``from .content import Draft``, or ``content.Draft``."""
+    here = ("octavo", *path.relative_to(SRC).parts[:-1]) if path.is_relative_to(SRC) else ()
+    fronts: dict[str, tuple[str, ...]] = {}
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else ()
+            module = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                fronts[alias.asname or alias.name] = (*module, alias.name)
+                yield module, alias.name
+    for node in nodes_of(path):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in fronts:
+            yield fronts[node.value.id], node.attr
+
+
+def test_packages_offer_what_others_need_and_no_more() -> None:
+    """An ``__init__`` has no code of its own: what it imports it offers in ``__all__``, hands to somebody else, or, a
+    module, it imports for what that declares. Tests take what nobody else needs from the module that has it."""
+    taken: dict[tuple[tuple[str, ...], str], list[Path]] = {}
+    for path in FILES + BESIDE:
+        for given in _taken(path):
+            taken.setdefault(given, []).append(path)
+    wrong = []
+    for path in FILES:
+        if path.name != "__init__.py" or path.parent == SRC:
+            continue
+        package = ("octavo", *path.parent.relative_to(SRC).parts)
+        imported, offered = set(), set()
+        for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
+            if isinstance(node, ast.ImportFrom):
+                modules = {alias.name for alias in node.names if node.level == 1 and not node.module}
+                imported |= {alias.asname or alias.name for alias in node.names} - modules
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                offered = set(ast.literal_eval(node.value))
+            elif not isinstance(node, ast.Expr):
+                wrong.append(f"{'.'.join(package)}: {ast.unparse(node)[:40]} belongs in a module")
+        used = {node.id for node in nodes_of(path) if isinstance(node, ast.Name)}
+        wrong += [f"{'.'.join(package)}: {name} is not in __all__" for name in imported - offered - used]
+        wrong += [
+            f"{'.'.join(package)} offers {name}, which nobody needs"
+            for name in offered
+            if all(by.is_relative_to(path.parent) for by in taken.get((package, name), ()))
+        ]
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def _module(path: Path) -> tuple[str, ...]:
@@ -660,6 +741,30 @@ def test_tables_of_packages_above_are_not_read() -> None:
     assert used == READ_FROM_BELOW, f"read no more: {sorted(READ_FROM_BELOW - used)}"
 
 
+PAGES_BY_HAND = {
+    "admin/routes.py",  # jobs in the order of their states
+    "orgs/members/store.py",  # what is counted for each member is counted for those that are shown
+    "pages/levels.py", "references/listing.py", "search/presenting.py",  # of several sources
+    "sites/sight_presenting.py",  # of a tree
+    "spaces/store.py",  # with the total in each row
+}  # fmt: skip
+"""Who cuts pages of lists themselves, because a statement with a ``WHERE`` is not all that they are made of. No others;
+this list may only become shorter."""
+
+
+def test_lists_are_paged_in_one_way() -> None:
+    """By ``list_page`` in the database, by ``slice_items`` of what is at hand: the key in the page token, the order and
+    the one row more are theirs."""
+    cutting = set()
+    for path in FILES:
+        for node in nodes_of(path):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+            more = isinstance(node, ast.BinOp) and re.fullmatch(r"(\w+\.)?limit \+ 1", ast.unparse(node))
+            if more or "slice_rows" in names:
+                cutting.add(path.relative_to(SRC).as_posix())
+    assert cutting == PAGES_BY_HAND | {"kit/pagination.py"}
+
+
 def test_addresses_of_the_app_are_written_in_one_place() -> None:
     beginning = re.compile(r"/(?:s|o|c)/\Z")
     found = [
@@ -723,7 +828,7 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 
 FEW_ARGUMENTS = {
     "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
-    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/__init__.py:_read", "reader/drawing.py:_load",
+    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/drawing.py:_read", "reader/drawing.py:_load",
     "studio/serving.py:read_shell", "kit/mcp.py:_schema",
 }  # fmt: skip
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""

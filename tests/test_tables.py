@@ -17,7 +17,8 @@ from octavo.content import deriving
 from octavo.kit import turns
 from octavo.kit.rows import Schema, read_rows, read_schema
 from octavo.kit.tables import TABLES, Table, content_columns, declare, end_membership, person
-from octavo.spaces import purge_spaces, purging
+from octavo.spaces import purging
+from octavo.spaces.purging import purge_spaces
 from world import World
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"

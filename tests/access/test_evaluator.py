@@ -13,7 +13,6 @@ from octavo.access import (
     OrgAccess,
     Person,
     list_said,
-    list_standings,
     list_steps,
     list_steps_of_spaces,
     role_at,
@@ -21,6 +20,7 @@ from octavo.access import (
     seen_spaces,
     standing,
 )
+from octavo.access.evaluation import list_standings
 from octavo.kit.db import Database, Transaction
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 

@@ -13,7 +13,8 @@ from octavo.content import staging
 from octavo.errors import BadRequest
 from octavo.installation import close_context, open_context
 from octavo.settings import Settings
-from octavo.spaces import prepare_copy, purge_spaces
+from octavo.spaces import prepare_copy
+from octavo.spaces.purging import purge_spaces
 from serving import octavo_here
 from world import World
 

@@ -8,10 +8,11 @@ import pytest
 
 from changes.working import Space, insert, update
 from octavo.access import Can, space_access
-from octavo.changes import change_access, edit_live, edit_main, saving
+from octavo.changes import change_access, edit_live, saving
 from octavo.changes.commands import ContentChange
 from octavo.changes.merging import merge
 from octavo.changes.rebasing import edit_since
+from octavo.changes.saving import edit_main
 from octavo.content import check_derived
 from octavo.core.links import app_hosts
 from octavo.errors import OutOfReach

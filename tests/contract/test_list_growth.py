@@ -113,6 +113,21 @@ def ask(world: World, call: Asked) -> None:
     assert answer.is_success, answer.text
 
 
+def read_on(world: World, call: Asked, limit: int) -> bool:
+    """Whether a list of ``limit`` items has a next page: one that shows nothing of the first, and the same total."""
+    query = {**call.query, "limit": limit}
+    first = send(world, call.by, call.operation, world.home, params=query).json()
+    if "next" not in first or "items" not in first:
+        return False
+    query["page"] = first["next"]["page"]
+    second = send(world, call.by, call.operation, world.home, params=query).json()
+    assert second["count"] == first["count"], call
+    if len(first["items"]) == limit:  # one item may stand for several places that are next to each other
+        ids = [item["id"] for item in first["items"] + second["items"] if "id" in item]
+        assert second["items"] and len(set(ids)) == len(ids), call
+    return True
+
+
 def copies(world: World) -> dict[str, tuple[str, dict[str, str]]]:
     """By table: which row is copied, and the columns that differ in each copy, as SQL of ``:n`` and ``:id``."""
     home, admin = world.home, world.users["admin"]
@@ -206,6 +221,7 @@ def require_flat(
     grow(world)
     tidy(world)
     large = [count(call) for call in calls]
+    assert sum(read_on(world, call, LIMIT) for call in calls) > 20
     taken = [(after - 1.5 * before) / ADDED for before, after in zip(small, large, strict=True)]
     grown = [
         f"{call}: {steps:.1f} for each row that was added"
@@ -225,8 +241,7 @@ def test_no_list_costs_more_as_there_is_more(sqlite_world: World) -> None:
 
 def test_every_list_is_answered_by_postgresql(_postgresql_once: World) -> None:
     world = _postgresql_once.renew()
-    for call in asked(world):
-        ask(world, call)
+    assert sum(read_on(world, call, 1) for call in asked(world)) > 20
 
 
 @pytest.mark.slow

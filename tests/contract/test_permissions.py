@@ -39,7 +39,7 @@ from octavo.integrations.entering import (
 )
 from octavo.kit.operation import PUBLIC, TABLE, Operation
 from octavo.openapi.entering import OPENAPI, SpecsAccess
-from octavo.transfer import RunAccess
+from octavo.transfer.entering import RunAccess
 from world import CAST, NOBODY, STRANGER, Place, World
 
 from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, sample_of, send, succeeded

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from octavo.access import ACCOUNT, Can, create_token, upsert_member
+from octavo.access import Can, create_token, upsert_member
+from octavo.access.roles import ACCOUNT
 from octavo.access.scopes import SCOPES
 from octavo.admin.entering import OperatorAccess
 from octavo.installation import load_packages

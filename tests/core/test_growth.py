@@ -26,7 +26,6 @@ from octavo.core.document import (
     evaluate_document,
     from_json,
     markdown,
-    outline,
     read,
     read_head,
     references,
@@ -40,6 +39,7 @@ from octavo.core.document import (
 )
 from octavo.core.document.html import render
 from octavo.core.document.markdown import MAX_ADDED_CELLS
+from octavo.core.document.text import outline
 from octavo.core.document.typst import plain_typst, to_typst
 from octavo.core.expressions import Shown
 from octavo.core.merge_text import merge_page_text

@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.developing import bundle, install_packages, start_integration
+from octavo.developing import start_integration
+from octavo.developing.bundling import bundle, install_packages
 from octavo.errors import Unavailable
 from serving import Administrator, Served, free_ports, octavo_here, serving_new
 from tools import absent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.developing import BundleFailed, bundle, install_packages
+from octavo.developing.bundling import BundleFailed, bundle, install_packages
 from octavo.errors import BadRequest, Unavailable
 
 pytestmark = pytest.mark.usefixtures("npm")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.developing import builtin_folder, list_builtin, read_manifest
+from octavo.developing import list_builtin
+from octavo.developing.examples import builtin_folder
+from octavo.developing.manifest import read_manifest
 from octavo.errors import BadRequest
 from octavo.integrations import PublishIntegration
 

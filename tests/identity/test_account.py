@@ -4,7 +4,8 @@ import pyotp
 import pytest
 
 from contract.samples import TOLD_ELSEWHERE, sample_of, send, succeeded
-from octavo.access import ACCOUNT, PROOF_LASTS, create_token
+from octavo.access import PROOF_LASTS, create_token
+from octavo.access.roles import ACCOUNT
 from octavo.identity import factors
 from octavo.installation import load_packages
 from octavo.kit.clock import iso, now

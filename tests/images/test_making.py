@@ -22,8 +22,8 @@ from octavo.images import make_variants
 from octavo.images.making import note_images
 from octavo.kit.clock import CLOCK, system_time
 from octavo.reader import reader_edge
-from octavo.spaces import purge_spaces, remove_unused
-from octavo.spaces.unused import WAIT
+from octavo.spaces.purging import purge_spaces
+from octavo.spaces.unused import WAIT, remove_unused
 from world import World
 
 PAGE = """# Home

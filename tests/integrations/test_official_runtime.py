@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from octavo.developing import builtin_folder, bundle, install_packages
+from octavo.developing.bundling import bundle, install_packages
+from octavo.developing.examples import builtin_folder
 from octavo.errors import Unavailable
 from octavo.integrations import invoking
 from octavo.kit.fetch import Fetched

@@ -227,6 +227,29 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
 
 
 @pytest.mark.parametrize("width", [390, 1440])
+def test_operations_are_filtered_by_keyboard(browser, manual, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{manual.reference}/fonts")
+    if width < 768:
+        page.locator(".menu > summary").press("Enter")
+        page.keyboard.press("Tab")
+    else:
+        page.keyboard.press("f")
+    field, told = page.locator(".nav-filter input"), page.locator(".nav-told")
+    assert field.evaluate("it => it === document.activeElement") and told.get_attribute("role") == "status"
+    page.keyboard.type("custom font")
+    told.filter(has_text="Operations found: 5 of ").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.matches('.nav-found li:nth-child(2) a')")
+    # Escape empties it and leaves the menu of a phone open.
+    page.keyboard.press("Escape")
+    assert field.evaluate("it => it === document.activeElement && it.value === ''")
+    assert told.inner_text() == "" and page.locator(".side nav").is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("look", LOOKS)
 def test_pages_of_every_look(look_at, manual, look, scheme, width):

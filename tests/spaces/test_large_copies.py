@@ -16,7 +16,8 @@ from octavo.content import check_derived, staging
 from octavo.content.store import FOREVER
 from octavo.kit import turns
 from octavo.kit.worker import Worker
-from octavo.spaces import duplicating, prepare_copy, purge_spaces
+from octavo.spaces import duplicating, prepare_copy
+from octavo.spaces.purging import purge_spaces
 from set_clock import SetClock
 from world import URL, World
 

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from octavo.studio import SHELL, find_missing
+from octavo.studio import find_missing
+from octavo.studio.serving import SHELL
 from tools import absent
 
 SCRIPTS, STYLES = 40 * 1024, 15 * 1024

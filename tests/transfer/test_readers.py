@@ -1,10 +1,18 @@
 """Sources of other tools: what each construct becomes, small ones written for it."""
 
+import io
+from functools import partial
+
 import pytest
 
 from octavo.core.import_plan import plan_import
-from octavo.transfer.readers import adding, read_source
+from octavo.transfer.readers import read_source
 from octavo.transfer.sources import Source, SourceError
+
+
+def adding(source, path, data):
+    """Puts bytes into a source that are kept in memory."""
+    source.add(path, len(data), partial(io.BytesIO, data))
 
 
 def source_of(files):

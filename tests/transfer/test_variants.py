@@ -8,10 +8,10 @@ from octavo.admin.docs_sites import BroughtSite, bring_source
 from octavo.admin.import_export import preview
 from octavo.errors import Forbidden
 from octavo.transfer import variants
-from octavo.transfer.readers import adding, read_source
+from octavo.transfer.readers import read_source
 
 from .bringing_in import archive
-from .test_readers import brought, problems, source_of, text, tree
+from .test_readers import adding, brought, problems, source_of, text, tree
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -11,7 +11,7 @@ import pytest
 from model_server import ModelServer, world_with_model
 from octavo.kit.tables import find_wrong
 from octavo.kit.worker import Worker
-from octavo.spaces import purge_spaces
+from octavo.spaces.purging import purge_spaces
 from octavo.translations.learning import changed_by_people
 from world import World
 

@@ -1,15 +1,7 @@
 """Who may do what where."""
 
-from ..kit.operation import (
-    Actor,
-    Caller,
-    Person,
-    Script,
-    Visitor,
-)
-from . import (
-    tables as tables,
-)
+from ..kit.operation import Actor, Person, Script, Visitor
+from . import tables as tables
 from .accounts import (
     UserRow,
     disable_account,
@@ -26,12 +18,7 @@ from .accounts import (
     set_password_hash,
     update_user,
 )
-from .auditing import (
-    Stranger,
-    audit,
-    audit_person,
-    watch_audit,
-)
+from .auditing import Stranger, audit, audit_person, watch_audit
 from .entering import (
     RESTORE_DAYS,
     CollectionAccess,
@@ -62,19 +49,8 @@ from .entering import (
     visit_space,
     visiting,
 )
-from .evaluation import (
-    Kind,
-    Said,
-    Standing,
-    list_said,
-    list_standings,
-    list_steps,
-    list_steps_of_spaces,
-    role_along,
-    standing,
-)
+from .evaluation import Kind, list_said, list_steps, list_steps_of_spaces, role_along, standing
 from .members import (
-    Membership,
     accept_membership,
     delete_membership,
     disable_membership,
@@ -90,57 +66,14 @@ from .members import (
     upsert_member,
     withdraw_acceptance,
 )
-from .permitting import (
-    may_write,
-    permissions,
-    reach_for,
-)
-from .reach import (
-    PROOF_LASTS,
-    act_for,
-    is_session,
-    list_reached,
-    require_account,
-    require_person,
-)
-from .rights.entering import (
-    ObjectAccess,
-)
-from .rights.granting import (
-    grant_by_link,
-    grant_installation,
-    guard_roles,
-    keep_own_role,
-)
-from .rights.store import (
-    copy_grants,
-    delete_grants,
-)
-from .rights.wire import (
-    PermissionSource,
-    present_source,
-)
-from .roles import (
-    ACCOUNT,
-    COLLECTION,
-    ORDER,
-    ORGANIZATION,
-    SITE,
-    SPACE,
-    Can,
-    Level,
-    Role,
-    Rung,
-    at_least,
-    effective_role,
-    height,
-    role_at,
-)
-from .scopes import (
-    AGENT_SCOPES,
-    WHOLE,
-    narrower,
-)
+from .permitting import may_write, permissions, reach_for
+from .reach import PROOF_LASTS, act_for, is_session, list_reached, require_account, require_person
+from .rights.entering import ObjectAccess
+from .rights.granting import grant_by_link, grant_installation, guard_roles, keep_own_role
+from .rights.store import copy_grants, delete_grants
+from .rights.wire import PermissionSource, present_source
+from .roles import COLLECTION, ORDER, ORGANIZATION, SITE, SPACE, Can, Level, Role, at_least, height, role_at
+from .scopes import AGENT_SCOPES, WHOLE, narrower
 from .store import revoke_token
 from .teams import (
     TEAM,
@@ -155,7 +88,6 @@ from .teams import (
     put_team_member,
     remove_team_members,
     rename_team,
-    require_teams,
 )
 from .tokens import (
     AGENT_PREFIX,
@@ -178,174 +110,32 @@ from .tokens import (
     require_same_origin,
     revoke_tokens,
 )
-from .visibility import (
-    Seen,
-    Viewer,
-    seen_collections,
-    seen_spaces,
-)
-from .wire import (
-    RoleOrGuest,
-    Team,
-    User,
-    present_people,
-    present_team,
-    present_user,
-)
+from .visibility import Seen, Viewer, seen_collections, seen_spaces
+from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
-    "ACCOUNT",
-    "AGENT_PREFIX",
-    "AGENT_SCOPES",
-    "Actor",
-    "AgentOwner",
-    "COLLECTION",
-    "Caller",
-    "Can",
-    "CollectionAccess",
-    "Grantor",
-    "KeptSpaceAccess",
-    "Kind",
-    "LastUse",
-    "Level",
-    "Member",
-    "Membership",
-    "ORDER",
-    "ORGANIZATION",
-    "ObjectAccess",
-    "OrgAccess",
-    "PROOF_LASTS",
-    "PermissionSource",
-    "Person",
-    "RESTORE_DAYS",
-    "Role",
-    "RoleOrGuest",
-    "Rung",
-    "SESSION_IDLE",
-    "SESSION_PREFIX",
-    "SITE",
-    "SPACE",
-    "Said",
-    "Script",
-    "Seen",
-    "SignedIn",
-    "SiteAccess",
-    "SpaceAccess",
-    "Standing",
-    "Stranger",
-    "TEAM",
-    "Team",
-    "TeamRole",
-    "TeamRow",
-    "User",
-    "UserRow",
-    "Viewer",
-    "VisitedSite",
-    "VisitedSpace",
-    "Visiting",
-    "Visitor",
-    "WHOLE",
-    "accept_membership",
-    "act_for",
-    "actor_or_stranger",
-    "at_least",
-    "audit",
-    "audit_person",
-    "authenticate",
-    "clear_team",
-    "collection_access",
-    "cookie",
-    "cookie_header",
-    "copy_grants",
-    "create_integration_token",
-    "create_token",
-    "delete_grants",
-    "delete_membership",
-    "delete_team",
-    "disable_account",
-    "erase_account",
-    "disable_membership",
-    "effective_role",
-    "enable_membership",
-    "enter_organization",
-    "enter_collection",
-    "enter_site",
-    "enter_space",
-    "find_grantor",
-    "find_kept_space_access",
-    "find_member",
-    "find_membership",
-    "find_space_access",
-    "find_team",
-    "find_user",
-    "find_user_by_email",
-    "grant_by_link",
-    "grant_installation",
-    "grantor_of",
-    "guard_roles",
-    "hand_over_account",
-    "has_verified_email",
-    "hash_token",
-    "height",
-    "insert_managed",
-    "insert_team",
-    "insert_user",
-    "is_operator",
-    "is_session",
-    "join_teams",
-    "joined",
-    "keep_own_role",
-    "list_reached",
-    "list_said",
-    "list_standings",
-    "list_steps",
-    "list_steps_of_spaces",
-    "list_users_by_id",
-    "may_write",
-    "narrower",
-    "new_token",
-    "note_member_seen",
-    "on_joined",
-    "on_team_removed",
-    "organization_access",
-    "permissions",
-    "present_people",
-    "present_source",
-    "present_team",
-    "present_user",
-    "put_team_member",
-    "reach_for",
-    "recognize_agents",
-    "recognize_visitors",
-    "remove_team_members",
-    "rename_team",
-    "require_account",
-    "require_actor",
-    "require_members",
-    "require_person",
-    "require_same_origin",
-    "require_teams",
-    "revoke_token",
-    "revoke_tokens",
-    "role_along",
-    "role_at",
-    "role_of_member",
-    "first_administrator",
-    "role_of_person",
-    "seen_collections",
-    "seen_spaces",
-    "set_manager",
-    "set_member_role",
-    "set_password_hash",
-    "set_sso",
-    "site_access",
-    "space_access",
-    "standing",
-    "tables",
-    "update_user",
-    "upsert_member",
-    "visit_space",
-    "visiting",
-    "watch_audit",
+    "AGENT_PREFIX", "AGENT_SCOPES", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
+    "KeptSpaceAccess", "Kind", "LastUse", "Level", "Member", "ORDER", "ORGANIZATION", "ObjectAccess",
+    "OrgAccess", "PROOF_LASTS", "PermissionSource", "Person", "RESTORE_DAYS", "Role", "RoleOrGuest",
+    "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "Seen", "SignedIn", "SiteAccess",
+    "SpaceAccess", "Stranger", "TEAM", "Team", "TeamRole", "TeamRow", "User", "UserRow", "Viewer",
+    "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "WHOLE", "accept_membership", "act_for",
+    "actor_or_stranger", "at_least", "audit", "audit_person", "authenticate", "clear_team",
+    "collection_access", "cookie", "cookie_header", "copy_grants", "create_integration_token", "create_token",
+    "delete_grants", "delete_membership", "delete_team", "disable_account", "disable_membership",
+    "enable_membership", "enter_collection", "enter_organization", "enter_site", "enter_space",
+    "erase_account", "find_grantor", "find_kept_space_access", "find_member", "find_membership",
+    "find_space_access", "find_team", "find_user", "find_user_by_email", "first_administrator",
+    "grant_by_link", "grant_installation", "grantor_of", "guard_roles", "hand_over_account",
+    "has_verified_email", "hash_token", "height", "insert_managed", "insert_team", "insert_user",
+    "is_operator", "is_session", "join_teams", "joined", "keep_own_role", "list_reached", "list_said",
+    "list_steps", "list_steps_of_spaces", "list_users_by_id", "may_write", "narrower", "new_token",
+    "note_member_seen", "on_joined", "on_team_removed", "organization_access", "permissions",
+    "present_people", "present_source", "present_team", "present_user", "put_team_member", "reach_for",
+    "recognize_agents", "recognize_visitors", "remove_team_members", "rename_team", "require_account",
+    "require_actor", "require_members", "require_person", "require_same_origin", "revoke_token",
+    "revoke_tokens", "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections",
+    "seen_spaces", "set_manager", "set_member_role", "set_password_hash", "set_sso", "site_access",
+    "space_access", "standing", "update_user", "upsert_member", "visit_space", "visiting", "watch_audit",
     "withdraw_acceptance",
-]
+]  # fmt: skip

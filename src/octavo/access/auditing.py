@@ -16,7 +16,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Actor, Person, Script
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 
 class AuditRow(Struct, frozen=True):
@@ -194,22 +194,14 @@ def list_audit_events(
     tx: Transaction, organization_id: str, wanted: AuditFilter, limit: int, page: str | None
 ) -> Slice[AuditRow]:
     """Newest first."""
-    after = decode_token(page, int, str)
     given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
-    beyond, parameters = "", {"org": organization_id, **given}
-    if after is not None:
-        beyond = "AND (created_at, id) < (:moment, :after)"
-        parameters |= {"moment": after[0], "after": after[1]}
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM audit_events e WHERE {where} {beyond}
-            ORDER BY created_at DESC, id DESC LIMIT :limit""",
-        limit=limit + 1,
-        **parameters,
-    )
     # How many there are of an actor, an action or a kind of target is kept with the events.
     counting = "CAST(COALESCE(sum(events), 0) AS BIGINT) FROM audit_totals"
     if not given.keys() <= {"actor", "action", "target_type"}:
         counting = "count(*) FROM audit_events"
     count = tx.value(f"SELECT {counting} WHERE {where}", org=organization_id, **given)
-    return slice_rows([AuditRow(*row) for row in rows], limit, count, lambda row: (row.created_at, row.id))
+    return list_page(
+        tx, limit, page, _COLUMNS, f"FROM audit_events e WHERE {where}", lambda row: AuditRow(*row),
+        by="created_at, id", key_types=(int, str), descending=True, count=count, org=organization_id, **given,
+    )  # fmt: skip

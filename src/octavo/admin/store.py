@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from ..access import UserRow
 from ..kit.db import Live, Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 
 class OrganizationRow(Struct, frozen=True):
@@ -35,44 +37,31 @@ def list_organizations(
     tx: Transaction, limit: int, page: str | None, *, search: str | None
 ) -> Slice[OrganizationRow]:
     """All organizations, newest first."""
-    where, given = "TRUE", {}
+    where, given = "TRUE", dict[str, Any]()
     if search:
-        where, given = r"lower(o.title) LIKE :like ESCAPE '!'", {"like": _like(search)}
-    count = tx.value(f"SELECT count(*) FROM organizations o WHERE {where}", **given)
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT o.id, o.title, o.created_at, (SELECT count(*) {_PEOPLE}),
-              (SELECT count(*) FROM spaces s WHERE s.organization_id = o.id AND s.deleted_at IS NULL),
-              (SELECT count(*) FROM sites s WHERE s.organization_id = o.id)
-            FROM organizations o WHERE {where} AND o.id < :after ORDER BY o.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    found = slice_rows(rows, limit, count, lambda row: (row[0],))
-    return Slice([OrganizationRow(*row) for row in found.rows], found.count, found.next_token)
+        where, given["like"] = r"lower(o.title) LIKE :like ESCAPE '!'", _like(search)
+    columns = f"""o.id, o.title, o.created_at, (SELECT count(*) {_PEOPLE}),
+          (SELECT count(*) FROM spaces s WHERE s.organization_id = o.id AND s.deleted_at IS NULL),
+          (SELECT count(*) FROM sites s WHERE s.organization_id = o.id)"""
+    source = f"FROM organizations o WHERE {where}"
+    return list_page(
+        tx, limit, page, columns, source, lambda row: OrganizationRow(*row), by="o.id", descending=True, **given,
+    )  # fmt: skip
 
 
 def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
     """Every account of a person, newest first; service accounts are none."""
-    where, given = "u.kind = 'person'", {}
+    where, given = "u.kind = 'person'", dict[str, Any]()
     if search:
         where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-        given = {"like": _like(search)}
-    count = tx.value(f"SELECT count(*) FROM users u WHERE {where}", **given)
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified,
-              (SELECT count(*) FROM members m WHERE m.user_id = u.id),
-              (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)
-            FROM users u WHERE {where} AND u.id < :after ORDER BY u.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    found = slice_rows(rows, limit, count, lambda row: (row[0],))
-    people = [PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]) for row in found.rows]
-    return Slice(people, found.count, found.next_token)
+        given["like"] = _like(search)
+    columns = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified,
+          (SELECT count(*) FROM members m WHERE m.user_id = u.id),
+          (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
+    return list_page(
+        tx, limit, page, columns, f"FROM users u WHERE {where}",
+        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]), by="u.id", descending=True, **given,
+    )  # fmt: skip
 
 
 def _like(text: str) -> str:

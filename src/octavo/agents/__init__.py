@@ -9,4 +9,4 @@ from . import recognizing as recognizing
 from . import tables as tables
 from .mcp_routes import agent_routes
 
-__all__ = ["agent_routes", "tables"]
+__all__ = ["agent_routes"]

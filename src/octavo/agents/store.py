@@ -11,7 +11,7 @@ from ..access import hash_token
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 DAY = 24 * 3_600_000
 _UNUSED = 7 * DAY
@@ -217,27 +217,13 @@ def list_agents(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
 ) -> Slice[AgentRow]:
     """Those that a person connected and that still work, newest first. ``only``: of one organization."""
-    key = decode_token(page, str)
-    after = key[0] if key is not None else None
-    rows = tx.all(
-        f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now
-            {"AND a.organization_id = :only" if only else ""} {"AND a.id < :after" if after else ""}
-            ORDER BY a.id DESC LIMIT :limit""",
-        user=user_id,
-        now=now(),
-        only=only,
-        after=after,
-        limit=limit + 1,
-    )
-    found = [AgentRow(*row) for row in rows]
-    count = tx.value(
-        f"""SELECT count(*) FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now
-            {"AND a.organization_id = :only" if only else ""}""",
-        user=user_id,
-        now=now(),
-        only=only,
-    )
-    return slice_rows(found, limit, int(count), lambda row: (row.id,))
+    where = "a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now"
+    if only is not None:
+        where += " AND a.organization_id = :only"
+    return list_page(
+        tx, limit, page, _AGENT, f"FROM agents a WHERE {where}", lambda row: AgentRow(*row), by="a.id", descending=True,
+        user=user_id, now=now(), only=only,
+    )  # fmt: skip
 
 
 def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
@@ -255,19 +241,11 @@ def list_of_organization(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[AgentRow]:
     """The agents that members connected to an organization and that still work, newest first."""
-    key = decode_token(page, str)
-    after = key[0] if key is not None else None
     where = "a.organization_id = :org AND a.revoked_at IS NULL AND a.expires_at > :now"
-    rows = tx.all(
-        f"""SELECT {_AGENT} FROM agents a WHERE {where} {"AND a.id < :after" if after else ""}
-            ORDER BY a.id DESC LIMIT :limit""",
-        org=organization_id,
-        now=now(),
-        after=after,
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) FROM agents a WHERE {where}", org=organization_id, now=now())
-    return slice_rows([AgentRow(*row) for row in rows], limit, int(count), lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _AGENT, f"FROM agents a WHERE {where}", lambda row: AgentRow(*row), by="a.id", descending=True,
+        org=organization_id, now=now(),
+    )  # fmt: skip
 
 
 def find_in_organization(tx: Transaction, organization_id: str, agent_id: str) -> AgentRow | None:
@@ -324,17 +302,8 @@ def insert_act(tx: Transaction, agent_id: str, act: ActRow) -> None:
 
 def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> Slice[ActRow]:
     """What an agent did, the latest first."""
-    key = decode_token(page, str)
-    after = key[0] if key is not None else None
-    rows = tx.all(
-        f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent {"AND id < :after" if after else ""}
-            ORDER BY id DESC LIMIT :limit""",
-        agent=agent_id,
-        after=after,
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM agent_acts WHERE agent_id = :agent", agent=agent_id)
-    return slice_rows([ActRow(*row) for row in rows], limit, int(count), lambda row: (row.id,))
+    source = "FROM agent_acts WHERE agent_id = :agent"
+    return list_page(tx, limit, page, _ACT, source, lambda row: ActRow(*row), descending=True, agent=agent_id)
 
 
 def list_acts_since(

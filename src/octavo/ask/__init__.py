@@ -7,6 +7,4 @@ from .material import OfVisitor
 from .recommending import recommend
 from .wire import MAX_QUESTION
 
-__all__ = [
-    "Answer", "Asker", "MAX_QUESTION", "OfVisitor", "AnswerWords", "ask", "recommend", "tables",
-]  # fmt: skip
+__all__ = ["Answer", "AnswerWords", "Asker", "MAX_QUESTION", "OfVisitor", "ask", "recommend"]

@@ -6,7 +6,7 @@ from ..content import Layer, last_changed, revision_state
 from ..errors import BadRequest, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, slice_items
 from .entering import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
@@ -24,9 +24,7 @@ def list_marks(
         for row in list_seen(tx, change.id, user_id)
         if row.object_id in changed and changed[row.object_id] <= row.sequence
     ]
-    after = decode_token(page, str)
-    rest = [row for row in good if after is None or row.object_id > after[0]]
-    return slice_rows(rest[: limit + 1], limit, len(good), lambda row: (row.object_id,))
+    return slice_items(good, limit, page, lambda row: row.object_id)
 
 
 def mark_of(

@@ -15,7 +15,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..spaces import number_change, recount_change
 
 
@@ -156,25 +156,20 @@ def _list(
     *,
     before: str = "",
 ) -> Slice[ChangeRow]:
-    after = decode_token(page, str)
     where = f"{where} AND c.status = :status"
     parameters = {**parameters, "status": wanted.status}
     for name, condition in _FILTERS.items():
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
             parameters[name] = value
-    rows = tx.all(
-        f"""{before} SELECT {_CHANGE} {_FROM} WHERE {where} AND c.id < :after
-            ORDER BY c.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **parameters,
-    )
     count = tx.value(
         f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
         **parameters,
     )
-    return slice_rows([ChangeRow(*row) for row in rows], limit, count, lambda change: (change.id,))
+    return list_page(
+        tx, limit, page, _CHANGE, f"{_FROM} WHERE {where}", lambda row: ChangeRow(*row), by="c.id", descending=True,
+        before=before, count=count, **parameters,
+    )  # fmt: skip
 
 
 def list_changes(
@@ -321,16 +316,10 @@ def delete_reviewer(tx: Transaction, change_id: str, user_id: str) -> bool:
 
 
 def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None) -> Slice[Reviewer]:
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_REVIEWER} FROM change_reviewers WHERE change_id = :change AND user_id > :after
-            ORDER BY user_id LIMIT :limit""",
-        change=change_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM change_reviewers WHERE change_id = :change", change=change_id)
-    return slice_rows([Reviewer(*row) for row in rows], limit, count, lambda reviewer: (reviewer.user_id,))
+    return list_page(
+        tx, limit, page, _REVIEWER, "FROM change_reviewers WHERE change_id = :change", lambda row: Reviewer(*row),
+        by="user_id", change=change_id,
+    )  # fmt: skip
 
 
 class ReviewRow(Struct, frozen=True):
@@ -385,21 +374,13 @@ def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
     """The reviews of a change request, newest first; ``outdated``: only those that are, or are not."""
-    after = decode_token(page, str)
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
-    rows = tx.all(
-        f"SELECT {_REVIEW} FROM change_reviews v WHERE {where} AND v.id < :after ORDER BY v.id DESC LIMIT :limit",
-        change=change.id,
-        edits=change.edits,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value(
-        f"SELECT count(*) FROM change_reviews v WHERE {where}", change=change.id, edits=change.edits
-    )
-    return slice_rows([ReviewRow(*row) for row in rows], limit, count, lambda review: (review.id,))
+    return list_page(
+        tx, limit, page, _REVIEW, f"FROM change_reviews v WHERE {where}", lambda row: ReviewRow(*row), by="v.id",
+        descending=True, change=change.id, edits=change.edits,
+    )  # fmt: skip
 
 
 def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:

@@ -4,7 +4,3 @@ from . import tables as tables
 from .reviews import keep_review_comments
 
 keep_review_comments()
-
-__all__ = [
-    "keep_review_comments", "tables",
-]  # fmt: skip

@@ -12,7 +12,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Order, Slice, decode_token, slice_rows
+from ..kit.pagination import Order, Slice, list_page
 from .entering import Discussion
 
 
@@ -130,17 +130,10 @@ def list_replies(tx: Transaction, comment_id: str, limit: int, page: str | None)
 def _list(
     tx: Transaction, where: str, parameters: dict[str, Any], order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
-    after = decode_token(page, str)
-    first, sign = ("", ">") if order == "asc" else ("~", "<")
-    rows = tx.all(
-        f"""SELECT {_COMMENT} FROM comments c WHERE {where} AND c.id {sign} :after
-            ORDER BY c.id {"ASC" if order == "asc" else "DESC"} LIMIT :limit""",
-        after=after[0] if after else first,
-        limit=limit + 1,
-        **parameters,
-    )
-    count = tx.value(f"SELECT count(*) FROM comments c WHERE {where}", **parameters)
-    return slice_rows([CommentRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _COMMENT, f"FROM comments c WHERE {where}", lambda row: CommentRow(*row), by="c.id",
+        descending=order == "desc", **parameters,
+    )  # fmt: skip
 
 
 def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
@@ -177,16 +170,10 @@ _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXIS
 
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
     """The ids of the members of the organization who commented or replied here."""
-    after = decode_token(page, str)
-    parameters = {"organization": discussion.space.organization_id, "discussion": discussion.id}
-    rows = tx.all(
-        f"SELECT m.user_id {_COMMENTERS} AND m.user_id > :after ORDER BY m.user_id LIMIT :limit",
-        after=after[0] if after else "",
-        limit=limit + 1,
-        **parameters,
-    )
-    count = tx.value(f"SELECT count(*) {_COMMENTERS}", **parameters)
-    return slice_rows([row[0] for row in rows], limit, count, lambda user_id: (user_id,))
+    return list_page(
+        tx, limit, page, "m.user_id", _COMMENTERS, lambda row: row[0], by="m.user_id",
+        organization=discussion.space.organization_id, discussion=discussion.id,
+    )  # fmt: skip
 
 
 # --- writing ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction, json_list
 from ..kit.operation import Drafted
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..spaces import advance_main
 
 FOREVER = 2**62
@@ -226,21 +226,19 @@ def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
 
 def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
     """The revisions of main, newest first; of saves in a row the last one."""
-    after = decode_token(page, int)
-    found = tx.all(
-        f"""SELECT {_REVISION} FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
-            WHERE s.id = :space AND r.sequence < :after AND {_IS_LAST} ORDER BY r.sequence DESC LIMIT :limit""",
-        space=space_id,
-        after=after[0] if after else FOREVER,
-        limit=limit + 1,
-    )
     # Each save that goes on another one takes that one's place in the list.
     count = tx.value(
         """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
            WHERE s.id = :space""",
         space=space_id,
     )
-    return slice_rows([_revision(row) for row in found], limit, count, lambda row: (row.sequence,))
+    source = (
+        f"FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space AND {_IS_LAST}"
+    )
+    return list_page(
+        tx, limit, page, _REVISION, source, _revision, by="r.sequence", key_types=(int,), descending=True, count=count,
+        space=space_id,
+    )  # fmt: skip
 
 
 _OF_PAGE = """touched(sequence) AS (
@@ -259,20 +257,15 @@ def list_revisions_of_page(
 ) -> Slice[RevisionRow]:
     """The revisions of main that changed a page, newest first; of saves in a row the last one, when any of them did.
     None for a page that main never had."""
-    after = decode_token(page, int)
     branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
     given = {"branch": branch, "page": page_id}
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
-    rows = tx.all(
-        f"""{prefix} SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch
-            AND r.sequence IN (SELECT sequence FROM shown WHERE sequence < :after)
-            ORDER BY r.sequence DESC LIMIT :limit""",
-        after=after[0] if after else FOREVER,
-        limit=limit + 1,
-        **given,
-    )
     count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
-    return slice_rows([_revision(row) for row in rows], limit, count, lambda row: (row.sequence,))
+    source = "FROM revisions r WHERE r.branch_id = :branch AND r.sequence IN (SELECT sequence FROM shown)"
+    return list_page(
+        tx, limit, page, _REVISION, source, _revision, by="r.sequence", key_types=(int,), descending=True, before=prefix,
+        count=count, **given,
+    )  # fmt: skip
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
@@ -793,17 +786,13 @@ def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
 def list_items_page(
     tx: Transaction, state: State, kind: ItemKind, limit: int, page: str | None
 ) -> Slice[Item]:
-    after = decode_token(page, str)
     sql, parameters = _items_where(state, "p.kind = :kind")
-    rows = tx.all(
-        f"SELECT * FROM ({sql}) AS items WHERE item_id > :after ORDER BY item_id LIMIT :limit",
-        kind=kind,
-        after=after[0] if after else "",
-        limit=limit + 1,
-        **parameters,
-    )
     count = tx.value(f"SELECT count(*) FROM ({sql}) AS items", kind=kind, **parameters)
-    return slice_rows([_item(row) for row in rows], limit, count, lambda item: (item.id,))
+    # All ids are behind nothing; said so, SQLite begins in the index that has their order.
+    source = f"FROM ({sql}) AS items WHERE item_id > ''"
+    return list_page(
+        tx, limit, page, "items.*", source, _item, by="item_id", count=count, kind=kind, **parameters
+    )
 
 
 def count_items(tx: Transaction, state: State, kind: ItemKind) -> int:

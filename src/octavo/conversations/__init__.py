@@ -4,6 +4,4 @@ from . import tables as tables
 from .ingesting import record_question
 from .jobs import analyse_conversations
 
-__all__ = [
-    "analyse_conversations", "record_question", "tables",
-]  # fmt: skip
+__all__ = ["analyse_conversations", "record_question"]

@@ -14,7 +14,7 @@ from ..changes import forget_clusters
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.tables import TABLES
 
 WEEK = 7 * 24 * 3_600_000
@@ -159,20 +159,11 @@ def list_conversations(
     tx: Transaction, organization_id: str, source: str | None, limit: int, page: str | None
 ) -> Slice[ConversationRow]:
     """Newest first."""
-    after = decode_token(page, int, str)
     where = f"c.organization_id = :org{' AND c.source = :source' if source is not None else ''}"
-    given = {"org": organization_id, **({"source": source} if source is not None else {})}
-    rows = tx.all(
-        f"""SELECT {_CONVERSATION} FROM conversations c WHERE {where}
-              {"AND (c.created_at, c.id) < (:moment, :after)" if after else ""}
-            ORDER BY c.created_at DESC, c.id DESC LIMIT :limit""",
-        limit=limit + 1,
-        **given,
-        **({"moment": after[0], "after": after[1]} if after else {}),
-    )
-    count = tx.value(f"SELECT count(*) FROM conversations c WHERE {where}", **given)
-    found = [ConversationRow(*row) for row in rows]
-    return slice_rows(found, limit, count, lambda row: (row.created_at, row.id))
+    return list_page(
+        tx, limit, page, _CONVERSATION, f"FROM conversations c WHERE {where}", lambda row: ConversationRow(*row),
+        by="c.created_at, c.id", key_types=(int, str), descending=True, org=organization_id, source=source,
+    )  # fmt: skip
 
 
 def list_waiting(tx: Transaction, organization_id: str, limit: int) -> list[ConversationRow]:
@@ -292,7 +283,6 @@ def list_issues(
     page: str | None,
 ) -> Slice[tuple[IssueRow, ConversationRow]]:
     """Newest first, each with its conversation."""
-    after = decode_token(page, int, str)
     where, given = "i.organization_id = :org", {"org": organization_id}
     if cluster is not None:
         where, given = f"{where} AND i.cluster_id = :cluster AND k.issues > 1", {**given, "cluster": cluster}
@@ -301,19 +291,12 @@ def list_issues(
             f"{where} AND i.conversation_id = :conversation",
             {**given, "conversation": conversation},
         )
-    rows = tx.all(
-        f"""SELECT {_ISSUE}, {_CONVERSATION} {_ISSUES} WHERE {where}
-              {"AND (i.created_at, i.id) < (:moment, :after)" if after else ""}
-            ORDER BY i.created_at DESC, i.id DESC LIMIT :limit""",
-        limit=limit + 1,
-        **given,
-        **({"moment": after[0], "after": after[1]} if after else {}),
-    )
     joined = "JOIN issue_clusters k ON k.id = i.cluster_id" if cluster is not None else ""
     count = tx.value(f"SELECT count(*) FROM conversation_issues i {joined} WHERE {where}", **given)
-    return slice_rows(
-        [_issue(row) for row in rows], limit, count, lambda found: (found[0].created_at, found[0].id)
-    )
+    return list_page(
+        tx, limit, page, f"{_ISSUE}, {_CONVERSATION}", f"{_ISSUES} WHERE {where}", _issue, by="i.created_at, i.id",
+        key_types=(int, str), descending=True, count=count, **given,
+    )  # fmt: skip
 
 
 def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tuple[str, str, str]]:
@@ -390,20 +373,11 @@ def list_clusters(
 ) -> Slice[ClusterRow]:
     """Those that are shown."""
     column = _ORDERS[order_by]
-    after = decode_token(page, int, str)
-    where = "k.organization_id = :org AND k.issues > 1"
-    sign = "<" if order == "desc" else ">"
-    rows = tx.all(
-        f"""SELECT {_CLUSTER} FROM issue_clusters k WHERE {where}
-              {f"AND (k.{column}, k.id) {sign} (:key, :after)" if after else ""}
-            ORDER BY k.{column} {order}, k.id {order} LIMIT :limit""",
-        org=organization_id,
-        limit=limit + 1,
-        **({"key": after[0], "after": after[1]} if after else {}),
-    )
-    count = tx.value(f"SELECT count(*) FROM issue_clusters k WHERE {where}", org=organization_id)
-    found = [ClusterRow(*row) for row in rows]
-    return slice_rows(found, limit, count, lambda row: (getattr(row, column), row.id))
+    source = "FROM issue_clusters k WHERE k.organization_id = :org AND k.issues > 1"
+    return list_page(
+        tx, limit, page, _CLUSTER, source, lambda row: ClusterRow(*row), by=f"k.{column}, k.id", key_types=(int, str),
+        descending=order == "desc", org=organization_id,
+    )  # fmt: skip
 
 
 def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict[str, list[int]]:
@@ -661,7 +635,6 @@ def list_tasks(
     page: str | None,
 ) -> Slice[TaskRow]:
     """Those in spaces that the caller sees, newest first."""
-    after = decode_token(page, str)
     seen = seen_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
@@ -670,15 +643,10 @@ def list_tasks(
             where, given = f"{where} AND t.{column} = :{column}", {**given, column: value}
     if statuses is not None:
         where, given = f"{where} AND t.status IN :statuses", {**given, "statuses": list(statuses)}
-    rows = tx.all(
-        f"{seen.prefix} SELECT {_TASK} FROM agent_tasks t WHERE {where} AND t.id < :after"
-        " ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"{seen.prefix} SELECT count(*) FROM agent_tasks t WHERE {where}", **given)
-    return slice_rows([TaskRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _TASK, f"FROM agent_tasks t WHERE {where}", lambda row: TaskRow(*row), by="t.id",
+        descending=True, before=seen.prefix, **given,
+    )  # fmt: skip
 
 
 class Totals(Struct, frozen=True):

@@ -16,6 +16,7 @@ from .store import (
 )
 
 __all__ = [
-    "Delivery", "LogLine", "PREVIOUS", "Recipient", "Result", "Status", "deliver_again", "drop_after", "find_delivery",
-    "forget_waiting", "insert_done", "list_deliveries", "new_delivery_id", "queue", "recipient", "tables",
+    "Delivery", "LogLine", "PREVIOUS", "Recipient", "Result", "Status", "deliver_again", "drop_after",
+    "find_delivery", "forget_waiting", "insert_done", "list_deliveries", "new_delivery_id", "queue",
+    "recipient",
 ]  # fmt: skip

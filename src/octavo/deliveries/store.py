@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..kit import ids, tracing
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.sealing import sealed_column
 
 PREVIOUS = sealed_column("deliveries", "previous", "id", sealed_as="integration_events")
@@ -169,7 +169,6 @@ def list_deliveries(
 ) -> Slice[Delivery]:
     """Those of a recipient, newest first. ``organization_id``: of this one alone; ``waiting``: also those that were
     not tried yet; ``status``: in this one alone."""
-    after = decode_token(page, int)
     where = f"d.{recipient.kind}_id = :recipient"
     given: dict[str, Any] = {"recipient": recipient.id}
     if not waiting:
@@ -180,15 +179,10 @@ def list_deliveries(
     if organization_id is not None:
         where += " AND d.organization_id = :org"
         given["org"] = organization_id
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM deliveries d WHERE {where} AND d.number < :after"
-        " ORDER BY d.number DESC LIMIT :limit",
-        after=after[0] if after else 2**62,
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM deliveries d WHERE {where}", **given)
-    return slice_rows([_delivery(row) for row in rows], limit, count, lambda row: (row.number,))
+    return list_page(
+        tx, limit, page, _COLUMNS, f"FROM deliveries d WHERE {where}", _delivery, by="d.number", key_types=(int,),
+        descending=True, **given,
+    )  # fmt: skip
 
 
 # --- queues -------------------------------------------------------------------------------------------

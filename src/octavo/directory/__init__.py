@@ -1,7 +1,3 @@
 """SCIM 2.0: an organization's members and teams, kept by its directory."""
 
 from . import tables as tables
-
-__all__ = [
-    "tables",
-]  # fmt: skip

@@ -3,4 +3,4 @@
 from . import tables as tables
 from .presence import write_presence
 
-__all__ = ["tables", "write_presence"]
+__all__ = ["write_presence"]

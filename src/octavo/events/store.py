@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..kit.db import Transaction, json_list
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from .kinds import Activity
 
 LASTS = 60_000
@@ -42,7 +42,8 @@ class Here(Struct, frozen=True, kw_only=True):
 
 _NAMES = Here.__struct_fields__[:-1]
 _COLUMNS = ", ".join(_NAMES)
-_HERE = f"SELECT {', '.join(f'p.{name}' for name in _NAMES)}, s.organization_id FROM presence p JOIN spaces s ON s.id = p.space_id"
+_HERE = f"{', '.join(f'p.{name}' for name in _NAMES)}, s.organization_id"
+_PRESENT = "FROM presence p JOIN spaces s ON s.id = p.space_id"
 
 
 def _here(row: tuple[Any, ...]) -> Here:
@@ -51,7 +52,7 @@ def _here(row: tuple[Any, ...]) -> Here:
 
 def list_of_person(tx: Transaction, user_id: str, moment: int) -> list[Here]:
     rows = tx.all(
-        f"{_HERE} WHERE p.user_id = :user AND p.said_at > :since",
+        f"SELECT {_HERE} {_PRESENT} WHERE p.user_id = :user AND p.said_at > :since",
         user=user_id,
         since=moment - LASTS,
     )
@@ -64,7 +65,7 @@ def list_present(
     """Who is at any of these spaces or change requests."""
     given = {"spaces": json_list(spaces), "changes": json_list(changes), "since": moment - LASTS}
     rows = tx.all(
-        f"{_HERE} WHERE p.said_at > :since"
+        f"SELECT {_HERE} {_PRESENT} WHERE p.said_at > :since"
         f" AND (p.space_id {tx.among('spaces')} OR p.change_request_id {tx.among('changes')})",
         **given,
     )
@@ -75,20 +76,12 @@ def list_here(
     tx: Transaction, space_id: str, change_id: str | None, limit: int, page: str | None, moment: int
 ) -> Slice[Here]:
     """Who is at a space with its change requests, or at one of them, by person and client."""
-    after = decode_token(page, str, str) or ("", "")
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
-    where = f"p.{place} = :id AND p.said_at > :since"
-    given = {"id": id, "since": moment - LASTS}
-    rows = tx.all(
-        f"{_HERE} WHERE {where} AND (p.user_id, p.client_id) > (:user, :client)"
-        " ORDER BY p.user_id, p.client_id LIMIT :limit",
-        user=after[0],
-        client=after[1],
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM presence p WHERE {where}", **given)
-    return slice_rows([_here(row) for row in rows], limit, count, lambda here: here.key)
+    source = f"{_PRESENT} WHERE p.{place} = :id AND p.said_at > :since"
+    return list_page(
+        tx, limit, page, _HERE, source, _here, by="p.user_id, p.client_id", key_types=(str, str),
+        id=id, since=moment - LASTS,
+    )  # fmt: skip
 
 
 def find_stamp(tx: Transaction) -> tuple[int, int]:

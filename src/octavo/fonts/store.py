@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from ..kit import ids
 from ..kit.clock import now
-from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.db import Row, Transaction
+from ..kit.pagination import Slice, list_page
 from ..spaces import release
 
 
@@ -28,7 +28,7 @@ class FontRow(Struct, frozen=True):
     faces: list[Face]
 
 
-def _with_faces(tx: Transaction, rows: list[tuple[Any, ...]]) -> list[FontRow]:
+def _with_faces(tx: Transaction, rows: Sequence[Row]) -> list[FontRow]:
     faces: dict[str, list[Face]] = defaultdict(list)
     for font_id, *face in tx.all(
         "SELECT font_id, weight, hash, format FROM font_faces WHERE font_id IN :ids ORDER BY weight",
@@ -49,15 +49,9 @@ def find_font(tx: Transaction, organization_id: str, font_id: str) -> FontRow | 
 
 def list_fonts(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[FontRow]:
     """Oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        "SELECT id, family FROM fonts WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM fonts WHERE organization_id = :org", org=organization_id)
-    return slice_rows(_with_faces(tx, rows), limit, count, lambda font: (font.id,))
+    source = "FROM fonts WHERE organization_id = :org"
+    found = list_page(tx, limit, page, "id, family", source, tuple, org=organization_id)
+    return Slice(_with_faces(tx, found.rows), found.count, found.next_token)
 
 
 def insert_font(tx: Transaction, organization_id: str, family: str) -> str:

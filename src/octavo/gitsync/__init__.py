@@ -13,6 +13,6 @@ from .store import Connected, First, ProjectRow, SyncRow, find, find_names, list
 explain_git(find_names)
 
 __all__ = [
-    "Connected", "First", "Ground", "SpaceFolder", "ProjectRow", "Reason", "Settled", "Stopped", "SyncRow", "add_kind",
-    "collection_folders", "decide", "find", "list_members", "list_runs", "notice_project", "run_here", "tables",
+    "Connected", "First", "Ground", "ProjectRow", "Reason", "Settled", "SpaceFolder", "Stopped", "SyncRow",
+    "add_kind", "decide", "find", "list_members", "list_runs", "notice_project", "run_here",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.jobs import LeaseLost
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..pages import GitNames
 
 OwnerKind = Literal["space", "collection", "site"]
@@ -325,18 +325,10 @@ def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
 
 def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
     """Those with a change request, by what is fetched."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_BRANCH} FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL AND ref > :after
-            ORDER BY ref LIMIT :limit""",
-        space=space_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(
-        "SELECT count(*) FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL", space=space_id
-    )
-    return slice_rows([BranchRow(*row) for row in rows], limit, count, lambda row: (row.ref,))
+    return list_page(
+        tx, limit, page, _BRANCH, "FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL",
+        lambda row: BranchRow(*row), by="ref", space=space_id,
+    )  # fmt: skip
 
 
 def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
@@ -485,15 +477,10 @@ def delete_run(tx: Transaction, run_id: str) -> None:
 
 def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
     """The newest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"SELECT {_RUN} FROM git_runs WHERE space_id = :space AND id < :after ORDER BY id DESC LIMIT :limit",
+    return list_page(
+        tx, limit, page, _RUN, "FROM git_runs WHERE space_id = :space", lambda row: RunRow(*row), descending=True,
         space=space_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM git_runs WHERE space_id = :space", space=space_id)
-    return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
+    )  # fmt: skip
 
 
 def count_ahead(tx: Transaction, space_id: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from ..errors import Unauthorized
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 Method = Literal["password", "link", "oidc", "saml", "passkey"]
 
@@ -101,19 +101,13 @@ def list_sessions(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[SessionRow]:
     """The sessions of a user that are not over, newest first; ``only``: those of one organization."""
-    after = decode_token(page, str)
     alive = "FROM sessions WHERE user_id = :user AND expires_at > :now AND last_used_at > :used"
     if only is not None:
         alive += " AND organization_id = :only"
-    parameters = {"user": user_id, "now": now(), "used": now() - SESSION_IDLE, "only": only}
-    rows = tx.all(
-        f"SELECT {_COLUMNS} {alive} AND id < :after ORDER BY id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **parameters,
+    parameters = dict[str, Any](user=user_id, now=now(), used=now() - SESSION_IDLE, only=only)
+    return list_page(
+        tx, limit, page, _COLUMNS, alive, lambda row: SessionRow(*row), descending=True, **parameters
     )
-    count = tx.value(f"SELECT count(*) {alive}", **parameters)
-    return slice_rows([SessionRow(*row) for row in rows], limit, count, lambda row: (row.id,))
 
 
 def set_proved(tx: Transaction, session_id: str) -> int:

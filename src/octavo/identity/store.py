@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..access import delete_membership, disable_account, insert_managed, upsert_member
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 
 class TokenRow(Struct, frozen=True):
@@ -44,19 +44,10 @@ def list_tokens(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[TokenRow]:
     """The tokens of a user that were not taken back, newest first; ``only``: those of one organization."""
-    after = decode_token(page, str)
     alive = "FROM tokens WHERE user_id = :user AND revoked_at IS NULL"
     if only is not None:
         alive += " AND organization_id = :only"
-    rows = tx.all(
-        f"SELECT {_TOKEN} {alive} AND id < :after ORDER BY id DESC LIMIT :limit",
-        user=user_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        only=only,
-    )
-    count = tx.value(f"SELECT count(*) {alive}", user=user_id, only=only)
-    return slice_rows([_token(row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(tx, limit, page, _TOKEN, alive, _token, descending=True, user=user_id, only=only)
 
 
 def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
@@ -74,16 +65,10 @@ def insert_service_account(tx: Transaction, organization_id: str, name: str, rol
 def list_service_accounts(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[ServiceAccountRow]:
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT u.id, u.display_name, m.role, u.created_at {_SERVICE}
-            AND u.id < :after ORDER BY u.id DESC LIMIT :limit""",
-        org=organization_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) {_SERVICE}", org=organization_id)
-    return slice_rows([ServiceAccountRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, "u.id, u.display_name, m.role, u.created_at", _SERVICE, lambda row: ServiceAccountRow(*row),
+        by="u.id", descending=True, org=organization_id,
+    )  # fmt: skip
 
 
 def is_service_account(tx: Transaction, organization_id: str, account_id: str) -> bool:

@@ -5,6 +5,6 @@ from .making import is_scaled, make_variants, on_made
 from .store import VARIANT_TYPE, ScaledImage, Variant, find_pictures, variant_name
 
 __all__ = [
-    "VARIANT_TYPE", "ScaledImage", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made", "tables",
+    "ScaledImage", "VARIANT_TYPE", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made",
     "variant_name",
 ]  # fmt: skip

@@ -1,15 +1,8 @@
 """Insights: what visitors of sites read, look for and say, counted without knowing who they are."""
 
-from . import (
-    tables as tables,
-)
-from .collecting import (
-    collect,
-    on_events,
-)
-from .drawing import (
-    read_style,
-)
+from . import tables as tables
+from .collecting import collect, on_events
+from .drawing import read_style
 from .kinds import (
     CONSENT,
     ApiClientRequest,
@@ -35,45 +28,13 @@ from .kinds import (
     VisitorLocation,
     VisitorSession,
 )
-from .queueing import (
-    EventQueue,
-    Events,
-    HeldEvents,
-)
-from .store import (
-    EventRow,
-)
+from .queueing import EventQueue, Events, HeldEvents
+from .store import EventRow
 
 __all__ = [
-    "ApiClientRequest",
-    "ApiOperation",
-    "AskQuestion",
-    "CONSENT",
-    "DisplayContext",
-    "Event",
-    "EventQueue",
-    "EventRow",
-    "Events",
-    "HeldEvents",
-    "Link",
-    "LinkClick",
-    "LinkPosition",
-    "LinkTarget",
-    "PageMissing",
-    "PagePostFeedback",
-    "PagePostFeedbackComment",
-    "PageRating",
-    "PageView",
-    "Rating",
-    "RatingComment",
-    "SearchMissing",
-    "SearchOpenResult",
-    "SearchResult",
-    "SearchTypeQuery",
-    "VisitorLocation",
-    "VisitorSession",
-    "collect",
-    "on_events",
-    "read_style",
-    "tables",
-]
+    "ApiClientRequest", "ApiOperation", "AskQuestion", "CONSENT", "DisplayContext", "Event", "EventQueue",
+    "EventRow", "Events", "HeldEvents", "Link", "LinkClick", "LinkPosition", "LinkTarget", "PageMissing",
+    "PagePostFeedback", "PagePostFeedbackComment", "PageRating", "PageView", "Rating", "RatingComment",
+    "SearchMissing", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation",
+    "VisitorSession", "collect", "on_events", "read_style",
+]  # fmt: skip

@@ -16,11 +16,10 @@ from .rendering import Rendered
 from .store import forget_space, get_integration_by_id
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
-
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "Frames", "PublishIntegration", "Rendered", "Subject", "computing", "fetch_for", "find_block_owner",
-    "find_frames", "forget_space", "frames_of", "get_integration_by_id", "list_code_blocks", "list_scripts", "public_routes",
-    "render_block", "sign_in_address", "sign_out_address", "tables", "version_of", "visitors",
+    "Failed", "Frames", "PublishIntegration", "Rendered", "Subject", "fetch_for", "find_block_owner",
+    "find_frames", "frames_of", "get_integration_by_id", "list_code_blocks", "public_routes", "render_block",
+    "sign_in_address", "sign_out_address", "version_of",
 ]  # fmt: skip

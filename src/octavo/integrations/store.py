@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.sealing import sealed_column
 from ..spaces import release, retain
 from .manifest import Manifest
@@ -165,7 +165,6 @@ def list_integrations(
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
     """By name: the public ones; of ``organization_id`` also its own, and those installed there."""
-    after = decode_token(page, str)
     where, given = ["i.visibility = 'public'"], dict[str, Any]()
     if organization_id is not None:
         given["org"] = organization_id
@@ -196,31 +195,13 @@ def list_integrations(
     if wanted.target is not None:
         where.append("i.target IN ('all', :target)")
         given["target"] = wanted.target
-    return _slice_integrations(tx, "integrations i", where, given, limit, after)
+    source = f"FROM integrations i WHERE {' AND '.join(where)}"
+    return list_page(tx, limit, page, _INTEGRATION, source, _integration, by="i.name", **given)
 
 
 def _containing(text: str) -> str:
     escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"
-
-
-def _slice_integrations(
-    tx: Transaction,
-    source: str,
-    where: Sequence[str],
-    given: dict[str, Any],
-    limit: int,
-    after: tuple[Any, ...] | None,
-) -> Slice[IntegrationRow]:
-    condition = " AND ".join(where)
-    rows = tx.all(
-        f"SELECT {_INTEGRATION} FROM {source} WHERE {condition} AND i.name > :after ORDER BY i.name LIMIT :limit",
-        after=after[0] if after else "",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM {source} WHERE {condition}", **given)
-    return slice_rows([_integration(row) for row in rows], limit, count, lambda found: (found.name,))
 
 
 def list_integrations_at(
@@ -370,7 +351,6 @@ def list_installations(
     search: str | None = None,
 ) -> Slice[InstallationRow]:
     """Oldest first: of an integration, in an organization, or both."""
-    after = decode_token(page, str)
     where, given = list[str](), dict[str, Any]()
     if integration_id is not None:
         where.append("n.integration_id = :integration")
@@ -388,14 +368,9 @@ def list_installations(
         where.append("(lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')")
         given["search"] = _containing(search)
     condition = " AND ".join(where)
-    rows = tx.all(
-        f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE {condition} AND n.id > :after ORDER BY n.id LIMIT :limit",
-        after=after[0] if after else "",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM {_INSTALLED} WHERE {condition}", **given)
-    return slice_rows([_installation(row) for row in rows], limit, count, lambda found: (found.id,))
+    return list_page(
+        tx, limit, page, _INSTALLATION, f"FROM {_INSTALLED} WHERE {condition}", _installation, by="n.id", **given,
+    )  # fmt: skip
 
 
 def insert_installation(
@@ -512,7 +487,6 @@ def list_places(
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
     """By installation and place, without spaces in the trash. ``only``: the ids of the places to list."""
-    after = decode_token(page, str, str)
     where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (
         ("p.installation_id", installation_id),
@@ -533,18 +507,10 @@ def list_places(
         where.append("p.place_id IN :only")
         given["only"] = list(only)
     condition = " AND ".join(where)
-    rows = tx.all(
-        f"""SELECT {_PLACE} FROM {_PLACED} WHERE {condition} AND (p.installation_id > :after OR
-              (p.installation_id = :after AND p.place_id > :last)) ORDER BY p.installation_id, p.place_id LIMIT :limit""",
-        after=after[0] if after else "",
-        last=after[1] if after else "",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM {_PLACED} WHERE {condition}", **given)
-    return slice_rows(
-        [_place(row) for row in rows], limit, count, lambda row: (row.installation_id, row.place_id)
-    )
+    return list_page(
+        tx, limit, page, _PLACE, f"FROM {_PLACED} WHERE {condition}", _place, by="p.installation_id, p.place_id",
+        key_types=(str, str), **given,
+    )  # fmt: skip
 
 
 def list_place_ids(tx: Transaction, installation_id: str, kind: Kind) -> list[str]:
@@ -656,22 +622,16 @@ def list_statuses(
 ) -> Slice[tuple[str, str]]:
     """The ids of the integrations installed in an organization (``target`` `organization`), or on any ``space`` or
     ``site`` of it, each with its status: on spaces and sites `active` when it is so on any."""
-    after = decode_token(page, str)
     if target == "organization":
         source = "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE n.organization_id = :org"
     else:
         source = f"""SELECT n.id, n.integration_id, min(p.status) AS status FROM integration_installations n
             JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'
             WHERE n.organization_id = :org GROUP BY n.id, n.integration_id"""
-    rows = tx.all(
-        f"SELECT x.integration_id, x.status, x.id FROM ({source}) x WHERE x.id > :after ORDER BY x.id LIMIT :limit",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) FROM ({source}) x", org=organization_id)
-    found = slice_rows(rows, limit, count, lambda row: (row[2],))
-    return Slice([(row[0], row[1]) for row in found.rows], found.count, found.next_token)
+    return list_page(
+        tx, limit, page, "x.integration_id, x.status", f"FROM ({source}) x WHERE TRUE", lambda row: (row[0], row[1]),
+        by="x.id", org=organization_id,
+    )  # fmt: skip
 
 
 class Tunnel(Struct, frozen=True):

@@ -4,6 +4,4 @@ from . import tables as tables
 from .inviting import invite_account, withdraw
 from .store import forget_standing
 
-__all__ = [
-    "forget_standing", "invite_account", "tables", "withdraw",
-]  # fmt: skip
+__all__ = ["forget_standing", "invite_account", "withdraw"]

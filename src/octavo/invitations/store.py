@@ -10,7 +10,7 @@ from ..access import hash_token
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.sealing import Sealer, before_sealing, sealed_column
 
 LIFETIME = 7 * 24 * 3600 * 1000
@@ -130,17 +130,10 @@ def list_open_invitations(
     tx: Transaction, user_id: str, limit: int, page: str | None
 ) -> Slice[OpenInvitation]:
     """What somebody can take, because the address is proved to be theirs; newest first."""
-    after = decode_token(page, str)
-    given = {"user": user_id, "now": now()}
-    rows = tx.all(
-        f"""SELECT i.id, o.id, o.title, i.role, i.created_at {_OPEN} AND i.id < :after
-            ORDER BY i.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) {_OPEN}", **given)
-    return slice_rows([OpenInvitation(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, "i.id, o.id, o.title, i.role, i.created_at", _OPEN, lambda row: OpenInvitation(*row),
+        by="i.id", descending=True, user=user_id, now=now(),
+    )  # fmt: skip
 
 
 def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
@@ -151,16 +144,10 @@ def list_invitations(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[InvitationRow]:
     """Those that nobody has taken yet, newest first; expired ones too."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_INVITATION} FROM invitations WHERE organization_id = :org AND id < :after
-            ORDER BY id DESC LIMIT :limit""",
-        org=organization_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM invitations WHERE organization_id = :org", org=organization_id)
-    return slice_rows([InvitationRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _INVITATION, "FROM invitations WHERE organization_id = :org",
+        lambda row: InvitationRow(*row), descending=True, org=organization_id,
+    )  # fmt: skip
 
 
 def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
@@ -242,19 +229,11 @@ def list_links(
     tx: Transaction, sealer: Sealer, organization_id: str, limit: int, page: str | None
 ) -> Slice[LinkRow]:
     """The links into the organization as a whole, newest first."""
-    after = decode_token(page, int, str)
-    where = "organization_id = :org AND target_type = 'organization'"
-    beyond = "AND (created_at, id) < (:at, :id)" if after else ""
-    rows = tx.all(
-        f"""SELECT {_LINK}, created_at FROM invite_links WHERE {where} {beyond}
-            ORDER BY created_at DESC, id DESC LIMIT :limit""",
-        org=organization_id,
-        limit=limit + 1,
-        **({"at": after[0], "id": after[1]} if after else {}),
-    )
-    count = tx.value(f"SELECT count(*) FROM invite_links WHERE {where}", org=organization_id)
-    found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
-    return Slice([_link(sealer, row[:-1]) for row in found.rows], found.count, found.next_token)
+    source = "FROM invite_links WHERE organization_id = :org AND target_type = 'organization'"
+    return list_page(
+        tx, limit, page, _LINK, source, lambda row: _link(sealer, row), by="created_at, id", key_types=(int, str),
+        descending=True, org=organization_id,
+    )  # fmt: skip
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..errors import BadRequest
+from .db import Row, Transaction
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -78,11 +79,61 @@ class Slice(Struct, Generic[T], frozen=True):
 def slice_rows(
     rows: Sequence[T], limit: int, count: int, key: Callable[[T], tuple[str | int, ...]]
 ) -> Slice[T]:
-    """Cuts ``rows`` (fetched with ``limit + 1``) to a page."""
+    """Cuts ``rows`` (fetched with ``limit + 1``) to a page. For what neither ``list_page`` nor ``slice_items`` can say."""
     if len(rows) <= limit:
         return Slice(rows, count)
     kept = rows[:limit]
     return Slice(kept, count, encode_token(*key(kept[-1])) if kept else None)
+
+
+def list_page(
+    tx: Transaction,
+    limit: int,
+    page: str | None,
+    columns: str,
+    source: str,
+    make: Callable[[Row], T],
+    /,
+    *,
+    by: str = "id",
+    key_types: tuple[type, ...] = (str,),
+    descending: bool = False,
+    before: str = "",
+    count: int | None = None,
+    **given: Any,
+) -> Slice[T]:
+    """One page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
+
+    ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are unique and
+    never NULL, as in ``a.created_at, a.id``, with the ``key_types`` that their values have; all of them ascend, or all
+    are ``descending``. ``before``: a `WITH` that ``source`` needs. ``count``: how many rows there are on all pages,
+    where that is told in another way than by counting them. ``given``: the parameters of ``source``. Raises BadRequest
+    for a ``page`` that is none of such a list.
+    """
+    key = decode_token(page, *key_types)
+    names = by.split(", ")
+    beyond, after = "", dict[str, Any]()
+    if key is not None:
+        after = {f"key_{n}": part for n, part in enumerate(key)}
+        beyond = f"AND ({by}) {'<' if descending else '>'} ({', '.join(f':{name}' for name in after)})"
+    order = ", ".join(f"{name} DESC" if descending else name for name in names)
+    rows = tx.all(
+        f"{before} SELECT {by}, {columns} {source} {beyond} ORDER BY {order} LIMIT :limit",
+        limit=limit + 1,
+        **given,
+        **after,
+    )
+    if count is None:
+        count = tx.value(f"{before} SELECT count(*) {source}", **given)
+    found = slice_rows(rows, limit, count or 0, lambda row: row[: len(names)])
+    return Slice([make(row[len(names) :]) for row in found.rows], found.count, found.next_token)
+
+
+def slice_items(items: Sequence[T], limit: int, page: str | None, key: Callable[[T], str]) -> Slice[T]:
+    """One page of ``items`` that are at hand, in the order of their ``key``, which is unique."""
+    after = decode_token(page, str)
+    rest = [item for item in items if key(item) > after[0]] if after is not None else items
+    return slice_rows(rest[: limit + 1], limit, len(items), lambda item: (key(item),))
 
 
 def present_slice(found: Slice[T], present: Callable[[T], U]) -> Listing[U]:

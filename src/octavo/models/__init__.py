@@ -11,5 +11,5 @@ from .provider import Message, ModelFailed
 
 __all__ = [
     "Embedder", "Message", "Model", "ModelFailed", "Vector", "as_data", "decode_vector", "encode_vector",
-    "find_embedder", "find_model", "read_instructions", "tables",
+    "find_embedder", "find_model", "read_instructions",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 
 class InstructionsRow(Struct, frozen=True):
@@ -75,16 +75,10 @@ def insert_call(tx: Transaction, **columns: Any) -> None:
 
 def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[CallRow]:
     """Newest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_CALL} FROM model_calls WHERE organization_id = :org AND id < :after
-            ORDER BY id DESC LIMIT :limit""",
-        org=organization_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM model_calls WHERE organization_id = :org", org=organization_id)
-    return slice_rows([CallRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _CALL, "FROM model_calls WHERE organization_id = :org", lambda row: CallRow(*row),
+        descending=True, org=organization_id,
+    )  # fmt: skip
 
 
 def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:

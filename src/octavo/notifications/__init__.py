@@ -3,4 +3,4 @@
 from . import tables as tables
 from .kinds import TOLD, Reason
 
-__all__ = ["Reason", "TOLD", "tables"]
+__all__ = ["Reason", "TOLD"]

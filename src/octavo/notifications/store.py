@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction, json_list
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from .kinds import DEFAULTS, Channel, Level, Reason, State
 
 
@@ -180,20 +180,12 @@ def list_notifications(
     tx: Transaction, user_id: str, status: str, spaces: list[str], count: int, limit: int, page: str | None
 ) -> Slice[NotificationRow]:
     """Those of these spaces, the latest first. ``count``: how many there are."""
-    after = decode_token(page, int, str)
-    at, id = after or (2**62, "~")
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM notifications n
-            WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}
-              AND (n.at < :at OR n.at = :at AND n.id < :id)
-            ORDER BY n.at DESC, n.id DESC LIMIT :limit""",
-        user=user_id,
-        spaces=json_list(spaces),
-        at=at,
-        id=id,
-        limit=limit + 1,
-    )
-    return slice_rows(list(map(_row, rows)), limit, count, lambda row: (row.at, row.id))
+    source = f"""FROM notifications n
+        WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
+    return list_page(
+        tx, limit, page, _COLUMNS, source, _row, by="n.at, n.id", key_types=(int, str), descending=True, count=count,
+        user=user_id, spaces=json_list(spaces),
+    )  # fmt: skip
 
 
 def find_notification(
@@ -327,20 +319,11 @@ def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], limit: int, page: str | None
 ) -> Slice[WatchRow]:
     """What somebody watches or muted in these spaces."""
-    space, page_id = decode_token(page, str, str) or ("", "")
-    given = {"user": user_id, "spaces": json_list(spaces)}
-    where = f"user_id = :user AND space_id {tx.among('spaces')}"
-    rows = tx.all(
-        f"""SELECT {_WATCH} FROM watches
-            WHERE {where} AND (space_id > :space OR space_id = :space AND page_id > :page)
-            ORDER BY space_id, page_id LIMIT :limit""",
-        space=space,
-        page=page_id if space else "",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM watches WHERE {where}", **given)
-    return slice_rows([WatchRow(*row) for row in rows], limit, count, lambda row: (row.space_id, row.page_id))
+    source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
+    return list_page(
+        tx, limit, page, _WATCH, source, lambda row: WatchRow(*row), by="space_id, page_id", key_types=(str, str),
+        user=user_id, spaces=json_list(spaces),
+    )  # fmt: skip
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:

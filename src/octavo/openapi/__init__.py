@@ -1,58 +1,19 @@
 """Specifications of APIs: kept true to their source, versioned, and drawn inside pages."""
 
-from . import (
-    pages as pages,
-)
-from . import (
-    processing as processing,
-)
-from . import (
-    tables as tables,
-)
-from .calling import (
-    Values,
-    fill,
-)
-from .code_samples import (
-    templates,
-)
-from .comparing import (
-    Change,
-    compare,
-)
-from .compiling import (
-    compile_description,
-)
-from .description import (
-    Description,
-    Operation,
-    tags_of,
-)
-from .drawing import (
-    MANY,
-    Drawer,
-)
-from .exporting import (
-    Export,
-    export,
-)
-from .former import (
-    Gone,
-    find_former,
-)
-from .index import (
-    Found,
-    OperationIndex,
-)
-from .models import (
-    draw_model,
-    draw_models,
-    draw_used_by,
-    index_models,
-    letter_id,
-    list_models,
-    split_models,
-)
+from . import pages as pages
+from . import processing as processing
+from . import tables as tables
+from .calling import Values, fill
+from .code_samples import templates
+from .comparing import compare
+from .compiling import compile_description
+from .description import Description, Operation, Tag, tags_of
+from .drawing import Drawer
+from .exporting import export
+from .former import Gone, find_former
+from .index import Found, OperationIndex
+from .models import draw_model, draw_models, draw_used_by, index_models, letter_id, list_models, split_models
+from .overview import draw_tags
 from .pages import (
     OPERATIONS,
     Listed,
@@ -60,19 +21,15 @@ from .pages import (
     conventions_of,
     find_operation,
     find_reference,
+    group_of,
     list_operations,
     lists_models,
     may_export,
     method_of,
     model_of,
 )
-from .publishing import (
-    put_first,
-)
-from .sending import (
-    Sent,
-    send,
-)
+from .publishing import put_first
+from .sending import Sent, send
 from .trying import (
     MAX_SENT,
     FilledForm,
@@ -86,54 +43,10 @@ from .trying import (
 )
 
 __all__ = [
-    "Change",
-    "Description",
-    "Drawer",
-    "Export",
-    "FilledForm",
-    "Form",
-    "Found",
-    "Gone",
-    "Listed",
-    "MANY",
-    "MAX_SENT",
-    "OPERATIONS",
-    "Operation",
-    "OperationIndex",
-    "PreparedRequest",
-    "Sent",
-    "Values",
-    "authentication_of",
-    "can_try",
-    "compare",
-    "compile_description",
-    "conventions_of",
-    "draw_model",
-    "draw_models",
-    "draw_used_by",
-    "export",
-    "fill",
-    "find_former",
-    "find_operation",
-    "find_reference",
-    "index_models",
-    "letter_id",
-    "list_models",
-    "list_operations",
-    "lists_models",
-    "make_access",
-    "make_form",
-    "may_export",
-    "method_of",
-    "model_of",
-    "pages",
-    "prepare",
-    "processing",
-    "put_first",
-    "send",
-    "split_models",
-    "tables",
-    "tags_of",
-    "templates",
-    "token_origins",
-]
+    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MAX_SENT", "OPERATIONS",
+    "Operation", "OperationIndex", "PreparedRequest", "Sent", "Tag", "Values", "authentication_of", "can_try",
+    "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_tags", "draw_used_by", "export",
+    "fill", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
+    "list_operations", "lists_models", "make_access", "make_form", "may_export", "method_of", "model_of",
+    "prepare", "put_first", "send", "split_models", "tags_of", "templates", "token_origins",
+]  # fmt: skip

@@ -355,7 +355,12 @@ class Drawer:
         """What begins a part of an operation; ``inner``: of one of its answers."""
         if not self._folded:
             return _paragraph(self._word(word, "bold"), *beside)
-        return Block("openapi-part", {} if inner else {"part": word}, [self._word(word, "bold"), *beside])
+        named = {} if inner else {"part": word, **self._place(word)}
+        return Block("openapi-part", named, [self._word(word, "bold"), *beside])
+
+    def _place(self, *names: str, below: int = 0) -> Data:
+        """What names a part of an operation on its page, and how deep it is in the outline of the page."""
+        return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _take(self, count: int) -> int:
         """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
@@ -1045,7 +1050,7 @@ class Drawer:
             if self._folded:
                 is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
-                answer.data["status"] = code
+                answer.data |= {"status": code, **self._place("response", code, below=1)}
                 of = self._held(content, found)
                 if of:
                     answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
@@ -1096,7 +1101,7 @@ class Drawer:
                     called = Operation(address, method, {}, data, webhook=True)
                     with self._inside("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
-                    title = text_of(data.get("summary")) or name
+                    title = called.title if called.title != address else name
                     if self._folded:
                         blocks.append(_expandable([_text(title)], inside))
                     else:

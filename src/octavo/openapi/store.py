@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..spaces import release
 from .complaints import Complaint
 
@@ -91,16 +91,10 @@ def find_spec_by_url(tx: Transaction, organization_id: str, url: str) -> SpecRow
 
 def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[SpecRow]:
     """By their slugs."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_SPEC} FROM openapi_specs WHERE organization_id = :org AND slug > :after
-            ORDER BY slug LIMIT :limit""",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM openapi_specs WHERE organization_id = :org", org=organization_id)
-    return slice_rows([SpecRow(*row) for row in rows], limit, count, lambda spec: (spec.slug,))
+    return list_page(
+        tx, limit, page, _SPEC, "FROM openapi_specs WHERE organization_id = :org", lambda row: SpecRow(*row),
+        by="slug", org=organization_id,
+    )  # fmt: skip
 
 
 def insert_spec(tx: Transaction, organization_id: str, slug: str) -> str:
@@ -169,16 +163,10 @@ def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> li
 
 def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:
     """The newest first."""
-    after = decode_token(page, int)
-    rows = tx.all(
-        f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :before
-            ORDER BY number DESC LIMIT :limit""",
-        spec=spec_id,
-        before=after[0] if after else 2**62,
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM openapi_versions WHERE spec_id = :spec", spec=spec_id)
-    return slice_rows([VersionRow(*row) for row in rows], limit, count, lambda version: (version.number,))
+    return list_page(
+        tx, limit, page, _VERSION, "FROM openapi_versions WHERE spec_id = :spec", lambda row: VersionRow(*row),
+        by="number", key_types=(int,), descending=True, spec=spec_id,
+    )  # fmt: skip
 
 
 def insert_version(

@@ -6,11 +6,7 @@ from .domains import vouch
 from .kinds import MergeRule, RuleName
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
-from .merge_rules import (
-    RuledChange,
-    RuledReview,
-    require_merge_rules,
-)
+from .merge_rules import RuledChange, RuledReview, require_merge_rules
 from .store import (
     OrgRow,
     OrgSettings,
@@ -25,9 +21,9 @@ from .teams.store import list_member_ids
 from .wire import CreateOrganization, Organization, present_organization
 
 __all__ = [
-    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuleName", "RuledChange",
-    "RuledReview", "create_organization", "create_organization_for", "find_organization_by_hostname",
-    "forget_default_site", "get_organization", "is_trusted", "list_member_ids", "list_members_by_id",
-    "present_member", "present_organization", "require_merge_rules", "set_default_site", "tables",
-    "trust_organization", "vouch",
+    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuleName",
+    "RuledChange", "RuledReview", "create_organization", "create_organization_for",
+    "find_organization_by_hostname", "forget_default_site", "get_organization", "is_trusted",
+    "list_member_ids", "list_members_by_id", "present_member", "present_organization", "require_merge_rules",
+    "set_default_site", "trust_organization", "vouch",
 ]  # fmt: skip

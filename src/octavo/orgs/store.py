@@ -11,7 +11,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 
 class OrgSettings(Struct, frozen=True, omit_defaults=True):
@@ -110,20 +110,15 @@ def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
     """Those of these organizations that a person is an enabled member of, newest first, each with their role there."""
-    after = decode_token(page, str)
-    mine = """FROM organizations o JOIN members m ON m.organization_id = o.id
-              WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
-    rows = tx.all(
-        f"SELECT {_COLUMNS}, m.role {mine} AND o.id < :after ORDER BY o.id DESC LIMIT :limit",
-        user=user_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        reached=organization_ids,
-    )
-    count = tx.value(f"SELECT count(*) {mine}", user=user_id, reached=organization_ids)
-    orgs = _with_proofs(tx, [_org(row) for row in rows])
-    roles = [row[7] for row in rows]
-    return slice_rows(list(zip(orgs, roles, strict=True)), limit, count, lambda item: (item[0].id,))
+    source = """FROM organizations o JOIN members m ON m.organization_id = o.id
+                WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
+    found = list_page(
+        tx, limit, page, f"{_COLUMNS}, m.role", source, lambda row: (_org(row), row[7]), by="o.id", descending=True,
+        user=user_id, reached=organization_ids,
+    )  # fmt: skip
+    orgs = _with_proofs(tx, [org for org, _ in found.rows])
+    roles = [role for _, role in found.rows]
+    return Slice(list(zip(orgs, roles, strict=True)), found.count, found.next_token)
 
 
 def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:

@@ -40,7 +40,7 @@ from ..errors import BadRequest, NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from ..kit.pagination import Listing, Next, decode_token, slice_rows
+from ..kit.pagination import Listing, Next, slice_items
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
 from .levels import LevelPart, Levels, PlacedPage
@@ -324,10 +324,8 @@ class Reader:
         found = list_items_page(self._tx, self._state, "file", query.limit, query.page)
         computed = [item for item in self._expand().items if item.kind == "file"] if query.computed else []
         if computed:
-            after = (decode_token(query.page, str) or [""])[0]
-            rows = [*list_items(self._tx, self._state, "file"), *computed]
-            later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
-            found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
+            rows = sorted([*list_items(self._tx, self._state, "file"), *computed], key=lambda item: item.id)
+            found = slice_items(rows, query.limit, query.page, lambda item: item.id)
         files = self._present_files(found.rows, query.metadata)
         return Listing(files, found.count, Next(found.next_token) if found.next_token else UNSET)
 

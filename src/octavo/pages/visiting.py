@@ -23,7 +23,7 @@ from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
-from ..kit.pagination import Listing, Next, decode_token, slice_rows
+from ..kit.pagination import Listing, Next, slice_items
 from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
 from .presenting import present_files
 from .wire import (
@@ -216,9 +216,7 @@ class VisitorReader:
 
     def files(self, query: FilesQuery) -> Listing[File]:
         rows = self._shown_files()
-        after = (decode_token(query.page, str) or [""])[0]
-        later = [item for item in rows if item.id > after]
-        found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
+        found = slice_items(rows, query.limit, query.page, lambda item: item.id)
         files = self._present_files(found.rows)
         return Listing(files, found.count, Next(found.next_token) if found.next_token else UNSET)
 

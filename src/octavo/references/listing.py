@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ..access import SpaceAccess, seen_collections, seen_spaces
 from ..kit.db import Transaction, json_list
-from ..kit.pagination import PageQuery, Slice, decode_token, slice_rows
+from ..kit.pagination import PageQuery, Slice, decode_token, list_page, slice_rows
 from .index import Delta
 from .row import COLUMNS, IS_CURRENT, Place, Row
 from .totals import (
@@ -328,22 +328,10 @@ class LinkIndex:
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
         parameters = {**self._parameters, "target": target, "kind": kind}
-        after = decode_token(query.page, str, str, int)
-        rows = self._tx.all(
-            f"""SELECT r.space_id, r.owner_id, r.place, r.owner_kind, r.node {seen}
-                AND (r.space_id > :s OR r.space_id = :s AND (r.owner_id > :o OR r.owner_id = :o AND r.place > :p))
-                ORDER BY r.space_id, r.owner_id, r.place LIMIT :limit""",
-            **dict(zip("sop", after or ("", "", -1), strict=True)),
-            limit=query.limit + 1,
-            **parameters,
-        )
-        count = self._tx.value(f"SELECT count(*) {seen}", **parameters)
-        return slice_rows(
-            [Spot(*row) for row in rows],
-            query.limit,
-            count,
-            lambda spot: (spot.space, spot.owner, spot.place),
-        )
+        return list_page(
+            self._tx, query.limit, query.page, "r.space_id, r.owner_id, r.place, r.owner_kind, r.node", seen,
+            lambda row: Spot(*row), by="r.space_id, r.owner_id, r.place", key_types=(str, str, int), **parameters,
+        )  # fmt: skip
 
 
 def _usages(rows: Iterable[tuple[Any, ...]]) -> list[Usage]:

@@ -1,7 +1,3 @@
 """Programs that draw sites elsewhere: what an address shows, by which token they read it, and news of changes."""
 
 from . import notifying as notifying
-
-__all__ = [
-    "notifying",
-]  # fmt: skip

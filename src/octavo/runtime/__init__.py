@@ -1,6 +1,6 @@
 """Running scripts that we do not trust, each in a process of its own without any permission."""
 
-from .host import AFTER, SECONDS, Host
+from .host import SECONDS, Host
 from .process import (
     Answer,
     Event,
@@ -12,11 +12,10 @@ from .process import (
     ScriptError,
     ScriptFailed,
     ScriptProcess,
-    command,
     find_deno,
 )
 
 __all__ = [
-    "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
-    "ScriptFailed", "ScriptProcess", "HostRequest", "command", "find_deno",
+    "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "HostRequest", "Log", "SECONDS", "ScriptError",
+    "ScriptFailed", "ScriptProcess", "find_deno",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, FileStore
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..spaces import release, retain
 from ..uploads import get_upload
 
@@ -43,16 +43,10 @@ _COLUMNS = "id, name, hash, type, size, created_at"
 
 def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[PictureRow]:
     """Oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM pictures WHERE organization_id = :org AND id > :after
-            ORDER BY id LIMIT :limit""",
+    return list_page(
+        tx, limit, page, _COLUMNS, "FROM pictures WHERE organization_id = :org", lambda row: PictureRow(*row),
         org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM pictures WHERE organization_id = :org", org=organization_id)
-    return slice_rows([PictureRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    )  # fmt: skip
 
 
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:

@@ -17,7 +17,7 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.pagination import Next, Slice, decode_token, slice_rows
+from ..kit.pagination import Next, Slice, decode_token, slice_items, slice_rows
 from ..references import Documents, SiteVisitor, SpaceView, documents_for, load_view
 from ..spaces import list_spaces_by_id
 from .audiences.wire import (
@@ -125,10 +125,8 @@ class _Parts:
         }
 
     def slice(self, query: PretendedQuery) -> Slice[_Placed]:
-        after = decode_token(query.page, str)
         rows = sorted(self._rows(), key=lambda placed: placed.key)
-        behind = [placed for placed in rows if after is None or placed.key > after[0]]
-        return slice_rows(behind[: query.limit + 1], query.limit, len(rows), lambda placed: (placed.key,))
+        return slice_items(rows, query.limit, query.page, lambda placed: placed.key)
 
     def _rows(self) -> Iterator[_Placed]:
         structure = self._structure

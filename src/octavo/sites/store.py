@@ -12,7 +12,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Row, Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 
 MAX_PROXY = 512
 """Characters of host and path of a proxy."""
@@ -128,15 +128,10 @@ def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]
 
 def list_public_sites(tx: Transaction, limit: int, page: str | None) -> Slice[SiteRow]:
     """Every site of the installation that is published for everybody and in search engines, newest first."""
-    after = decode_token(page, str)
     public = "t.published = 1 AND t.visibility = 'public'"
-    rows = tx.all(
-        f"SELECT {_SITE} FROM sites t WHERE {public} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
+    return list_page(
+        tx, limit, page, _SITE, f"FROM sites t WHERE {public}", _site, by="t.id", descending=True
     )
-    count = tx.value(f"SELECT count(*) FROM sites t WHERE {public}")
-    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
 
 
 def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
@@ -230,9 +225,7 @@ def list_sites(
     types: list[str] | None = None,
 ) -> Slice[SiteRow]:
     """Sites of an organization, newest first; ``title`` matches any part, whatever the case."""
-    after = decode_token(page, str)
-    where, parameters = ["t.organization_id = :org"], {"org": organization_id}
-    given: dict[str, Any] = {}
+    where, given = ["t.organization_id = :org"], dict[str, Any](org=organization_id)
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
         given["space"] = space
@@ -247,32 +240,17 @@ def list_sites(
         where.append("t.type IN :types")
         given["types"] = types
     condition = " AND ".join(where)
-    rows = tx.all(
-        f"SELECT {_SITE} FROM sites t WHERE {condition} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **parameters,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM sites t WHERE {condition}", **parameters, **given)
-    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
+    return list_page(
+        tx, limit, page, _SITE, f"FROM sites t WHERE {condition}", _site, by="t.id", descending=True, **given,
+    )  # fmt: skip
 
 
 def list_sites_with_ads(
     tx: Transaction, organization_ids: list[str], status: str, limit: int, page: str | None
 ) -> Slice[SiteRow]:
     """The sites of these organizations about whose ads this was said, oldest first."""
-    where = "t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
-    after = (decode_token(page, str) or [""])[0]
-    rows = tx.all(
-        f"SELECT {_SITE} FROM sites t WHERE {where} AND t.id > :after ORDER BY t.id LIMIT :limit",
-        orgs=organization_ids,
-        status=status,
-        after=after,
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) FROM sites t WHERE {where}", orgs=organization_ids, status=status)
-    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
+    source = "FROM sites t WHERE t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
+    return list_page(tx, limit, page, _SITE, source, _site, by="t.id", orgs=organization_ids, status=status)
 
 
 def insert_site(
@@ -367,17 +345,12 @@ def list_people(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[tuple[str, str]]:
     """Everybody who sees the sites of an organization, by id, with their role in it."""
-    after = decode_token(page, str)
     people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
                 WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
-    rows = tx.all(
-        f"SELECT m.user_id, m.role {people} AND m.user_id > :after ORDER BY m.user_id LIMIT :limit",
+    return list_page(
+        tx, limit, page, "m.user_id, m.role", people, lambda row: (row[0], row[1]), by="m.user_id",
         org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) {people}", org=organization_id)
-    return slice_rows([(row[0], row[1]) for row in rows], limit, count, lambda row: (row[0],))
+    )  # fmt: skip
 
 
 def touch_sites(tx: Transaction, organization_id: str) -> None:

@@ -17,10 +17,8 @@ from .hooks import (
     on_unnamed_texts,
     share_with,
 )
-from .kinds import MAX_TITLE, UNTITLED, EditMode
-from .purging import purge_spaces
+from .kinds import MAX_TITLE, UNTITLED
 from .store import (
-    CollectionRow,
     SpaceRow,
     advance_main,
     find_place,
@@ -40,7 +38,7 @@ from .store import (
     update_space,
 )
 from .trashing import BEING_REMOVED, take_back_space
-from .unused import is_released, release, remove_unused, retain
+from .unused import is_released, release, retain
 from .wire import (
     LANGUAGES,
     Collection,
@@ -53,12 +51,12 @@ from .wire import (
 )
 
 __all__ = [
-    "BEING_REMOVED", "Beginning", "Collection", "CollectionRow", "Copy", "CreateSpace", "EditMode",
-    "LANGUAGES", "Language", "MAX_TITLE", "UNTITLED", "Space", "SpaceRow", "WriteCopy", "advance_main", "before_copy", "find_place",
-    "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
-    "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "name_language", "number_change",
-    "on_begin", "on_copy", "on_language", "on_leaving", "on_purge", "on_transfer", "on_unnamed_texts", "share_with",
-    "prepare_copy", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",
-    "recount_change", "release", "remove_unused", "require_collection", "retain", "set_edit_mode",
-    "tables", "take_back_space", "update_space",
+    "BEING_REMOVED", "Beginning", "Collection", "Copy", "CreateSpace", "LANGUAGES", "Language", "MAX_TITLE",
+    "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy", "create_space",
+    "duplicate_space", "find_place", "get_collection", "get_space", "get_titles", "insert_space",
+    "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids",
+    "name_language", "number_change", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
+    "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
+    "present_space_to_visitor", "recount_change", "release", "require_collection", "retain", "set_edit_mode",
+    "share_with", "take_back_space", "update_space",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """The app for writers and administrators: one page at every address of a screen, and the files that it loads. What it
 shows and does, it asks the API for."""
 
-from .serving import SHELL, find_missing, studio_routes
+from .serving import find_missing, studio_routes
 
-__all__ = ["SHELL", "find_missing", "studio_routes"]
+__all__ = ["find_missing", "studio_routes"]

@@ -17,7 +17,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.sealing import Sealer, sealed_column
 
 MAX_PROBLEMS = 1000
@@ -186,7 +186,6 @@ def list_runs(
 ) -> Slice[RunRow]:
     """Those that the caller started into spaces where they may still edit, or for administrators all; newest first.
     ``status`` `active` stands for all that is not over."""
-    after = decode_token(page, str)
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
         seen = seen_spaces(org, "s.deleted_at IS NULL")
@@ -201,14 +200,9 @@ def list_runs(
     if status is not None:
         where += " AND status IN :statuses"
         given["statuses"] = ["pending", "in-progress"] if status == "active" else [status]
-    rows = tx.all(
-        f"{prefix} SELECT {_RUN} FROM import_runs WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"{prefix} SELECT count(*) FROM import_runs WHERE {where}", **given)
-    return slice_rows([_run(row) for row in rows], limit, count, lambda run: (run.id,))
+    return list_page(
+        tx, limit, page, _RUN, f"FROM import_runs WHERE {where}", _run, descending=True, before=prefix, **given,
+    )  # fmt: skip
 
 
 _SECRET = sealed_column("import_runs", "secret", "id")

@@ -1,7 +1,3 @@
 """Spaces that follow other spaces in another language."""
 
 from . import tables as tables
-
-__all__ = [
-    "tables",
-]  # fmt: skip

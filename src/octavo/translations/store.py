@@ -16,7 +16,7 @@ from ..core.problems import Problem
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..spaces import release
 from .nearness import signs as signs_of
 
@@ -185,19 +185,13 @@ def list_languages(tx: Transaction, source_id: str) -> list[str]:
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
     """Those whose space the caller sees, newest first."""
-    after = decode_token(page, str)
     seen = seen_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
-    rows = tx.all(
-        f"{seen.prefix} SELECT {_TRANSLATION} FROM translations t WHERE {where} AND t.id < :after"
-        " ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"{seen.prefix} SELECT count(*) FROM translations t WHERE {where}", **given)
-    return slice_rows([TranslationRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _TRANSLATION, f"FROM translations t WHERE {where}", lambda row: TranslationRow(*row),
+        by="t.id", descending=True, before=seen.prefix, **given,
+    )  # fmt: skip
 
 
 def delete_translation(tx: Transaction, translation_id: str) -> None:
@@ -485,15 +479,8 @@ def find_entry(tx: Transaction, organization_id: str, entry_id: str) -> EntryRow
 
 def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[EntryRow]:
     """Oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"SELECT {_ENTRY} FROM glossary_entries WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = count_entries(tx, organization_id)
-    return slice_rows([EntryRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    source = "FROM glossary_entries WHERE organization_id = :org"
+    return list_page(tx, limit, page, _ENTRY, source, lambda row: EntryRow(*row), org=organization_id)
 
 
 def count_entries(tx: Transaction, organization_id: str) -> int:

@@ -16,7 +16,7 @@ from .entering import (
 )
 
 __all__ = [
-    "EMBEDDED", "PREVIEW_COOKIE", "Admission", "Coming", "MadeOf", "OtherSpaces", "SendOn", "SiteVisit",
-    "SpaceVisit", "asks_for_preview", "enter_site", "enter_space", "find_redirect", "host_name", "list_spaces",
-    "read_coming", "visit_space",
+    "Admission", "Coming", "EMBEDDED", "MadeOf", "OtherSpaces", "PREVIEW_COOKIE", "SendOn", "SiteVisit",
+    "SpaceVisit", "asks_for_preview", "enter_site", "enter_space", "find_redirect", "host_name",
+    "list_spaces", "read_coming", "visit_space",
 ]  # fmt: skip

@@ -1,7 +1,3 @@
 """Webhooks: addresses of an organization's own that are told what happens in it."""
 
 from . import tables as tables
-
-__all__ = [
-    "tables",
-]  # fmt: skip

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.pagination import Slice, list_page
 from ..kit.sealing import Sealer, sealed_column
 
 SECRET = sealed_column("webhooks", "secret", "id")
@@ -89,15 +89,9 @@ def get_webhook_by_id(tx: Transaction, webhook_id: str) -> WebhookRow | None:
 
 def list_webhooks(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[WebhookRow]:
     """Oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM webhooks WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
+    return list_page(
+        tx, limit, page, _COLUMNS, "FROM webhooks WHERE organization_id = :org", _webhook, org=organization_id
     )
-    count = count_webhooks(tx, organization_id)
-    return slice_rows([_webhook(row) for row in rows], limit, count, lambda row: (row.id,))
 
 
 def count_webhooks(tx: Transaction, organization_id: str) -> int:

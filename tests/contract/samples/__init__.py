@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx
 
-from octavo.access import ACCOUNT, ORGANIZATION, Can
+from octavo.access import ORGANIZATION, Can
+from octavo.access.roles import ACCOUNT
 from octavo.kit.operation import Operation
 from world import MEMBERS, NOBODY, Place, World
 

@@ -12,13 +12,13 @@ from octavo.core.document import (
     Text,
     anchors,
     list_places,
-    outline,
     read,
     read_head,
     with_head,
     write,
 )
 from octavo.core.document.html import render
+from octavo.core.document.text import outline
 from octavo.core.import_plan import leading_title
 
 FORMS = [

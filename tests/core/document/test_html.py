@@ -87,6 +87,8 @@ def test_lists_tasks_quotes_dividers():
     assert "<ul><li>x<ul><li>y</li></ul></li></ul>" in body
     assert body.count('type="checkbox" disabled') == 2 and body.count(" checked") == 1
     assert "<blockquote><p>q</p></blockquote>" in body and "<hr>" in body
+    # Only above a list do the words of an item stand close.
+    assert "<li><p>a</p><blockquote>" in drawn("* a\n  > q")
 
 
 # Blocks

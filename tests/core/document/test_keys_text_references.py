@@ -14,7 +14,6 @@ from octavo.core.document import (
     carry_sources,
     from_json,
     keyed_nodes,
-    outline,
     plain_text,
     read,
     references,
@@ -27,6 +26,7 @@ from octavo.core.document import (
     write,
 )
 from octavo.core.document.keys import _align
+from octavo.core.document.text import outline
 
 PAGE = '## A\n\none two\n\n* x\n* y\n\n## A\n\nthree four five\n\n{% hint style="info" %}\ninner\n{% endhint %}\n'
 

@@ -14,7 +14,6 @@ from octavo.core.document import (
     close_conditions,
     list_places,
     mark_places,
-    outline,
     place_ids,
     read,
     sections,
@@ -25,6 +24,7 @@ from octavo.core.document import places as module
 from octavo.core.document.html import render
 from octavo.core.document.nodes import children
 from octavo.core.document.places import flow, name_places
+from octavo.core.document.text import outline
 
 PAGE = """## 1. Set up
 

@@ -17,7 +17,6 @@ from octavo.core.document import (
     close_conditions,
     containing,
     from_json,
-    outline,
     read,
     references,
     sections,
@@ -28,6 +27,7 @@ from octavo.core.document import (
 )
 from octavo.core.document.html import render
 from octavo.core.document.reader import _TAGS, _VOID_TAGS
+from octavo.core.document.text import outline
 from octavo.core.document.typst import to_typst
 from octavo.core.expressions import NOBODY, Shown
 from octavo.core.import_plan import TextCheck, plan_import

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from ...errors import NotFound
 from ...kit.operation import Area, Call, Deletion
-from ...kit.pagination import Listing, PageQuery, decode_token, present_slice, slice_rows
+from ...kit.pagination import Listing, PageQuery, present_slice, slice_items
 from ..accounts import list_users_by_id
 from ..entering import role_of_member
 from ..evaluation import list_said, list_standings, list_steps, standing
@@ -112,7 +112,6 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
 )
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
     """Everybody who can see this object, with their role there and, in `source`, why."""
-    after = decode_token(query.page, str)
     with call.db.read() as tx:
         steps = list_steps(tx, target.kind, target.id)
         standings = list_standings(tx, target.organization_id, steps)
@@ -121,8 +120,7 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
             for user_id, (decision, _) in standings.items()
             if decision.role is not None and query.role in (None, decision.role)
         ]
-        rest = [user_id for user_id in seeing if after is None or user_id > after[0]]
-        found = slice_rows(rest[: query.limit + 1], query.limit, len(seeing), lambda user_id: (user_id,))
+        found = slice_items(seeing, query.limit, query.page, lambda user_id: user_id)
         users = list_users_by_id(tx, list(found.rows))
     return present_slice(
         found,

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from ...kit.clock import now
 from ...kit.db import Transaction
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 from ..accounts import UserRow
 from ..evaluation import Kind
 from ..teams import TEAM, TeamRow
@@ -25,41 +25,24 @@ def list_user_grants(
     tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
 ) -> Slice[tuple[UserRow, str | None]]:
     """The people that were given a role at this very object, each with it."""
-    after = decode_token(page, str)
     where = """FROM grants g JOIN users u ON u.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'user'"""
-    rows = tx.all(
-        f"""SELECT u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, g.role {where}
-            AND u.id > :after ORDER BY u.id LIMIT :limit""",
-        kind=kind,
-        id=object_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) {where}", kind=kind, id=object_id)
-    return slice_rows(
-        [(UserRow(*row[:-1]), row[-1]) for row in rows], limit, count, lambda item: (item[0].id,)
-    )
+    return list_page(
+        tx, limit, page, "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, g.role", where,
+        lambda row: (UserRow(*row[:-1]), row[-1]), by="u.id", kind=kind, id=object_id,
+    )  # fmt: skip
 
 
 def list_team_grants(
     tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
 ) -> Slice[tuple[TeamRow, str | None]]:
     """The teams that were given a role at this very object, each with it."""
-    after = decode_token(page, str)
     where = """FROM grants g JOIN teams t ON t.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'team'"""
-    rows = tx.all(
-        f"SELECT {TEAM}, g.role {where} AND t.id > :after ORDER BY t.id LIMIT :limit",
-        kind=kind,
+    return list_page(
+        tx, limit, page, f"{TEAM}, g.role", where, lambda row: (TeamRow(*row[:-1]), row[-1]), by="t.id", kind=kind,
         id=object_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) {where}", kind=kind, id=object_id)
-    return slice_rows(
-        [(TeamRow(*row[:-1]), row[-1]) for row in rows], limit, count, lambda item: (item[0].id,)
-    )
+    )  # fmt: skip
 
 
 def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) -> tuple[str | None] | None:

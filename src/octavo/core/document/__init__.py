@@ -18,35 +18,12 @@ from .blocks import (
     without_empty,
 )
 from .containing import contained, on_failure, tell_failure
-from .description import (
-    DocumentBlocks,
-    DocumentNodes,
-    DocumentObject,
-    document_schemas,
-    node_types,
-)
-from .evaluating import (
-    Decided,
-    close_conditions,
-    evaluate_document,
-    replace_nodes,
-    show_document,
-)
+from .description import DocumentBlocks, DocumentNodes, DocumentObject, document_schemas, node_types
+from .evaluating import Decided, close_conditions, evaluate_document, replace_nodes, show_document
 from .guards import find_unread, may_hold_guards
 from .inline import HEADING_ID
-from .json import (
-    DocumentError,
-    from_json,
-    nodes_from_json,
-    nodes_to_json,
-    to_json,
-)
-from .keys import (
-    assign_keys,
-    carry_keys,
-    carry_sources,
-    keyed_nodes,
-)
+from .json import DocumentError, from_json, nodes_from_json, nodes_to_json, to_json
+from .keys import assign_keys, carry_keys, carry_sources, keyed_nodes
 from .nodes import (
     MAX_NODES,
     PARTS,
@@ -56,20 +33,12 @@ from .nodes import (
     Inline,
     Leaf,
     Mark,
-    Node,
     Text,
     plain_text,
     walk,
     walk_blocks,
 )
-from .page import (
-    PageHead,
-    Problem,
-    read_head,
-    split_page,
-    unread_conditions,
-    with_head,
-)
+from .page import PageHead, read_head, split_page, unread_conditions, with_head
 from .places import (
     Anchors,
     Conditions,
@@ -83,109 +52,21 @@ from .places import (
     slug,
 )
 from .portable import portable
-from .reader import (
-    may_be_cut,
-    read,
-    unpaired_tags,
-)
-from .references import (
-    TYPES_OF_FILES,
-    Reference,
-    references,
-    rewrite,
-    shows_file,
-)
-from .text import (
-    Heading,
-    Section,
-    outline,
-    sections,
-    to_text,
-    word_count,
-)
+from .reader import may_be_cut, read, unpaired_tags
+from .references import TYPES_OF_FILES, Reference, references, rewrite, shows_file
+from .text import Section, sections, to_text, word_count
 from .writing import rewritten, write
 
 __all__ = [
-    "Anchors",
-    "Block",
-    "BlockEdits",
-    "Conditions",
-    "Decided",
-    "Document",
-    "DocumentBlocks",
-    "DocumentError",
-    "DocumentNodes",
-    "DocumentObject",
-    "EditError",
-    "Fragment",
-    "HEADING_ID",
-    "Heading",
-    "Index",
-    "Inline",
-    "Leaf",
-    "MAX_NODES",
-    "Mark",
-    "Missing",
-    "Node",
-    "NotLocal",
-    "PARTS",
-    "PageHead",
-    "DocumentPlace",
-    "Position",
-    "Problem",
-    "Reference",
-    "Section",
-    "TYPES_OF_FILES",
-    "Text",
-    "anchors",
-    "assign_keys",
-    "carry_keys",
-    "carry_sources",
-    "close_conditions",
-    "contained",
-    "cut_section",
-    "document_schemas",
-    "evaluate_document",
-    "find_unread",
-    "from_json",
-    "index_blocks",
-    "ChangedBlocks",
-    "changed_blocks",
-    "is_empty",
-    "keyed_nodes",
-    "list_places",
-    "mark_places",
-    "may_be_cut",
-    "may_hold_guards",
-    "node_types",
-    "nodes_from_json",
-    "nodes_to_json",
-    "on_failure",
-    "outline",
-    "place_ids",
-    "places_by_id",
-    "portable",
-    "plain_text",
-    "read",
-    "read_head",
-    "references",
-    "replace_nodes",
-    "rewrite",
-    "rewritten",
-    "sections",
-    "show_document",
-    "shows_file",
-    "slug",
-    "split_page",
-    "tell_failure",
-    "to_json",
-    "to_text",
-    "unpaired_tags",
-    "unread_conditions",
-    "walk",
-    "walk_blocks",
-    "with_head",
-    "without_empty",
-    "word_count",
-    "write",
-]
+    "Anchors", "Block", "BlockEdits", "ChangedBlocks", "Conditions", "Decided", "Document", "DocumentBlocks",
+    "DocumentError", "DocumentNodes", "DocumentObject", "DocumentPlace", "EditError", "Fragment",
+    "HEADING_ID", "Index", "Inline", "Leaf", "MAX_NODES", "Mark", "Missing", "NotLocal", "PARTS", "PageHead",
+    "Position", "Reference", "Section", "TYPES_OF_FILES", "Text", "anchors", "assign_keys", "carry_keys",
+    "carry_sources", "changed_blocks", "close_conditions", "contained", "cut_section", "document_schemas",
+    "evaluate_document", "find_unread", "from_json", "index_blocks", "is_empty", "keyed_nodes", "list_places",
+    "mark_places", "may_be_cut", "may_hold_guards", "node_types", "nodes_from_json", "nodes_to_json",
+    "on_failure", "place_ids", "places_by_id", "plain_text", "portable", "read", "read_head", "references",
+    "replace_nodes", "rewrite", "rewritten", "sections", "show_document", "shows_file", "slug", "split_page",
+    "tell_failure", "to_json", "to_text", "unpaired_tags", "unread_conditions", "walk", "walk_blocks",
+    "with_head", "without_empty", "word_count", "write",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from ...errors import NotFound
 from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Transaction
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 
 
 class ProviderRow(Struct, frozen=True):
@@ -65,16 +65,9 @@ def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
 
 def list_providers(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[ProviderRow]:
     """The providers of an organization, oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM saml_providers
-            WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit""",
-        org=organization_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM saml_providers WHERE organization_id = :org", org=organization_id)
-    return slice_rows([_provider(row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _COLUMNS, "FROM saml_providers WHERE organization_id = :org", _provider, org=organization_id,
+    )  # fmt: skip
 
 
 def list_active_providers(tx: Transaction, organization_id: str) -> list[ProviderRow]:

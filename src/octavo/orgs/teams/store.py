@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec import Struct
 
 from ...access import TEAM, TeamRow
 from ...kit.db import Transaction, json_list
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 
 
 def _like(text: str) -> str:
@@ -25,8 +26,7 @@ def list_teams(
     title: str | None = None,
 ) -> Slice[TeamRow]:
     """Newest first. ``owner``: those this member manages; ``title``: with this in their title."""
-    after = decode_token(page, str)
-    where, parameters = "FROM teams t WHERE t.organization_id = :org", {"org": organization_id}
+    where, parameters = "FROM teams t WHERE t.organization_id = :org", dict[str, Any](org=organization_id)
     if title:
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"
         parameters["title"] = _like(title)
@@ -36,36 +36,25 @@ def list_teams(
                      OR EXISTS (SELECT 1 FROM members m WHERE m.organization_id = t.organization_id
                        AND m.user_id = :owner AND m.role = 'admin' AND m.disabled = 0))"""
         parameters["owner"] = owner
-    rows = tx.all(
-        f"SELECT {TEAM} {where} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **parameters,
+    return list_page(
+        tx, limit, page, TEAM, where, lambda row: TeamRow(*row), by="t.id", descending=True, **parameters
     )
-    count = tx.value(f"SELECT count(*) {where}", **parameters)
-    return slice_rows([TeamRow(*row) for row in rows], limit, count, lambda team: (team.id,))
 
 
 def list_teams_of_member(
     tx: Transaction, organization_id: str, user_id: str, limit: int, page: str | None, *, title: str | None
 ) -> Slice[tuple[TeamRow, str]]:
     """Newest first, each with the member's role in it."""
-    after = decode_token(page, str)
     where = """FROM teams t JOIN team_members x ON x.team_id = t.id AND x.user_id = :user
                WHERE t.organization_id = :org"""
-    parameters = {"org": organization_id, "user": user_id}
+    parameters = dict[str, Any](org=organization_id, user=user_id)
     if title:
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"
         parameters["title"] = _like(title)
-    rows = tx.all(
-        f"SELECT {TEAM}, x.role {where} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
+    return list_page(
+        tx, limit, page, f"{TEAM}, x.role", where, lambda row: (TeamRow(*row[:-1]), row[-1]), by="t.id", descending=True,
         **parameters,
-    )
-    count = tx.value(f"SELECT count(*) {where}", **parameters)
-    found = [(TeamRow(*row[:-1]), row[-1]) for row in rows]
-    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+    )  # fmt: skip
 
 
 class TeamMemberRow(Struct, frozen=True):
@@ -75,17 +64,11 @@ class TeamMemberRow(Struct, frozen=True):
 
 def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | None) -> Slice[TeamMemberRow]:
     """By user id: people, not service accounts."""
-    after = decode_token(page, str)
     where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
                WHERE x.team_id = :team"""
-    rows = tx.all(
-        f"SELECT x.user_id, x.role {where} AND x.user_id > :after ORDER BY x.user_id LIMIT :limit",
-        team=team_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    count = tx.value(f"SELECT count(*) {where}", team=team_id)
-    return slice_rows([TeamMemberRow(*row) for row in rows], limit, count, lambda row: (row.user_id,))
+    return list_page(
+        tx, limit, page, "x.user_id, x.role", where, lambda row: TeamMemberRow(*row), by="x.user_id", team=team_id,
+    )  # fmt: skip
 
 
 def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ from ...kit import ids
 from ...kit.clock import now
 from ...kit.context import Context
 from ...kit.db import Transaction
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 from ...kit.signing import Signer
 from ..publishing import require_opening
 
@@ -62,15 +62,10 @@ def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
 
 def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
     """Newest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM share_links WHERE site_id = :site AND id < :after ORDER BY id DESC LIMIT :limit",
-        site=site_id,
-        after=after[0] if after else "~",
-        limit=limit + 1,
-    )
-    count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site_id)
-    return slice_rows([ShareLinkRow(*row) for row in rows], limit, count, lambda link: (link.id,))
+    return list_page(
+        tx, limit, page, _COLUMNS, "FROM share_links WHERE site_id = :site", lambda row: ShareLinkRow(*row),
+        descending=True, site=site_id,
+    )  # fmt: skip
 
 
 def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:

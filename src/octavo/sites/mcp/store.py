@@ -10,7 +10,7 @@ from msgspec import Struct
 from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Row, Transaction
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 from ...kit.sealing import Sealer, sealed_column
 
 HEADERS = sealed_column("site_mcp_servers", "headers", "id")
@@ -50,15 +50,8 @@ def list_servers(
     tx: Transaction, sealer: Sealer, site_id: str, limit: int, page: str | None
 ) -> Slice[McpServerRow]:
     """Oldest first."""
-    after = decode_token(page, str)
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM site_mcp_servers WHERE site_id = :site AND id > :after ORDER BY id LIMIT :limit",
-        site=site_id,
-        after=after[0] if after else "",
-        limit=limit + 1,
-    )
-    found = [_server(sealer, row) for row in rows]
-    return slice_rows(found, limit, count_servers(tx, site_id), lambda server: (server.id,))
+    source = "FROM site_mcp_servers WHERE site_id = :site"
+    return list_page(tx, limit, page, _COLUMNS, source, lambda row: _server(sealer, row), site=site_id)
 
 
 def insert_server(

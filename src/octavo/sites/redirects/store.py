@@ -10,7 +10,7 @@ from msgspec import Struct
 from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Transaction
-from ...kit.pagination import Slice, decode_token, slice_rows
+from ...kit.pagination import Slice, list_page
 from .kinds import Destination, ToPage, ToSection, ToSiteSpace, ToUrl
 
 MAX_REDIRECTS = 10_000
@@ -72,19 +72,14 @@ def list_redirects(
     tx: Transaction, site_id: str, limit: int, page: str | None, search: str | None
 ) -> Slice[RedirectRow]:
     """Newest first; ``search`` is part of the source."""
-    after = decode_token(page, str)
-    where, given = "site_id = :site", {"site": site_id}
+    where, given = "site_id = :site", dict[str, Any](site=site_id)
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
         where, given["search"] = f"{where} AND source_key LIKE :search ESCAPE '!'", f"%{escaped.strip('/')}%"
-    rows = tx.all(
-        f"SELECT {_COLUMNS} FROM site_redirects WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **given,
-    )
-    count = tx.value(f"SELECT count(*) FROM site_redirects WHERE {where}", **given)
-    return slice_rows([RedirectRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return list_page(
+        tx, limit, page, _COLUMNS, f"FROM site_redirects WHERE {where}", lambda row: RedirectRow(*row),
+        descending=True, **given,
+    )  # fmt: skip
 
 
 def count_redirects(tx: Transaction, site_id: str) -> int:

@@ -1,0 +1,90 @@
+"""The pages of the portal, made of the files beside the code."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class PortalFile(NamedTuple):
+    path: str
+    name: str
+    content_type: str
+
+
+FILES = (
+    PortalFile("/sign-in", "sign-in.html", "text/html; charset=utf-8"),
+    PortalFile("/invitation", "invitation.html", "text/html; charset=utf-8"),
+    PortalFile("/sso", "sso.html", "text/html; charset=utf-8"),
+    PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
+    PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
+)
+
+
+@cache
+def _read(name: str) -> bytes:
+    return (files(__package__) / "static" / name).read_bytes()
+
+
+def read_file(name: str, installation: str) -> bytes:
+    """The bytes of one of ``FILES``; its pages say what the ``installation`` is called."""
+    return _fill(name, INSTALLATION=installation) if name.endswith(".html") else _read(name)
+
+
+def draw_home(installation: str, sites_url: str) -> bytes:
+    """The page at the root of the API, for people who open its address."""
+    return _fill("home.html", INSTALLATION=installation, SITES=sites_url)
+
+
+def draw_refusal(installation: str, title: str, message: str) -> bytes:
+    """The page for people who were sent to an address that does not show them what they came for; ``message`` says
+    why."""
+    return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
+
+
+def draw_consent(
+    installation: str,
+    *,
+    program: str,
+    place: str,
+    source: str,
+    own_machine: bool,
+    scopes: str,
+    asked: str,
+    refusal: str,
+) -> bytes:
+    """The page on which somebody lets a program act for them. ``place``: the address it has the answer sent to, and
+    ``own_machine`` whether that is the person's own; ``source``: the address of the document that says who it is, if
+    one does; ``scopes``: rows of HTML; ``asked``: what it asked for, as JSON; ``refusal``: where who does not agree
+    goes."""
+    page = _fill(
+        "connect.html",
+        INSTALLATION=installation,
+        PROGRAM=program,
+        PLACE=place,
+        ASKED=asked,
+        REFUSAL=refusal,
+    )
+    whose = _whose(source) if source else ""
+    beside = " Any program on your own machine could ask like this." if own_machine else ""
+    for name, text in (("scopes", scopes), ("source", whose), ("own machine", beside)):
+        page = page.replace(f"<!-- {name} -->".encode(), text.encode())
+    return page
+
+
+def _whose(source: str) -> str:
+    host = html.escape(source.partition("://")[2].partition("/")[0])
+    return (
+        f"<p>It says that it is the program of <strong>{host}</strong>. Its name, and where an answer may go, are said at "
+        f"<code>{html.escape(source)}</code>.</p>"
+    )
+
+
+def _fill(name: str, **texts: str) -> bytes:
+    """A page with the texts in the places of their names."""
+    given = {place.encode(): html.escape(text).encode() for place, text in texts.items()}
+    places = re.compile(rb"\b(?:" + b"|".join(given) + rb")\b")
+    return places.sub(lambda place: given[place[0]], _read(name))
