@@ -8,7 +8,7 @@ from .code_samples import templates
 from .comparing import compare
 from .compiling import compile_description
 from .description import Description, Operation, Tag, tags_of
-from .drawing import Drawer
+from .drawing import MANY, Drawer
 from .exporting import export
 from .former import Gone, find_former
 from .index import Found, OperationIndex
@@ -43,7 +43,7 @@ from .trying import (
 )
 
 __all__ = [
-    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MAX_SENT", "OPERATIONS",
+    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MANY", "MAX_SENT", "OPERATIONS",
     "Operation", "OperationIndex", "PreparedRequest", "Sent", "Tag", "Values", "authentication_of", "can_try",
     "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_tags", "draw_used_by", "export",
     "fill", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
