@@ -156,6 +156,15 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
 
 
+def left_out_of_body(description: Description, operation: Operation, body: SentBody | None) -> int:
+    """How many characters of the body of its example call are left out, as it is too long."""
+    if body is None or len(body.text) <= _LONGEST:
+        return 0
+    content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
+    whole = media_example(description, object_of(content[body.media_type]), "request")
+    return len(body_text(body.media_type, whole)) - _LONGEST
+
+
 def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
     """The bodies among which a reader of a sample chooses, as texts by what they are called."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))

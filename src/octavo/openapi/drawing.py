@@ -39,6 +39,7 @@ from .code_samples import (
     body_examples,
     body_text,
     example_call,
+    left_out_of_body,
     offered,
     own_samples,
     samples,
@@ -1148,9 +1149,12 @@ class Drawer:
         for name, text in given_examples:
             left -= len(text)
             examples += [(name, text)] if left > 0 else []
-        request = self._request(example_call(self._description, operation), own, examples)
+        call = example_call(self._description, operation)
+        request = self._request(call, own, examples)
+        cut = 0 if own else left_out_of_body(self._description, operation, call.body)
         # One is shown, whether or not it is chosen among others.
-        return request + self._beyond(len(given_examples) - max(len(examples), 1))
+        more = self._beyond(len(given_examples) - max(len(examples), 1))
+        return [*request, *self._beyond(cut, "cut"), *more]
 
     def _request(
         self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
@@ -1324,7 +1328,7 @@ class Drawer:
         text = text_of(self._description.info.get("description"))
         users = _Users(place_of, words)
         blocks: list[Block] = []
-        quoted = _sections(text, _ON_ERRORS)
+        quoted = _sections(text, _ON_ERRORS, words)
         if found.errors or quoted:
             blocks += [heading(words.errors), *quoted]
         for code, said in found.errors.items():
@@ -1357,7 +1361,7 @@ class Drawer:
             (words.rate_limits, _ON_LIMITS, found.limits),
             (words.paging, _ON_PAGING, found.paging),
         ):
-            quoted = _sections(text, called)
+            quoted = _sections(text, called, words)
             if not quoted and not shared:
                 continue
             blocks += [heading(title_of), *quoted]
@@ -1456,7 +1460,7 @@ class _Users:
         return [_expandable([*title, count], blocks)]
 
 
-def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
+def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
     """The parts of a text whose headings say that they are about something, without these headings' own levels."""
     found: list[Block] = []
     level = 0
@@ -1467,7 +1471,8 @@ def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
             continue
         if level:
             found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
-    return found[:_QUOTED]
+    beyond = len(found) - _QUOTED
+    return [*found[:_QUOTED], *([_paragraph(_text(_filled(words.beyond, beyond)))] if beyond > 0 else [])]
 
 
 def _filled(words: str, number: int) -> str:
