@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from octavo.openapi import Description
@@ -19,12 +19,14 @@ from octavo.openapi.code_samples import (
     Env,
     Field,
     SentBody,
+    body_text,
     example_call,
     offered,
     samples,
     templates,
     write_sample,
 )
+from octavo.openapi.examples import media_example
 from octavo.reader.drawing import asset
 
 AWKWARD = "q\" ' ` $x ${y} #{z} \\(s) \\ </script> ü 字 @- %"
@@ -131,6 +133,38 @@ def test_the_shell_sends_what_was_given(text: str) -> None:
         check=True,
     ).stdout.split("\0")
     assert f"X: {text}" in said and text in said
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@example([2**70, "\ud800"])
+@settings(max_examples=50)
+def test_a_body_is_laid_out_as_json(value: object) -> None:
+    indent = 2 if isinstance(value, (dict, list)) else None
+    if not isinstance(value, str):
+        assert body_text("application/json", value) == json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+def test_an_example_of_a_schema_is_made_once_for_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    schemas = {f"S{n}": {"properties": {"number": {"const": n}}} for n in range(70)}
+    description = Description({"components": {"schemas": schemas}})
+    made: list[str] = []
+    follow = description.follow
+    monkeypatch.setattr(description, "follow", lambda value: made.append("") or follow(value))
+
+    def example_of(number: int) -> object:
+        media = {"schema": {"$ref": f"#/components/schemas/S{number}"}}
+        return media_example(description, media, "response")
+
+    assert [example_of(n) for n in range(70)] == [{"number": n} for n in range(70)]
+    made.clear()
+    assert example_of(69) == {"number": 69} and not made
+    # The oldest were given up.
+    assert example_of(0) == {"number": 0} and made
 
 
 def test_secrets_are_names_of_variables() -> None:

@@ -29,6 +29,7 @@ from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.openapi.models import draw_used_by
 from octavo.openapi.overview import draw_tags
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.trying import make_form
@@ -352,7 +353,43 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     variants = {"oneOf": [{"title": "None"}, {"title": "One", "properties": {"one": {"type": "string"}}}]}
     for language in ("en", "de"):
         assert catalogue()[language].api_nothing_more in text(variants, language=language)
-    assert "3 more" in text({"properties": {**wide, **dict.fromkeys("abcd", {"type": "string"})}})
+    four = {"properties": dict.fromkeys("abcd", {"type": "string"})}
+    assert "3 more are in the specification." in text({"properties": {**wide, **four["properties"]}})
+    assert "The 4 fields in it are in the specification." in text(
+        {"properties": {**wide, "last": {"type": "array", "items": four}}}
+    )
+
+
+def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> None:
+    many = {f"model{n}": {"properties": {"used": {"$ref": "#/components/schemas/Used"}}} for n in range(203)}
+    named = {f"example {n}": {"value": "x" * 15_000} for n in range(5)}
+    long = {"type": "string", "enum": [f"value {n}" for n in range(3000)], "example": "x" * 30_000}
+    ways = [{f"way{n}": []} for n in range(7)]
+    description = Description(
+        {
+            "info": {"title": "Shop"},
+            "paths": {
+                "/a": {
+                    "post": {
+                        "security": ways,
+                        "requestBody": {"content": {"text/plain": {"schema": long}}},
+                        "responses": {
+                            "200": {"content": {"application/json": {"schema": long}}},
+                            "400": {"content": {"text/plain": {"examples": named}}},
+                        },
+                    }
+                }
+            },
+            "components": {"schemas": {"Used": {"type": "string", "example": "x" * 30_000}, **many}},
+        }
+    )
+    (operation,) = description.operations.values()
+    values = [("2800", ""), ("2800", ""), ("10000", "characters "), ("10000", "characters ")]
+    for folded, expected in ((True, [("3", ""), *values, ("2", "")]), (False, values)):
+        drawn = Document(nodes=Drawer(description, folded=folded).operation(operation))
+        assert re.findall(r"(\d+) more ([a-z ]*)are in the spec", to_text(drawn)) == expected
+    used = draw_used_by(description, "Used", lambda each: {}, lambda name: {})
+    assert "3 more are in the specification." in to_text(Document(nodes=used))
 
 
 def test_what_comes_again_on_a_page_is_linked_to() -> None:

@@ -156,6 +156,15 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
 
 
+def left_out_of_body(description: Description, operation: Operation, body: SentBody | None) -> int:
+    """How many characters of the body of its example call are left out, as it is too long."""
+    if body is None or len(body.text) <= _LONGEST:
+        return 0
+    content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
+    whole = media_example(description, object_of(content[body.media_type]), "request")
+    return len(body_text(body.media_type, whole)) - _LONGEST
+
+
 def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
     """The bodies among which a reader of a sample chooses, as texts by what they are called."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -188,9 +197,13 @@ def body_text(kind: str, value: Any) -> str:
         return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
         return urlencode([(name, _simple(inner)) for name, inner in value.items()])
-    # Only without an indent is it written by code in C, and limits of numbers are asked for by the hundred.
-    indent = 2 if isinstance(value, (dict, list)) else None
-    return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+        # Such as a number that is too large for most programs: several times as slow.
+        return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def _laid_out(text: str) -> str:

@@ -39,6 +39,7 @@ from .code_samples import (
     body_examples,
     body_text,
     example_call,
+    left_out_of_body,
     offered,
     own_samples,
     samples,
@@ -633,7 +634,7 @@ class Drawer:
                         _text(f": {text_of(about.get(str(v)))}" if about.get(str(v)) else ""),
                     )
                 ]
-                for v in values[:200]
+                for v in values[:_VALUES]
             )
         elif values and self._folded:
             texts = [v if isinstance(v, str) else body_text("application/json", v) for v in values[:_VALUES]]
@@ -641,11 +642,15 @@ class Drawer:
             found.append(Block("openapi-values", {"values": [text[:200] for text in texts], **default}))
         elif values:
             listed: Nodes = [self._word("values"), _text(" ")]
-            for number, value in enumerate(values[:200]):
+            for number, value in enumerate(values[:_VALUES]):
                 shown = value if isinstance(value, str) else body_text("application/json", value)
                 listed += [*([_text(", ")] if number else []), _text(shown[:200], "code")]
             found.append(_paragraph(*listed))
-        return found
+        return found + self._beyond(len(values) - _VALUES)
+
+    def _beyond(self, count: int, word: str = "beyond") -> list[Block]:
+        """A line for so many that are not shown, and where they are; nothing for none. ``cut``: of characters."""
+        return [_paragraph(self._word(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
         """What is inside a schema: its description is left to whoever asks."""
@@ -672,7 +677,7 @@ class Drawer:
         items: list[list[Block]] = []
         for key, inner in properties.items():
             if not self._take(1):
-                items.append([_paragraph(self._word("and_more", name=str(len(properties) - len(items))))])
+                items.append(self._beyond(len(properties) - len(items)))
                 break
             items.append(self.value(key, inner, within, required=key in required))
         if self._brief and not above and self._left_out == "readOnly":
@@ -703,7 +708,10 @@ class Drawer:
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
         )
-        return [_paragraph(self._word("left_out"))] if inside else []
+        if not inside:
+            return []
+        count = self._shown_in(schema)[0] or self._shown_in(self._description.merge(items))[0]
+        return self._beyond(count, "left_fields") if count > 1 else [_paragraph(self._word("left_out"))]
 
     def _variants(
         self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
@@ -724,8 +732,7 @@ class Drawer:
             waits = self._wait(title, variant, above, late=True) if number else None
             inside += [waits] if waits is not None else self.schema(variant, above)
             made.append((title, inside))
-        left = len(variants) - len(made)
-        more = [_paragraph(self._word("and_more", name=str(left)))] if left else []
+        more = self._beyond(len(variants) - len(made))
         if not self._folded:
             listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
             return [_paragraph(self._word(word)), *more, *listed]
@@ -801,7 +808,7 @@ class Drawer:
         elif len(above) < 4:
             blocks += inside
         elif inside:
-            blocks.append(_paragraph(self._word("left_out")))
+            blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._word("left_out"))]
         return blocks
 
     # --- operations -----------------------------------------------------------------------------------------
@@ -925,9 +932,8 @@ class Drawer:
                     *_scope_nodes(given),
                 ]
             lines.append(_paragraph(*nodes))
-        if len(ways) > _WAYS:
-            lines.append(_paragraph(self._word("and_more", name=str(len(ways) - _WAYS))))
-        elif len(ways) == 1:
+        lines += self._beyond(len(ways) - _WAYS)
+        if len(ways) == 1:
             for name in ways[0]:
                 scheme = self._description.follow(self._description.security_schemes.get(name))
                 lines += [] if name in self._schemes else _markdown(scheme.get("description"))
@@ -1109,9 +1115,8 @@ class Drawer:
             blocks += self._sample(operation)
         else:
             content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
-            blocks += [
-                block for kind, media in content.items() for block in self._example(kind, media, "Body")
-            ][:1]
+            drawn = (self._example(kind, media, "Body") for kind, media in content.items())
+            blocks += next(filter(None, drawn), [])
             blocks += [listing(each.source, each.syntax, each.label) for each in own_samples(operation.data)]
         answers: list[tuple[str, list[Block]]] = []
         for code, value in object_of(operation.data.get("responses")).items():
@@ -1140,10 +1145,16 @@ class Drawer:
             return []
         examples: list[tuple[str, str]] = []
         left = self._longest
-        for name, text in () if own or self._many else body_examples(self._description, operation):
+        given_examples = [] if own or self._many else body_examples(self._description, operation)
+        for name, text in given_examples:
             left -= len(text)
             examples += [(name, text)] if left > 0 else []
-        return self._request(example_call(self._description, operation), own, examples)
+        call = example_call(self._description, operation)
+        request = self._request(call, own, examples)
+        cut = 0 if own else left_out_of_body(self._description, operation, call.body)
+        # One is shown, whether or not it is chosen among others.
+        more = self._beyond(len(given_examples) - max(len(examples), 1))
+        return [*request, *self._beyond(cut, "cut"), *more]
 
     def _request(
         self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
@@ -1168,26 +1179,31 @@ class Drawer:
         """What a media type looks like: where people read, all of the examples that have names."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
-        left = 2 * self._longest
+        left, cut = 2 * self._longest, 0
         for name, value in named:
-            listings.append(self._listed(kind, value, name))
-            left -= len(text_of(listings[-1].data.get("source")))
+            shown, beyond = self._listed(kind, value, name)
+            listings.append(shown)
+            cut += beyond
+            left -= len(text_of(shown.data.get("source")))
             if left <= 0:
                 break
         if len(listings) > 1:
-            return [
-                Block(
-                    "openapi-examples", {"names": [name for name, _ in named[: len(listings)]]}, [*listings]
-                )
-            ]
+            names = [name for name, _ in named[: len(listings)]]
+            drawn = Block("openapi-examples", {"names": names}, [*listings])
+            return [drawn, *self._beyond(cut, "cut"), *self._beyond(len(named) - len(listings))]
         value = media_example(self._description, object_of(media), "response")
-        return [self._listed(kind, value, title)] if value is not None else []
+        if value is None:
+            return []
+        shown, cut = self._listed(kind, value, title)
+        return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
 
-    def _listed(self, kind: str, value: Any, title: str) -> Block:
+    def _listed(self, kind: str, value: Any, title: str) -> tuple[Block, int]:
+        """An example, and how many of its characters are left out."""
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
-        shown = text if len(text) <= self._longest else f"{text[: self._longest]}\n…"
-        return (_long_listing if self._folded else listing)(shown, syntax, title or None)
+        beyond = max(len(text) - self._longest, 0)
+        shown = f"{text[: self._longest]}\n…" if beyond else text
+        return (_long_listing if self._folded else listing)(shown, syntax, title or None), beyond
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 
@@ -1278,7 +1294,7 @@ class Drawer:
                     called = Inline("link", {"ref": {"kind": "anchor", "anchor": at}}, [called])
                 left.append(_paragraph(_text(f"{words.together}: "), called))
             if len(others) > _WAYS:
-                left.append(_paragraph(_text(_filled(words.and_more, len(others) - _WAYS))))
+                left.append(_paragraph(_text(_filled(words.beyond, len(others) - _WAYS))))
             scopes = _scopes(scheme)
             if scopes:
                 left.append(_paragraph(_text(words.scopes, "bold")))
@@ -1286,7 +1302,7 @@ class Drawer:
                 title: Nodes = [_text(scope, "code"), _text(f" {about} " if about else " ")]
                 left += listed(title, [*needed.get(scope, {}).values()])
             if len(scopes) > _SCOPES:
-                left.append(_paragraph(_text(_filled(words.and_more, len(scopes) - _SCOPES))))
+                left.append(_paragraph(_text(_filled(words.beyond, len(scopes) - _SCOPES))))
             unscoped = {
                 key: each
                 for scope, found in needed.items()
@@ -1299,7 +1315,7 @@ class Drawer:
             blocks += _beside(left, right) if left and right else left + right
         hidden = len(description.security_schemes) - len(self._scheme_anchors)
         if hidden:
-            blocks.append(_paragraph(_text(_filled(words.and_more, hidden))))
+            blocks.append(_paragraph(_text(_filled(words.beyond, hidden))))
         if without:
             blocks += [heading(words.open_to_all), *listed([], without)]
         return blocks
@@ -1312,7 +1328,7 @@ class Drawer:
         text = text_of(self._description.info.get("description"))
         users = _Users(place_of, words)
         blocks: list[Block] = []
-        quoted = _sections(text, _ON_ERRORS)
+        quoted = _sections(text, _ON_ERRORS, words)
         if found.errors or quoted:
             blocks += [heading(words.errors), *quoted]
         for code, said in found.errors.items():
@@ -1328,7 +1344,7 @@ class Drawer:
                 inside += _markdown(about) or [_paragraph(_text("–"))]
                 inside += users.show([], [*operations.values()])
             if len(listed) > _MEANINGS:
-                inside.append(_paragraph(_text(_filled(words.and_more, len(listed) - _MEANINGS))))
+                inside.append(_paragraph(_text(_filled(words.beyond, len(listed) - _MEANINGS))))
             count = _filled(words.needed, len(set().union(*said.values())))
             blocks.append(_expandable([*title, _text(count, "italic")], inside))
         if found.bodies:
@@ -1340,12 +1356,12 @@ class Drawer:
             blocks.append(_paragraph(*codes, _text(body.kind, "code"), _text(f" {count}")))
             blocks += self._contents({body.kind: {"schema": body.schema}})
         if len(found.bodies) > _BODIES:
-            blocks.append(_paragraph(_text(_filled(words.and_more, len(found.bodies) - _BODIES))))
+            blocks.append(_paragraph(_text(_filled(words.beyond, len(found.bodies) - _BODIES))))
         for title_of, called, shared in (
             (words.rate_limits, _ON_LIMITS, found.limits),
             (words.paging, _ON_PAGING, found.paging),
         ):
-            quoted = _sections(text, called)
+            quoted = _sections(text, called, words)
             if not quoted and not shared:
                 continue
             blocks += [heading(title_of), *quoted]
@@ -1353,6 +1369,8 @@ class Drawer:
             for each in shared[:_SAID]:
                 blocks += self._fields([self._parameter(each.data)])
                 blocks += users.show([], [*each.users.values()])
+            if len(shared) > _SAID:
+                blocks.append(_paragraph(_text(_filled(words.beyond, len(shared) - _SAID))))
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
@@ -1438,11 +1456,11 @@ class _Users:
             return [_paragraph(*title, count)]
         blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
         if len(shown) < len(operations):
-            blocks.append(_paragraph(_text(_filled(self._words.and_more, len(operations) - len(shown)))))
+            blocks.append(_paragraph(_text(_filled(self._words.beyond, len(operations) - len(shown)))))
         return [_expandable([*title, count], blocks)]
 
 
-def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
+def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
     """The parts of a text whose headings say that they are about something, without these headings' own levels."""
     found: list[Block] = []
     level = 0
@@ -1453,7 +1471,8 @@ def _sections(text: str, called: re.Pattern[str]) -> list[Block]:
             continue
         if level:
             found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
-    return found[:_QUOTED]
+    beyond = len(found) - _QUOTED
+    return [*found[:_QUOTED], *([_paragraph(_text(_filled(words.beyond, beyond)))] if beyond > 0 else [])]
 
 
 def _filled(words: str, number: int) -> str:

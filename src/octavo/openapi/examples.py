@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from .description import Data, Description, list_of, object_of, text_of
 
@@ -19,6 +20,9 @@ _NAMED = 20
 """Examples of one media type among which a reader chooses."""
 _VALUES = 300
 """Values of one example; what is beyond is left out."""
+_KEPT = 64
+"""Examples of schemas that have a name which are kept for the next page: what errors answer is the same on all of them."""
+_kept: WeakKeyDictionary[Description, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
     "email": "name@example.com", "mail": "name@example.com", "url": "https://example.com",
     "uri": "https://example.com", "href": "https://example.com", "website": "https://example.com",
@@ -46,7 +50,16 @@ def media_example(description: Description, media: Data, direction: Direction, n
             return found["value"]
     if "schema" not in media:
         return None
-    return _Maker(description, direction).make(media["schema"], 0, name)
+    ref = object_of(media["schema"]).get("$ref")
+    if name or not isinstance(ref, str):
+        return _Maker(description, direction).make(media["schema"], 0, name)
+    kept = _kept.setdefault(description, {})
+    known = kept.get((ref, direction))
+    if known is None:
+        while len(kept) >= _KEPT:
+            kept.pop([*kept][0], None)
+        known = kept[ref, direction] = (_Maker(description, direction).make(media["schema"], 0),)
+    return known[0]
 
 
 def named_examples(description: Description, media: Data) -> list[tuple[str, Any]]:

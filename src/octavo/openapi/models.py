@@ -223,17 +223,27 @@ def draw_used_by(
             shown = islice(operations.values(), _USERS)
             blocks.append(subheading(said))
             blocks += lead_to((place_of(each), each.title, each.called) for each in shown)
+            blocks += _beyond(len(operations) - _USERS, words.beyond)
     if uses.schemas:
         blocks.append(subheading(words.in_models))
         blocks += lead_to((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
+        blocks += _beyond(len(uses.schemas) - _USERS, words.beyond)
     return blocks
 
 
-def draw_model(description: Description, name: str, shown: list[Block], used: list[Block]) -> list[Block]:
+def _beyond(count: int, words: str) -> list[Block]:
+    return [_paragraph(_text(words.replace("{name}", str(count))))] if count > 0 else []
+
+
+def draw_model(
+    description: Description, name: str, shown: list[Block], used: list[Block], words: Words = ENGLISH
+) -> list[Block]:
     """The page of a model: what is in it, and beside that an example and what uses it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
-    right = [*([listing(text, "json")] if 0 < len(text) <= _EXAMPLE else []), *used]
+    beyond = len(text) - _EXAMPLE
+    example = f"{text[:_EXAMPLE]}\n…" if beyond > 0 else text
+    right = [*([listing(example, "json")] if text else []), *_beyond(beyond, words.cut), *used]
     if not right:
         return shown
     columns = [

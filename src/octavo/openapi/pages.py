@@ -354,7 +354,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
                 return {"kind": "page", "page": there.id(f"model {name}")}
 
             used = draw_used_by(description, names[0], shown_at, model_at, words)
-            return _of(*draw_model(description, names[0], [shown], used))
+            return _of(*draw_model(description, names[0], [shown], used, words))
         return _of(shown)
     if doc == "webhooks":
         webhooks = description.webhooks

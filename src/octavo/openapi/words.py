@@ -36,6 +36,8 @@ class Words(Struct, frozen=True, kw_only=True):
     after: str = "After"
     breaks: str = "Changes that break callers: {name}"
     and_more: str = "{name} more"
+    beyond: str = "{name} more are in the specification."
+    cut: str = "{name} more characters are in the specification."
     name: str = "Name"
     what_it_is: str = "What it is"
     fields: str = "Fields"

@@ -161,7 +161,10 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_fields: str = "{name} fields"
     api_optional_fields: str = "{name} optional fields"
     api_and_more: str = "{name} more"
-    api_left_out: str = "What is in it is not shown here."
+    api_left_out: str = "What is in it is in the specification."
+    api_left_fields: str = "The {name} fields in it are in the specification."
+    api_beyond: str = "{name} more are in the specification."
+    api_cut: str = "{name} more characters are in the specification."
     api_always: str = "always"
     api_more: str = "More"
     api_callbacks: str = "Callbacks"
@@ -438,6 +441,25 @@ def _token(kind: str) -> str:
 
 def _tokens(row: Iterable[Token]) -> str:
     return "".join(f"{_token(kind)}{_escape(text)}</span>" if kind else _escape(text) for kind, text in row)
+
+
+_BREAK = '\n</span><span class="line">'
+
+
+def _all_lines(source: str, tokens: list[Token] | None) -> str:
+    """All lines of a listing, in one go through its tokens; these are not cut into lines first, as few hold a break."""
+    made: dict[Token, str] = {}
+    out = ['<span class="line">']
+    for token in tokens if tokens is not None else [("", source)]:
+        html = made.get(token)
+        if html is None:
+            kind, text = token
+            parts = [_escape(part) for part in text.split("\n")]
+            if kind:
+                parts = [f"{_token(kind)}{part}</span>" if part else "" for part in parts]
+            html = made[token] = _BREAK.join(parts)
+        out.append(html)
+    return "".join([*out, "</span>"])
 
 
 def _is_plain(line: Block) -> bool:
@@ -725,13 +747,12 @@ class _Renderer:
 
     def openapi_listing(self, block: Block) -> Pieces:
         """A listing whose lines are text and nothing else, and many: they are no nodes."""
-        texts = (text_of(block.data, "source") or "").split("\n")
+        source = text_of(block.data, "source") or ""
 
         def body(syntax: str, shown: int) -> list[Piece]:
-            written = [f'<span class="line">{_tokens(row)}' for row in self._rows_of(texts, syntax)]
-            return [_html("\n</span>".join(written) + "</span>")]
+            return [_html(_all_lines(source, self.context.highlight(source, syntax)))]
 
-        return self._listing(block, len(texts), body)
+        return self._listing(block, source.count("\n") + 1, body)
 
     def _listing(self, block: Block, count: int, body_of: Callable[[str, int], list[Piece]]) -> Pieces:
         """``body_of(syntax, shown)`` gives its lines, ``count`` in all."""

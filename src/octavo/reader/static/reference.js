@@ -286,11 +286,7 @@
     await load(own.fields);
     await globalThis.octavoAllFields();
   };
-  const reach = () => {
-    if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* links lead there */ });
-  };
-  addEventListener("hashchange", reach);
-  reach();
+  if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* links lead there */ });
 
   // Fields: unfold all, find one
   const sections = all(".openapi-columns .openapi-part[data-part]");
