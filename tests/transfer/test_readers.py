@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from octavo.core.import_plan import plan_import
-from octavo.transfer.readers import read_source
+from octavo.transfer.readers import hugo_templates, read_source
 from octavo.transfer.sources import Source, SourceError
 
 
@@ -861,6 +861,14 @@ def test_templates_of_shortcodes_of_hugo_are_filled_in_but_not_run():
         "# A", "* \\<B>\n* C ([see](b.md#s))", "An **inner** word.", "For you", "For me",
     ]  # fmt: skip
     assert {code for _, _, code in problems(made)} == {"unknown_shortcode", "script_left_out"}
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{{" * 20_000, "{{ if .Inner }}" * 3_000, "{{ .Get 0", "{{ " + "(" * 400 + " }}", "{{ .Inner }}" * 4_000, "x" * 50_001, "{{ end }}"],
+)  # fmt: skip
+def test_templates_of_hugo_are_bounded(template):
+    assert hugo_templates.fill(template, {}, [], "x" * 1_000) is None
 
 
 def test_docusaurus_in_its_first_version():

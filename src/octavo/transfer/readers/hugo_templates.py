@@ -9,7 +9,9 @@ from html import escape
 
 from msgspec import Struct
 
-_PIECE = re.compile(r"\{\{-?\s*(/\*.*?\*/|(?:\"[^\"]*\"|`[^`]*`|[^}\"`]|\}(?!\}))*?)\s*-?\}\}", re.DOTALL)
+_ACTION = re.compile(
+    r"\{\{-?\s*(?P<said>/\*.*?\*/|(?:\"[^\"]*\"|`[^`]*`|[^}\"`]|\}(?!\})){0,500}?)\s*-?\}\}", re.DOTALL
+)
 _TERM = re.compile(
     r"\"(?P<text>[^\"]*)\"|`(?P<raw>[^`]*)`|(?P<number>\d+)(?![\w.])|(?P<word>[$.\w]+)|(?P<sign>[()])"
 )
@@ -17,7 +19,8 @@ _AS_IT_IS = frozenset(
     "markdownify safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
 """Functions that give what they get, for who reads it as a page of ours."""
-_LONGEST = 200_000
+_LONGEST = 50_000
+"""Characters of a template, and of what it makes."""
 _DEEPEST = 20
 
 
@@ -39,20 +42,33 @@ class _Given(Struct, frozen=True):
 def fill(template: str, named: Mapping[str, str], placed: Sequence[str], inner: str = "") -> str | None:
     """The HTML, and Markdown where ``inner`` is, of a shortcode with its named and other parameters and with what is
     between its tags. None where the template computes something."""
-    if len(template) > _LONGEST:
+    pieces = _pieces(template) if len(template) <= _LONGEST else None
+    if pieces is None:
         return None
-    filling = _Filling(_PIECE.split(template), _Given(named, placed, inner))
+    filling = _Filling(pieces, _Given(named, placed, inner))
     try:
         made = filling.until_end("", 0)
     except _Computed:
         return None
-    return made if filling.at >= len(filling.pieces) and len(made) <= _LONGEST else None
+    return made if filling.at >= len(filling.pieces) else None
+
+
+def _pieces(template: str) -> list[str] | None:
+    """Words and, at odd places, what stands in braces between them; None where braces have no end."""
+    pieces: list[str] = []
+    at = 0
+    while (begin := template.find("{{", at)) >= 0:
+        found = _ACTION.match(template, begin)
+        if found is None:
+            return None
+        pieces += [template[at:begin], found["said"]]
+        at = found.end()
+    return [*pieces, template[at:]]
 
 
 class _Filling:
     def __init__(self, pieces: list[str], given: _Given) -> None:
         self.pieces = pieces
-        """Words and, at odd places, what stands in braces between them."""
         self.given = given
         self.at = 0
         self.variables: dict[str, str] = {}
@@ -75,6 +91,8 @@ class _Filling:
                 self.variables[found[1]] = self._value(found[2], dot)
             elif not piece.startswith("/*"):
                 made += self._value(piece, dot)
+            if len(made) > _LONGEST:
+                raise _Computed
         return made
 
     def _condition(self, kind: str, asked: str, dot: str, depth: int) -> str:
