@@ -122,7 +122,7 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
         if operation.id in JOINING and coming is session_without_sign_on:
             continue
         headers = coming(world)
-        before = world.digest()
+        before = world.written()
         for named, in_path, in_body in calls:
             what = f"{coming.__name__}, {named}"
             path, body = sample.ids(in_path, operation.path), sample.body_for(in_body)
@@ -133,9 +133,9 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
             sent = set(re.findall(r"\w+", f"{path} {body}"))
             if told := _tells_of(answer, away, sent):
                 wrong.append(f"{what}: the answer holds {told}")
-            if world.digest() != before:
-                wrong.append(f"{what}: something was changed")
-                before = world.digest()
+            if world.written() != before:
+                wrong.append(f"{what}: something was written")
+                before = world.written()
     assert not wrong, "\n".join([operation.source, *wrong])
 
 
@@ -277,10 +277,10 @@ def test_a_token_without_the_scope_is_refused_and_changes_nothing(
     with world.context.db.write() as tx:
         for scopes in lacking:
             secrets.append(create_token(tx, world.users[WHO], name="narrow", scopes=scopes))
-    before = world.digest()
+    before = world.written()
     for secret, scopes in zip(secrets, lacking, strict=True):
         answer = send(world, WHO, operation, world.home, headers={"authorization": f"Bearer {secret}"})
-        assert (answer.status_code, world.digest()) == (403, before), (scopes, answer.text)
+        assert (answer.status_code, world.written()) == (403, before), (scopes, answer.text)
 
 
 def _keys(world: World) -> dict[str, str]:
