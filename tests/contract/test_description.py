@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from octavo.installation import load_packages
-from octavo.kit.description import component_name, operation_title
+from octavo.kit.description import component_name
 from octavo.kit.operation import TABLE
 from octavo.meanings import describe_operations, load_meanings
 from world import URL, World
@@ -63,19 +63,6 @@ def test_components_are_named_for_what_they_are(description: dict[str, Any]) -> 
 )
 def test_how_names_are_made(given: str, name: str) -> None:
     assert component_name(given) == name
-
-
-@pytest.mark.parametrize(
-    ("id", "title"),
-    [
-        ("listSpaces", "List spaces"),
-        ("getOpenAPISpecById", "Get OpenAPI spec by id"),
-        ("createSAMLProvider", "Create SAML provider"),
-        ("startOpenIdSignIn", "Start OpenID sign in"),
-    ],
-)
-def test_how_operations_are_called(id: str, title: str) -> None:
-    assert operation_title(id) == title
 
 
 def test_no_parameter_is_null(description: dict[str, Any]) -> None:
@@ -236,6 +223,8 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
             names = [(f"{entry['operationId']}.{p['name']}", p["name"]) for p in entry["parameters"]]
             used |= {whole if whole in meanings.parameters else name for whole, name in names}
     assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"
+    areas = {tag["name"]: tag.get("description", "") for tag in description["tags"]}
+    assert set(meanings.areas) == set(areas) and all(map(_is_sentence, areas.values()))
     assert set(meanings.schemas) <= set(description["components"]["schemas"]), "in src/octavo/meanings.toml"
 
 

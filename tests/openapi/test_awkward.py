@@ -20,6 +20,9 @@ HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
 )
 
+OVERRIDING = "a\u202eb"
+"""With a sign that turns the direction of what follows around."""
+
 
 def _deep(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
@@ -68,7 +71,11 @@ AWKWARD: dict[str, dict[str, Any]] = {
     "nothing": {},
     "twice": _operation(operationId="same"),
     "again": _operation(operationId="same"),
-    "scripts": _operation(summary="قائمة الطلبات 注文の一覧", tags=["רשימה"]),
+    "scripts": _operation(
+        summary="قائمة الطلبات 注文の一覧",
+        tags=["רשימה"],
+        **_body({"properties": {"الاسم": {"type": "string"}, "名前": {"type": "string"}, OVERRIDING: {}}}),
+    ),
     "wrong": _operation(
         parameters=[None, {"name": 3}, {"$ref": "#/gone"}, {"name": "a", "in": "query", "schema": "text"}],
         requestBody={
@@ -84,40 +91,42 @@ AWKWARD: dict[str, dict[str, Any]] = {
     ),
 }
 
+SERVER = "https://{a}.{b}.example.com/{c}"
+SERVERS = [
+    {
+        "url": SERVER,
+        "variables": {"a": {"default": "{b}"}, "b": {"default": "{a}"}, "c": {}},
+    }
+]
+COMPONENTS = {
+    **{
+        f"Each{n}": {"oneOf": [{"$ref": f"#/components/schemas/Each{m}"} for m in range(60)]}
+        for n in range(60)
+    },
+    "Odd": {
+        "properties": {
+            "": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/Odd/properties/"},
+                "anyOf": [{"$ref": "#/components/schemas/Odd/properties/"}] * 60,
+            }
+        }
+    },
+    "Node": {
+        "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
+        "allOf": [NODE],
+    },
+}
+
 
 def _describe(name: str) -> Description:
     return Description(
         {
             "openapi": "3.1.0",
             "info": {"title": HOSTILE if name == "hostile" else "Awkward", "version": "1"},
-            "servers": [
-                {
-                    "url": "https://{a}.{b}.example.com/{c}",
-                    "variables": {"a": {"default": "{b}"}, "b": {"default": "{a}"}, "c": {}},
-                }
-            ],
+            "servers": SERVERS,
             "paths": {"/things/{id}": {"post": AWKWARD[name]}},
-            "components": {
-                "schemas": {
-                    **{
-                        f"Each{n}": {"oneOf": [{"$ref": f"#/components/schemas/Each{m}"} for m in range(60)]}
-                        for n in range(60)
-                    },
-                    "Odd": {
-                        "properties": {
-                            "": {
-                                "type": "array",
-                                "items": {"$ref": "#/components/schemas/Odd/properties/"},
-                                "anyOf": [{"$ref": "#/components/schemas/Odd/properties/"}] * 60,
-                            }
-                        }
-                    },
-                    "Node": {
-                        "properties": {"next": NODE, "all": {"items": NODE}, "one": {"oneOf": [NODE, NODE]}},
-                        "allOf": [NODE],
-                    },
-                }
-            },
+            "components": {"schemas": COMPONENTS},
         }
     )
 
@@ -167,7 +176,8 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
         "/repos/{owner}/{repo}/labels": {"get": _operation(summary="List labels")},
         "/users": {"delete": _operation(summary="Delete users")},
     }
-    components = {"schemas": {"IssueLabel": {"type": "object"}}}
+    label = {"properties": {"color": {}, "issue": {"$ref": "#/components/schemas/Issue"}}}
+    components = {"schemas": {"IssueLabel": label, "Issue": {"properties": {"closed_by": {}}}}}
     index = OperationIndex(Description({"paths": paths, "components": components}))
 
     def first(query: str) -> tuple[str, str]:
@@ -179,10 +189,25 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     assert first("issues/list") == ("operation", "List issues")
     assert first("delete") == ("operation", "Delete users")
     assert first("body.labels.color") == ("field", "labels.color")
-    assert first("issuelabel") == ("model", "IssueLabel")
+    # Fields of models lead to the model that they are written in.
+    assert [(each.model, each.id) for each in index.find("closed_by")] == [("Issue", "issue.closed_by")]
+    fields = [each for each in index.find("issuelabel") if each.kind == "field"]
+    assert [each.id for each in fields] == ["issuelabel.color", "issuelabel.issue"]
+    assert [each.name for each in index.find("issuelabel") if each.kind == "model"] == ["IssueLabel"]
     assert (
         not list(index.find("zzzz")) and not list(index.find("")) and not list(index.find("/nowhere/at/all"))
     )
+
+
+def test_one_kind_leaves_room_for_another_and_what_is_deep_for_what_is_not() -> None:
+    deep = {"properties": {f"pet{n}": _deep(3) for n in range(300)}}
+    paths = {f"/{n}": {"post": _operation(summary="Pets", **_body(deep))} for n in range(3)}
+    found = [
+        *OperationIndex(Description({"paths": paths, "components": {"schemas": {"pet": {}}}})).find("pet")
+    ]
+    fields = [each.name for each in found if each.kind == "field"]
+    assert "pet199" in fields and len(fields) < 500
+    assert [each.name for each in found if each.kind == "model"] == ["pet"]
 
 
 def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:

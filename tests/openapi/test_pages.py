@@ -29,6 +29,7 @@ from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description, Operation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.openapi.overview import draw_tags
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.trying import make_form
 from octavo.openapi.words import Words
@@ -162,6 +163,66 @@ def test_a_page_for_each_tag(site) -> None:
     assert 'id="pet"' in models and 'href="#status"' in models
 
 
+def test_the_overview_leads_to_each_tag(world: World, site) -> None:
+    shop = site()
+    page = shop.get("overview")
+    rows = re.findall(
+        r'<tr[^>]*><td><a href="(?:[^"]*/)?([^"/]+)">([^<]*)</a></td><td>([^<]*)</td>.*?>(\S+?)</td></tr>',
+        page.text,
+    )
+    assert rows == [
+        ("shops", "Shops", "Shops that sell pets.", "1"),
+        ("pets", "pets", "Animals, by name.", "3"),
+    ]
+    assert "/rows.css" in page.text and ">Operations</a>" in page.text
+    assert re.search(r"\[Shops\]\(http\S+/shops\) *\| Shops that sell pets", shop.get("overview.md").text)
+    # Without a word about the API it is there for its tags; one that is called so keeps its address.
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("Overview", "Users")}
+    whole = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+    processed(world, "pets", {"text": json.dumps(whole)})
+    home = shop.get("").text
+    assert re.findall(r'href="[^"]*/(overview(?:-1)?|users)"', home)[:3] == [
+        "overview-1",
+        "overview",
+        "users",
+    ]
+    assert "What it is" not in shop.get("overview-1").text and ">GET /overview<" not in home
+
+
+def test_the_overview_of_very_many_tags_stays_short() -> None:
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{n}": {"get": {**answer, "tags": [f"Tag {n}"]}} for n in range(1_200)}
+    tags = [{"name": f"Tag {n}", "description": f"<b>About</b> [{n}](#x). " * 90} for n in range(1_200)]
+    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
+    blocks = draw_tags(description, lambda tag: {"kind": "url", "url": "https://example.com"})
+    html = render(Document(nodes=blocks)).body
+    assert html.count("<tr") == 1_002 and html.count("<tr", 0, html.index("<details")) == 81
+    assert "1120 more" in html and "200 more" in html and html.count(">About 7.<") == 1
+
+
+def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> None:
+    shop = site()
+    answer = {"responses": {"200": {"description": "It"}}}
+    paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("users", "carts", "health", "orders")}
+    groups = [{"name": "Selling", "tags": ["orders", "carts", 1]}, {"name": " ", "tags": ["users"]}, {}, 2,
+              {"name": "People", "tags": ["carts", "users", "nobody"]}]  # fmt: skip
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": paths,
+        "x-tagGroups": groups,
+    }
+    processed(world, "pets", {"text": json.dumps(whole)})
+    for page in (shop.get(""), shop.get("orders")):
+        tree = page.text[page.text.index('class="tree"') :]
+        listed = re.findall(r"<p>([^<]+)</p>|<span>(orders|carts|users|health|Overview)</span>", tree)
+        assert ["".join(each) for each in listed][:8] == [
+            "Overview", "Selling", "orders", "carts", "People", "users", "Other", "health"
+        ]  # fmt: skip
+    assert re.findall(r'<h3 id="([^"]+)"', shop.get("overview").text) == ["selling", "people", "other"]
+
+
 def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
     group = "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
     summary = (
@@ -227,7 +288,7 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     overview = shop.get("overview").text
     assert 'id="errors"' in overview and 'href="#errors"' in overview
     assert "See there or them or" in re.sub(r"<[^>]*>", "", overview)
-    assert "#operation" not in overview and "#api-group" not in overview
+    assert "#operation/" not in overview and "#api-group" not in overview
 
 
 def test_words_of_ours_are_in_the_language_of_the_site() -> None:
@@ -454,25 +515,47 @@ def test_operations_of_a_page_are_folded_from_the_second_on(site) -> None:
     assert "optional fields" not in shop.get("two.md").text
 
 
+_LONG = "And so on. " * 20
+TITLES = [
+    # What the summary says, the id and the description; then the title.
+    ("Make a `pet`", "createPet", "More.", "Make a pet"),
+    ("Make **a** [pet](https://example.com/pets)", "", "More.", "Make a pet"),
+    ("<p>Make a pet</p>", "", "More.", "Make a pet"),
+    (f"Make a pet. {_LONG}", "postPets", "More.", "Make a pet"),
+    (f"{'Word ' * 30}", "createPet", "More.", "Create pet"),
+    (f"{'Word ' * 30}", "", "More.", f"{'Word ' * 15}Word …"),
+    ("", "createPet", "<p>Makes a pet.</p>", "Create pet"),
+    ("", "pets/create", "Makes a pet.", "Pets create"),
+    # An id that only repeats method and path says less than a short sentence, and more than method and path.
+    ("", "PostPets", "<p>Makes a pet. At once.</p>", "Makes a pet"),
+    ("", "", "<p>Makes a pet</p>\n<p>At once.</p>", "Makes a pet"),
+    ("", "", "Makes a pet\nat once.", "Makes a pet at once"),
+    ("", "", f"Makes a pet\n{'of all others ' * 6}.", "POST /pets/{pet}"),
+    ("", "PostPetsPet", "<p>See <a>this</a></p>", "Post pets pet"),
+    ("", "post", "More.", "More"),
+    ("", "post", "see this", "POST /pets/{pet}"),
+    ("", "", "Makes a pet.", "Makes a pet"),
+    ("", "-", _LONG, "And so on"),
+    ("", "", "", "POST /pets/{pet}"),
+    ("", f"make{'Word' * 50}", "", f"Make{' word' * 15} …"),
+]
+
+
+@pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
+def test_what_an_operation_is_called(summary: str, id: str, about: str, title: str) -> None:
+    data = {"summary": summary, "operationId": id, "description": about}
+    operation = Operation("/pets/{pet}", "post", {}, data)
+    assert operation.title == title and len(title) <= 82
+    assert operation.about == about if len(summary) < 80 else operation.about.startswith(operation.summary)
+
+
 @pytest.mark.parametrize(
-    ("summary", "webhook", "title"),
-    [
-        ("Make a `pet`", False, "Make a pet"),
-        ("Make **a** [pet](https://example.com/pets)", False, "Make a pet"),
-        (f"Make a pet. {'And so on. ' * 20}", False, "Make a pet"),
-        (f"{'Word ' * 30}", False, f"{'Word ' * 15}Word …"),
-        (f"Sent when. {'And so on. ' * 20}", True, "petSold"),
-        ("`" * 5000, False, None),
-        ("", True, "More"),
-    ],
+    ("summary", "title"),
+    [("Sold", "Sold"), ("", "More"), (f"Sent when. {_LONG}", "petSold"), ("`" * 5000, "petSold")],
 )
-def test_a_title_is_made_of_the_words_of_a_summary(summary: str, webhook: bool, title: str | None) -> None:
-    data = {"summary": summary, "description": "More."}
-    operation = Operation("petSold" if webhook else "/pets", "post", {}, data, webhook)
-    assert title is None or operation.title == title
-    assert len(operation.title) <= 82
-    is_whole = len(summary) < 80
-    assert operation.about == "More." if is_whole else operation.about.startswith(operation.summary)
+def test_what_an_event_is_called(summary: str, title: str) -> None:
+    data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
+    assert Operation("petSold", "post", {}, data, webhook=True).title == title
 
 
 def test_examples_that_have_names_are_chosen() -> None:
@@ -502,6 +585,36 @@ def test_examples_that_have_names_are_chosen() -> None:
     del named["two"]
     alone = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
     assert "data-examples" not in alone and "openapi-examples" not in alone
+
+
+def test_the_parts_of_an_operation_are_in_the_outline() -> None:
+    body = {"content": {"application/json": {"schema": {"type": "string"}}}}
+    parameters = [{"name": "id", "in": "path", "schema": {"type": "string"}}]
+    answers = {"201": {"description": "Made"}, "default": {"description": "# Not made\n\nAt all."}}
+    said = {
+        "description": "# Body\n\nWhat is sent.",
+        "parameters": parameters,
+        "requestBody": body,
+        "responses": answers,
+    }
+    paths = {"/a/{id}": {"post": {"summary": "Make a", **said}, "put": {"summary": "Put a", **said}}}
+    description = Description({"paths": paths})
+    operation = description.operations["post /a/{id}"]
+
+    def outline(title: str) -> list[tuple[str, str, int]]:
+        drawn = render(Document(nodes=Drawer(description, folded=True).operation(operation, title)))
+        assert drawn.heads and all(f'id="{line.id}"' in drawn.body for line in drawn.outline)
+        return [(line.id, line.title, line.level) for line in drawn.outline]
+
+    assert outline("Make a") == [
+        ("path", "Path", 2), ("body", "Body", 2), ("responses", "Responses", 2),
+        ("response.201", "201 Made", 3), ("response.default", "default", 3),
+    ]  # fmt: skip
+    # On a page with others they are below the operation; of those that are folded up only the operation is there.
+    assert outline("As")[0][1:] == ("Make a", 2) and {level for _, _, level in outline("As")[2:]} == {3, 4}
+    drawer = Drawer(description, folded=True)
+    folded = drawer.operation(operation, "As", further=True)
+    assert [line.title for line in render(Document(nodes=folded)).outline] == ["Make a"]
 
 
 def test_each_field_has_an_address() -> None:
@@ -709,6 +822,8 @@ def test_a_page_for_each_operation(site) -> None:
     assert "list-shops" in shop.get("shops").text
     page = shop.get("shops/list-shops").text
     assert page.count("<h1") == 1 and not re.search(r"<h2[^>]*>List shops", page)
+    # There is no room for an outline beside samples, so it is a menu.
+    assert "picker end on-page" in page and 'href="#response.200"' in page and 'class="outline' not in page
     sitemap = shop.get("sitemap.xml").text
     assert "shops/list-shops</loc>" in sitemap
 
@@ -800,10 +915,10 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("quadrupeds") == []
     processed(world, "pets", {"text": text})
     _index(world, shop.space)
-    assert found("quadrupeds") == ["pets"]
+    assert found("quadrupeds") == ["pets", "Pets"]
     rebuild_derived(world.context.db, shop.space, ())
     _index(world, shop.space)
-    assert found("quadrupeds") == ["pets"]
+    assert found("quadrupeds") == ["pets", "Pets"]
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     _index(world, shop.space)
     assert found("quadrupeds") == []
@@ -998,6 +1113,9 @@ def test_operations_are_listed_and_found_where_pages_show_them(site, grouping: s
     )
     page, _, place = field["href"].removeprefix(shop.base).partition("#")
     assert f'id="{place}"' in shop.get(page).text
+    (inside,) = shop.get("~search.json?q=problem message").json()["fields"]
+    page, _, place = inside["href"].removeprefix(shop.base).partition("#")
+    assert inside["path"] == "Problem" and f'<li id="{place}"' in shop.get(page).text
     # The navigation of a tag's page leads to the operations on it.
     assert re.search(r'<b class="nav-method get"', there.text)
 

@@ -1,6 +1,7 @@
 """No kind of page breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone."""
 
 import json
+import re
 import time
 
 import pytest
@@ -33,6 +34,21 @@ ANSWERS = {
     "200": {"description": "It", "content": {"application/json": {"schema": THING}}},
     "429": {"description": "Too many requests", "headers": {"Retry-After": {"schema": {"type": "integer"}}}},
 }
+
+
+def deep(levels):
+    """A schema of six fields, in each of which are as many, and so on."""
+    inside = deep(levels - 1) if levels else {"type": "string"}
+    return {"type": "object", "properties": {f"level{levels}of{number}": inside for number in range(6)}}
+
+
+DEEP = {
+    "tags": ["things"],
+    "summary": "Dig",
+    "requestBody": {"content": {"application/json": {"schema": deep(2)}}},
+    "responses": ANSWERS,
+}
+"""More than a page has at first."""
 THINGS = {
     "openapi": "3.1.0",
     "info": {"title": "Things", "version": "1", "description": "All that there is."},
@@ -45,7 +61,8 @@ THINGS = {
             for method in ("get", "delete")
         }
         for kind in ("small", "large", "old", "new")
-    },
+    }
+    | {"/things/deep": {"post": DEEP}},
     "components": {
         "schemas": {
             f"Thing{number:02}": {
@@ -210,6 +227,29 @@ def test_the_reference_is_searched_by_keyboard(browser, manual):
 
 
 @pytest.mark.parametrize("width", [390, 1440])
+def test_operations_are_filtered_by_keyboard(browser, manual, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{manual.reference}/fonts")
+    if width < 768:
+        page.locator(".menu > summary").press("Enter")
+        page.keyboard.press("Tab")
+    else:
+        page.keyboard.press("f")
+    field, told = page.locator(".nav-filter input"), page.locator(".nav-told")
+    assert field.evaluate("it => it === document.activeElement") and told.get_attribute("role") == "status"
+    page.keyboard.type("custom font")
+    told.filter(has_text="Operations found: 5 of ").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.matches('.nav-found li:nth-child(2) a')")
+    # Escape empties it and leaves the menu of a phone open.
+    page.keyboard.press("Escape")
+    assert field.evaluate("it => it === document.activeElement && it.value === ''")
+    assert told.inner_text() == "" and page.locator(".side nav").is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("look", LOOKS)
 def test_pages_of_every_look(look_at, manual, look, scheme, width):
@@ -255,6 +295,49 @@ def enter_access(page):
     page.keyboard.press("Tab")
     form.locator(".try-access > summary").click()
     form.locator(".try-access li").first.wait_for()
+
+
+def unfold(page):
+    """Opens a field, and one inside of it whose own fields are not on the page at first."""
+    page.wait_for_function("Boolean(globalThis.octavoAllFields)")
+    page.locator("[id='body.level2of1'] > details > summary").press("Enter")
+    inner = page.locator("[id='body.level2of1.level1of3']")
+    link = inner.get_by_role("link", name=re.compile("^level1of3: .*6"))
+    page.evaluate("addEventListener('focusin', (event) => { globalThis.held = event.target; })")
+    link.press("Enter")
+    # Who cannot see it hears what was opened, and that it is open; what is in it comes next.
+    summary = inner.locator("> details[open] > summary")
+    summary.wait_for()
+    assert summary.evaluate("each => each === document.activeElement && each === globalThis.held")
+    assert re.match("level1of3:\\s.*6", summary.inner_text())
+    assert inner.locator("li").count() == 6 and not page.locator("a.openapi-later").count()
+    page.keyboard.press("Enter")
+    assert not inner.locator("li").first.is_visible() and page.evaluate(
+        "document.activeElement.matches('summary')"
+    )
+    page.keyboard.press("Enter")
+
+
+def find_deep(page):
+    page.keyboard.press("/")
+    page.keyboard.type("level2of1.level1of3.level0of5")
+    page.locator("#found a.api", has_text="level1of3.level0of5").wait_for()
+    page.keyboard.press("Enter")
+    found = page.locator("[id='body.level2of1.level1of3.level0of5']:target")
+    found.wait_for()
+    assert 0 < found.bounding_box()["y"] < 900
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_deep_in_an_operation(look_at, manual, things, scheme, width):
+    spaces = manual.call("GET", f"/orgs/{manual.organization}/spaces")["items"]
+    space = next(each["id"] for each in spaces if each["title"] == "Things")
+    for language in ("en", "ar"):
+        manual.call("PATCH", f"/spaces/{space}", {"language": language})
+        for act in (None, unfold, find_deep):
+            assert look_at(f"{things}things/dig", scheme, width, act) == [], (language, act)
+    manual.call("PATCH", f"/spaces/{space}", {"language": "en"})
 
 
 @pytest.mark.parametrize("width", [390, 1440])

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from .operation import PUBLIC, Deletion, Operation, RawBody
+from .texts import say_name
 
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
@@ -44,12 +45,18 @@ _BYTES = {"type": "string", "format": "binary"}
 _DEFAULT = "x-octavo-default"
 
 
+class Area(Struct, frozen=True):
+    title: str
+    about: str
+
+
 class Meanings(Struct, frozen=True):
     """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
     schemas are, by name; the docstring of a type is for whoever reads the code. ``introduction``: Markdown, with
-    ``{server}`` for the address that paths begin with."""
+    ``{server}`` for the address that paths begin with. ``areas`` of operations by name."""
 
     introduction: str = ""
+    areas: Mapping[str, Area] = {}
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     schemas: Mapping[str, str] = {}
@@ -81,19 +88,6 @@ def _types(operation: Operation) -> list[Any]:
 def _options(returns: Any) -> list[Any]:
     """Answers of several shapes one by one: together they need no tag, since nobody reads them here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
-
-
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_AS_WRITTEN = {"api": "API", "ai": "AI", "dns": "DNS", "mcp": "MCP", "mfa": "MFA", "pdf": "PDF", "saml": "SAML", "scim": "SCIM", "url": "URL",
-               "openapi": "OpenAPI", "openid": "OpenID", "ui": "UI", "id": "id", "sso": "SSO"}  # fmt: skip
-
-
-def operation_title(operation_id: str) -> str:
-    """An operation's id as people read it: ``getOpenAPISpecById`` is "Get OpenAPI spec by id"."""
-    joined = operation_id.replace("OpenAPI", "Openapi").replace("OpenId", "Openid")
-    words = [_AS_WRITTEN.get(word.lower(), word.lower()) for word in _WORD.findall(joined)]
-    title = " ".join(words)
-    return title[0].upper() + title[1:]
 
 
 def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
@@ -342,7 +336,7 @@ def describe(
         entry: dict[str, Any] = {
             "operationId": operation.id,
             "tags": [operation.area],
-            "summary": operation_title(operation.id),
+            "summary": say_name(operation.id),
             "description": operation.documentation.strip(),
             "parameters": _parameters(operation, meanings),
             "responses": responses,
@@ -367,6 +361,15 @@ def describe(
         "openapi": "3.1.0",
         "info": info,
         "servers": [{"url": server}],
+        "tags": [
+            {"name": area}
+            | (
+                {"x-displayName": said.title, "description": said.about}
+                if (said := meanings.areas.get(area))
+                else {}
+            )
+            for area in dict.fromkeys(operation.area for operation in operations)
+        ],
         "paths": paths,
         "components": {
             "schemas": components,

@@ -7,12 +7,13 @@ from .calling import Values, fill
 from .code_samples import templates
 from .comparing import compare
 from .compiling import compile_description
-from .description import Description, Operation, tags_of
-from .drawing import Drawer
+from .description import Description, Operation, Tag, tags_of
+from .drawing import MANY, Drawer
 from .exporting import export
 from .former import Gone, find_former
 from .index import Found, OperationIndex
 from .models import draw_model, draw_models, draw_used_by, index_models, letter_id, list_models, split_models
+from .overview import draw_tags
 from .pages import (
     OPERATIONS,
     Listed,
@@ -20,6 +21,7 @@ from .pages import (
     conventions_of,
     find_operation,
     find_reference,
+    group_of,
     list_operations,
     lists_models,
     may_export,
@@ -41,10 +43,10 @@ from .trying import (
 )
 
 __all__ = [
-    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MAX_SENT", "OPERATIONS",
-    "Operation", "OperationIndex", "PreparedRequest", "Sent", "Values", "authentication_of", "can_try",
-    "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_used_by", "export",
-    "fill", "find_former", "find_operation", "find_reference", "index_models", "letter_id", "list_models",
+    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MANY", "MAX_SENT", "OPERATIONS",
+    "Operation", "OperationIndex", "PreparedRequest", "Sent", "Tag", "Values", "authentication_of", "can_try",
+    "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_tags", "draw_used_by", "export",
+    "fill", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
     "list_operations", "lists_models", "make_access", "make_form", "may_export", "method_of", "model_of",
     "prepare", "put_first", "send", "split_models", "tags_of", "templates", "token_origins",
 ]  # fmt: skip

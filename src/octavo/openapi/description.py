@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ..core.document import slug
 from ..core.free_names import free_name
+from ..kit.texts import say_name, split_name
 from .bundling import resolve, steps
 from .validating import EARLY_WEBHOOKS, METHODS
 
@@ -49,17 +50,31 @@ class Operation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The words of the summary, where they are few; else its first sentence, or the name of the event. Many
-        descriptions have no summaries, but begin to describe with a sentence that serves as one."""
-        own = self.path if self.webhook else self.name
+        """A short name that people read. Where the summary is a paragraph, its first sentence; where there is none, the
+        words of the id, unless these only repeat method and path and the description begins with a short sentence."""
         words = _plain(self.summary)
-        if len(words) <= _TITLE:
-            return words or _first_sentence(text_of(self.data.get("description"))) or own
         if self.webhook:
-            # Events of one kind nearly always begin with the same words.
-            return own
+            # Long summaries of events of one kind nearly always begin with the same words.
+            if len(words) > _TITLE:
+                return self.path
+            return words or _first_sentence(text_of(self.data.get("description"))) or self.path
+        if len(words) <= _TITLE:
+            return words or self._made_title
         first = words[: _TITLE + 1].partition(". ")[0]
-        return first if len(first) < _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+        return first if len(first) < _TITLE else self._words_of_id or _cut(words)
+
+    @property
+    def _made_title(self) -> str:
+        said, described = self._words_of_id, _first_sentence(text_of(self.data.get("description")))
+        known = {word.lower() for word in split_name(f"{self.method} {self.path}")}
+        repeats = all(word.lower() in known for word in split_name(said))
+        return (described or said if repeats else said) or self.name
+
+    @property
+    def _words_of_id(self) -> str:
+        said = say_name(text_of(self.data.get("operationId"))[:200])
+        # What is called as its method says nothing.
+        return "" if said.lower() == self.method else _cut(said)
 
     @property
     def about(self) -> str:
@@ -88,19 +103,26 @@ _TITLE = 80
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 
+def _cut(words: str) -> str:
+    return words if len(words) <= _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
+
+
 def _plain(summary: str) -> str:
-    """The words of a summary in Markdown."""
-    return _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
+    """The words of a summary in Markdown or HTML."""
+    words = _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
+    return " ".join(_TAGS.sub(" ", words).split())
 
 
 _TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")
+_BREAK = re.compile(r"\n\s*\n|</p>")
 _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence or line of a text, if it is short and has no marks."""
-    found = _SENTENCE.match(_TAGS.sub(" ", text[:500]).strip().partition("\n")[0].strip())
-    return " ".join(found[1].split()) if found else ""
+    """The first sentence of a text, if it is short and has no marks; so is a paragraph without a full stop."""
+    paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
+    found = _SENTENCE.match(" ".join(paragraph.split()))
+    return found[1].strip() if found else ""
 
 
 class Tag(Struct, frozen=True):
@@ -110,6 +132,8 @@ class Tag(Struct, frozen=True):
     page_description: str = ""
     icon: str = ""
     parent: str = ""
+    group: str = ""
+    """The heading that it stands under beside others (``x-tagGroups``)."""
 
 
 class Description:
@@ -263,7 +287,8 @@ class Description:
     # --- tags ---------------------------------------------------------------------------------------------
 
     def tags(self) -> list[Tag]:
-        """Those that have operations or are above one that has, in the order of the description."""
+        """Those that have operations or are above one that has, in the order of the description; where it puts them in
+        groups, in that of these, and then the others."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))
@@ -278,8 +303,19 @@ class Description:
                 seen.add(name)
                 wanted.add(name)
                 name = _parent(declared.get(name, {}))
-        names = [name for name in [*declared, *(n for n in used if n not in declared)] if name in wanted]
+        names = dict.fromkeys(name for name in (*self._groups, *declared, *used) if name in wanted)
         return [self._tag(name, declared, wanted) for name in names]
+
+    @cached_property
+    def _groups(self) -> dict[str, str]:
+        """The groups of tags by the names of these, each in the first that names it."""
+        found: dict[str, str] = {}
+        for group in list_of(self.data.get("x-tagGroups")):
+            title = " ".join(text_of(object_of(group).get("name")).split())
+            for name in list_of(object_of(group).get("tags")):
+                if title and isinstance(name, str):
+                    found.setdefault(name, title)
+        return found
 
     def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> Tag:
         data = declared.get(name, {})
@@ -296,6 +332,7 @@ class Description:
             " ".join(text_of(data.get("x-page-description")).split()),
             text_of(data.get("x-page-icon")),
             parent if parent in wanted and parent != name else "",
+            self._groups.get(name, ""),
         )
 
     def count(self, tag: str) -> int:

@@ -355,7 +355,12 @@ class Drawer:
         """What begins a part of an operation; ``inner``: of one of its answers."""
         if not self._folded:
             return _paragraph(self._word(word, "bold"), *beside)
-        return Block("openapi-part", {} if inner else {"part": word}, [self._word(word, "bold"), *beside])
+        named = {} if inner else {"part": word, **self._place(word)}
+        return Block("openapi-part", named, [self._word(word, "bold"), *beside])
+
+    def _place(self, *names: str, below: int = 0) -> Data:
+        """What names a part of an operation on its page, and how deep it is in the outline of the page."""
+        return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _take(self, count: int) -> int:
         """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
@@ -433,6 +438,7 @@ class Drawer:
         if title is None:
             return None
         waiting = _expandable(title, [], kind="openapi-later")
+        waiting.data.update(self._told_of(name, title))
         named = value if self._description.name_of(value) else self._description.follow(value).get("items")
         if self._description.name_of(named) and self._find_link(named) is None:
             self._name_fold(waiting, named)
@@ -546,6 +552,12 @@ class Drawer:
             inside[0].nodes = [*inside[0].nodes[1:]]
             return [self._word("shapes", name=str(len(shapes.nodes)))]
         return [self._word("inside", name=name or "…")]
+
+    @staticmethod
+    def _told_of(name: str, title: Nodes) -> Data:
+        """What a fold is in, for who hears its title and not what is above it; nothing where the title says so."""
+        says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
+        return {"of": name} if name and not says else {}
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -785,6 +797,7 @@ class Drawer:
             whole = cut == self._cut
             title = self._fold_title(name, inside, whole=whole)
             blocks.append(self._fold(title, shown, inside, whole=whole))
+            blocks[-1].data.update(self._told_of(name, title))
         elif len(above) < 4:
             blocks += inside
         elif inside:
@@ -1032,7 +1045,7 @@ class Drawer:
             if self._folded:
                 is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
-                answer.data["status"] = code
+                answer.data |= {"status": code, **self._place("response", code, below=1)}
                 of = self._held(content, found)
                 if of:
                     answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
@@ -1083,7 +1096,7 @@ class Drawer:
                     called = Operation(address, method, {}, data, webhook=True)
                     with self._inside("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
-                    title = text_of(data.get("summary")) or name
+                    title = called.title if called.title != address else name
                     if self._folded:
                         blocks.append(_expandable([_text(title)], inside))
                     else:

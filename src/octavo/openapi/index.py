@@ -1,9 +1,11 @@
-"""What of a description is found by words: operations, the fields they take, and models. Pure."""
+"""What of a description is found by words: operations, the fields that they take, and models with their fields. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
+from heapq import nsmallest
 from typing import Literal
 
 from msgspec import Struct
@@ -20,18 +22,22 @@ _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
 """Schemas of one operation that are looked into: each may lead to all others again."""
+_RANKED = 400
+"""Of one kind that are given for a question, so that those of one kind leave room for those of another."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
 class Found(Struct, frozen=True):
     """``name``: of a field, with dots, or of a model. ``about``: what a field or model is. ``id``: of the field on the
-    page of its operation, which ``operation`` is; None for a model."""
+    page of its operation, which ``operation`` is, or of the model called ``model``; of the model itself on a page with
+    others."""
 
     kind: Kind
     name: str
     about: str
     operation: Operation | None = None
+    model: str = ""
     id: str = ""
 
 
@@ -55,10 +61,18 @@ class OperationIndex:
             if len(self._fields) > _FIELDS:
                 break
             self._fields += _fields(description, operation)
+        for name, schema in description.schemas.items():
+            if len(self._fields) > _FIELDS:
+                break
+            self._fields += _fields_of_model(description, name, schema)
         self._models = [
             _Entry(
                 Found(
-                    "model", name, text_of(description.follow(each).get("description"))[:200], id=slug(name)
+                    "model",
+                    name,
+                    text_of(description.follow(each).get("description"))[:200],
+                    model=name,
+                    id=slug(name),
                 ),
                 name.lower(),
                 name.lower(),
@@ -107,7 +121,7 @@ class OperationIndex:
                 ranked.append(
                     (entry.name != whole, not entry.name.startswith(whole), -named, len(entry.name), position)
                 )
-        for *_, position in sorted(ranked):
+        for *_, position in nsmallest(_RANKED, ranked):
             yield entries[position].found
 
 
@@ -144,43 +158,48 @@ def _distance(operation: Operation | None, steps: list[str]) -> int | None:
     return None
 
 
-def _fields(description: Description, operation: Operation) -> list[_Entry]:
-    made: list[_Entry] = []
-    title = operation.title.lower()
-    left = _SCHEMAS
+def _field(place: str, name: str, about: object, operation: Operation | None, model: str = "") -> _Entry:
+    """``place``: what its id begins with."""
+    said, of = text_of(about)[:200], operation.title if operation is not None else model
+    found = Found("field", name, said, operation, model, f"{place}.{name}" if place else "")
+    return _Entry(found, name.lower(), f"{name} {of}".lower())
 
-    def add(place: str, name: str, schema: object, about: object) -> None:
-        found = Found(
-            "field",
-            name.replace(".[]", "[]"),
-            text_of(about)[:200],
-            operation,
-            f"{place}.{name.replace('.[]', '')}",
-        )
-        made.append(_Entry(found, found.name.lower(), f"{found.name} {title}".lower()))
 
-    def walk(value: object, at: str, above: tuple[str, ...]) -> None:
-        nonlocal left
-        name = description.name_of(value)
-        if not left or len(made) >= _OF_ONE or len(above) >= _DEPTH or (name and name in above):
-            return
-        left -= 1
-        schema = description.merge(value)
-        if isinstance(schema.get("items"), dict):
-            walk(schema["items"], at, (*above, name))
-        variants = [*list_of(schema.get("oneOf")), *list_of(schema.get("anyOf"))]
-        for each in variants:
-            walk(each, at, (*above, name))
-        for key, inner in object_of(schema.get("properties")).items():
-            if len(made) >= _OF_ONE:
-                return
-            path = f"{at}.{key}" if at else key
-            add("body", path, inner, description.follow(inner).get("description"))
-            walk(inner, path, (*above, name))
-
+def _fields(description: Description, operation: Operation) -> Iterator[_Entry]:
     for parameter in description.parameters(operation):
-        add(text_of(parameter.get("in")), text_of(parameter["name"]), parameter, parameter.get("description"))
+        place, name = text_of(parameter.get("in")), text_of(parameter["name"])
+        yield _field(place, name, parameter.get("description"), operation)
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     for media in list(content.values())[:1]:
-        walk(object_of(media).get("schema"), "", ())
-    return made
+        for path, inner in _inside(description, object_of(media).get("schema")):
+            yield _field("body", path, description.follow(inner).get("description"), operation)
+
+
+def _fields_of_model(description: Description, name: str, schema: object) -> Iterator[_Entry]:
+    """But for those of other models inside of it, which are found as theirs."""
+    for path, inner in _inside(description, schema, apart=True):
+        yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
+
+
+def _inside(description: Description, value: object, *, apart: bool = False) -> Iterator[tuple[str, object]]:
+    """The fields in a schema by their paths, the least deep first. ``apart``: without what is in schemas that have a
+    name."""
+    waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
+    left = _OF_ONE
+    for _ in range(_SCHEMAS):
+        if not waiting:
+            return
+        value, at, above = waiting.popleft()
+        name = description.name_of(value)
+        if len(above) >= _DEPTH or (name and (name in above or (apart and above))):
+            continue
+        schema, within = description.merge(value), (*above, name)
+        same = [*list_of(schema.get("oneOf")), *list_of(schema.get("anyOf")), schema.get("items")]
+        waiting.extend((each, at, within) for each in same if isinstance(each, dict))
+        for key, inner in object_of(schema.get("properties")).items():
+            if not left:
+                return
+            left -= 1
+            path = f"{at}.{key}" if at else key
+            yield path, inner
+            waiting.append((inner, path, within))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import groupby, islice
 from weakref import WeakKeyDictionary
 
@@ -104,15 +104,21 @@ def _order(model: Model) -> tuple[bool, str, str, str]:
 def _model(description: Description, name: str, value: object, uses: Uses) -> Model:
     schema = description.merge(value)
     letter = (name.rpartition(".")[2] or name).lstrip("_-$")[:1].upper()
-    said = text_of(schema.get("description")).strip().partition("\n\n")[0]
-    said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * _ABOUT])).split())
-    said = _END.split(said, maxsplit=1)[0]
-    said = said if len(said) <= _ABOUT else f"{said[: _ABOUT - 1].rstrip()}…"
+    said = say_briefly(text_of(schema.get("description")))
     items = description.merge(schema["items"]) if "items" in schema else {}
     fields = object_of(schema.get("properties")) or object_of(items.get("properties"))
     return Model(
         name, letter if letter.isalpha() else "#", _kind(description, schema), said, (*fields,), uses
     )
+
+
+def say_briefly(text: str, longest: int = _ABOUT) -> str:
+    """The words of the first sentence of a description in Markdown, cut off where they are longer than so many
+    characters."""
+    said = text.strip().partition("\n\n")[0]
+    said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
+    said = _END.split(said, maxsplit=1)[0]
+    return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
 
 
 def _kind(description: Description, schema: Data) -> str:
@@ -158,28 +164,40 @@ def draw_models(
 
 def _table(models: Sequence[Model], place_of: Callable[[str], Data], words: Words) -> Block:
     titles = (words.name, words.what_it_is, words.fields, words.used_by)
-    definition: Data = {
-        column: {"id": column, "title": title, "type": "text"}
-        for column, title in zip(COLUMNS, titles, strict=True)
-    }
-    for column in ("fields", "users"):
-        definition[column]["textAlignment"] = "right"
-    records: Data = {}
-    fragments: list[Fragment] = []
-    for number, model in enumerate(models):
+    rows: list[list[list[Text | Inline]]] = []
+    for model in models:
         about: list[Text | Inline] = [_text(model.about)] if model.about else []
         if model.kind != "object" or not about:
             about = [_text(model.kind, "code"), *([_text(" ")] if about else []), *about]
-        cells: dict[str, list[Text | Inline]] = {
-            "model": [Inline("link", {"ref": place_of(model.name)}, [_text(model.name)])],
-            "about": about,
-            "fields": [_text(str(len(model.fields) or "–"))],  # noqa: RUF001
-            "users": [_text(str(model.users or "–"))],  # noqa: RUF001
-        }
-        values = {column: f"{number} {column}" for column in COLUMNS}
+        link = Inline("link", {"ref": place_of(model.name)}, [_text(model.name)])
+        rows.append([[link], about, count_cell(len(model.fields)), count_cell(model.users)])
+    return draw_rows(dict(zip(COLUMNS, titles, strict=True)), {"fields", "users"}, rows)
+
+
+def count_cell(number: int) -> list[Text | Inline]:
+    return [_text(str(number or "–"))]  # noqa: RUF001
+
+
+def draw_rows(
+    columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
+) -> Block:
+    """A table. ``columns``: their titles by their names, which the reader knows it by; ``counts``: those of numbers.
+    ``rows``: what is in each column."""
+    definition: Data = {
+        column: {"id": column, "title": title, "type": "text"}
+        | ({"textAlignment": "right"} if column in counts else {})
+        for column, title in columns.items()
+    }
+    records: Data = {}
+    fragments: list[Fragment] = []
+    for number, cells in enumerate(rows):
+        values = {column: f"{number} {column}" for column in columns}
         records[str(number)] = {"orderIndex": str(number).zfill(4), "values": values}
-        fragments += [Fragment(values[column], [_paragraph(*nodes)]) for column, nodes in cells.items()]
-    view = {"type": "grid", "columns": [*COLUMNS]}
+        fragments += [
+            Fragment(values[column], [_paragraph(*nodes)])
+            for column, nodes in zip(columns, cells, strict=True)
+        ]
+    view = {"type": "grid", "columns": [*columns]}
     return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
 
 

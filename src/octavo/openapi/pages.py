@@ -39,6 +39,7 @@ from .conventions import Conventions, find_conventions
 from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
 from .drawing import MANY, Drawer, complain, fold, lead_on, prose
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
+from .overview import draw_tags
 from .trying import can_try
 from .words import ENGLISH, Words, catalogue, locale_of
 
@@ -58,6 +59,8 @@ _PAGES = 4_000
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
+_OVERVIEW = "info"
+"""What the page about the whole API is added as."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
 """Of a page that needs the room of the outline, such as one of rows, whose letters are above them."""
@@ -178,10 +181,18 @@ class _Pages:
         the seed that this one's was made of."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
+    def add_overview(self) -> None:
+        """The first page. Where nothing is said of the API it lists the tags alone, and is added after these so that
+        none has another address because of it."""
+        about = {"doc": "info", "page": "info", "seed": self._asked.seed}
+        title = self._description.title
+        self.add(_OVERVIEW, title, slug="overview", link_title=self.words.overview, props=about)
+        self.pages.insert(0, self.pages.pop())
+
     def add_above(self, names: Sequence[str], grouping: str) -> None:
         """Pages about the whole API. ``grouping``: of the operations, which they lead to. They stand before the tags of
         these and are added after them, so that none has another address because of them."""
-        first = next((n for n, each in enumerate(self.pages) if each.slug != "overview"), len(self.pages))
+        first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
             # How to authenticate is said beside samples, which need the room of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
@@ -226,6 +237,7 @@ class _Pages:
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
+        is_grouped = any(tag.group for tag in tags)
         apart: set[str] = set()
         """Tags whose operations have pages of their own."""
 
@@ -237,6 +249,8 @@ class _Pages:
             if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
                 apart.add(tag.name)
             props: dict[str, Any] = {"doc": "operations", "page": tag.name or "-"}
+            if is_grouped and parent_id is None:
+                props["group"] = tag.group or self.words.other
             if tag.name not in apart:
                 # What is on the page, for whoever lists it without the description.
                 props["operations"] = [
@@ -270,10 +284,12 @@ def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
     """The pages that are about the API and its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
-    if description.info.get("description") or description.security_schemes:
-        about = {"doc": "info", "page": "info"}
-        pages.add("info", description.title, slug="overview", link_title=pages.words.overview, props=about)
+    is_told = bool(description.info.get("description") or description.security_schemes)
+    if is_told:
+        pages.add_overview()
     pages.add_tags(description.tags(), each_operation=by_operation)
+    if not is_told and len(description.tags()) > 1:
+        pages.add_overview()
     above = ["authentication"] if description.security_schemes else []
     if conventions_of(description):
         above.append("errors_and_limits")
@@ -354,7 +370,12 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         return _of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
-        return _of(*Drawer(description, folded=False).information(words))
+
+        def tag_at(tag: Tag) -> Data:
+            return {"kind": "page", "page": there.id(f"tag {tag.name}")}
+
+        about = Drawer(description, folded=False).information(words)
+        return _of(*about, *draw_tags(description, tag_at, words))
     if doc in ("authentication", "errors_and_limits"):
         words = catalogue()[locale_of(tx, asked.space_id)]
         grouping = str(props.get("operations") or "")
@@ -476,6 +497,14 @@ def method_of(page: Page) -> str | None:
     if "webhook" in props:
         return "event"
     return text_of(props.get("operation")).partition(" ")[0] or None
+
+
+def group_of(page: Page) -> str:
+    """The heading that a computed page of a tag stands under beside others; empty for every other page."""
+    source = page.computed
+    if source is None or source.get("type") != TYPE:
+        return ""
+    return text_of(object_of(source.get("props")).get("group"))
 
 
 class Listed(Struct, frozen=True):

@@ -23,6 +23,7 @@ class Words(Struct, frozen=True, kw_only=True):
     changes: str = "Changes"
     download: str = "Download the specification"
     other: str = "Other"
+    operations: str = "Operations"
     version: str = "Version"
     servers: str = "Servers"
     authentication: str = "Authentication"

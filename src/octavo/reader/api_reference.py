@@ -24,10 +24,12 @@ from ..openapi import (
     Description,
     Drawer,
     Operation,
+    Tag,
     can_try,
     conventions_of,
     draw_model,
     draw_models,
+    draw_tags,
     draw_used_by,
     index_models,
     letter_id,
@@ -47,16 +49,6 @@ PATH = "/docs"
 _SCHEMAS = "schemas"
 _AUTHENTICATION = "authentication"
 _ERRORS = "errors-and-limits"
-_TITLES = {
-    _ERRORS: "Errors and limits",
-    "orgs": "Organizations",
-    "changes": "Change requests",
-    "ask": "Answers",
-    "printing": "PDFs",
-    "openapi": "API specifications",
-    "models": "Language models",
-}
-"""Of areas that are not called by what they are about."""
 _HTML = "text/html; charset=utf-8"
 _SHARE = share("pages of our reference", 4)
 _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
@@ -98,19 +90,22 @@ class _Pages:
         return Description(self._describe())
 
     @cached_property
-    def _names(self) -> dict[str, str]:
+    def _names(self) -> tuple[str, ...]:
         """The pages by their addresses: the overview, how to authenticate, errors and limits, one for each tag, the
         schemas."""
-        tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
-        return {"": "", _AUTHENTICATION: _AUTHENTICATION, _ERRORS: _ERRORS, **tags, _SCHEMAS: _SCHEMAS}
+        return ("", _AUTHENTICATION, _ERRORS, *self._tags, _SCHEMAS)
+
+    @cached_property
+    def _tags(self) -> dict[str, Tag]:
+        """By the last part of the addresses of their pages."""
+        return {slugify(tag.name): tag for tag in self._description.tags()}
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, Operation]]:
         """The operations of each tag, both by the last part of their addresses."""
         return {
-            name: {_name_of(each): each for each in self._description.with_tag(tag)}
-            for name, tag in self._names.items()
-            if name not in ("", _AUTHENTICATION, _ERRORS, _SCHEMAS)
+            name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
+            for name, tag in self._tags.items()
         }
 
     @cached_property
@@ -236,6 +231,8 @@ class _Pages:
             together=drawn.together,
             filter=f"{PATH}/~operations.json",
             models=f"{PATH}/~models.json" if listing else None,
+            listing=drawn.listing,
+            heads=drawn.heads,
             access=f"{PATH}/~access.json" if access else None,
             connect=tuple(origins),
         )
@@ -249,12 +246,14 @@ class _Pages:
     def _title(self, name: str) -> str:
         if not name:
             return self._description.title
-        return _TITLES.get(name) or name.capitalize()
+        tag = self._tags.get(name)
+        return tag.title if tag is not None else name.replace("-", " ").capitalize()
 
     def _blocks(self, name: str) -> list[Block]:
         description = self._description
         if not name:
-            return Drawer(description, folded=True).information()
+            about = Drawer(description, folded=True).information()
+            return [*about, *draw_tags(description, self._tag_place)]
         if name == _AUTHENTICATION:
             return Drawer(description, folded=True).authentication(self._place_of)
         if name == _ERRORS:
@@ -275,6 +274,10 @@ class _Pages:
     def _place_of(operation: Operation) -> dict[str, Any]:
         (tag,) = tags_of(operation)
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
+
+    @staticmethod
+    def _tag_place(tag: Tag) -> dict[str, Any]:
+        return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag.name))}"}
 
     def _operation_blocks(self, operation: Operation) -> list[Block]:
         return self._drawer().operation(operation, operation.title)
@@ -315,6 +318,7 @@ class _Pages:
                 href=f"{PATH}/{quote(name)}" if name else PATH,
                 current=here and operation is None,
                 open=here,
+                count=0 if here else len(self._areas.get(name, ())),
                 children=tuple(
                     NavItem(
                         title=each.title,

@@ -16,6 +16,7 @@ from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..kit.db import Transaction
 from ..openapi import (
+    MANY,
     Description,
     Form,
     Found,
@@ -40,10 +41,12 @@ _HITS = 20
 
 
 class _Shown(Struct):
-    """What pages show of one specification: the page of each operation and model. ``first``: one of its pages."""
+    """What pages show of one specification: the page of each operation and model. ``first``: one of its pages;
+    ``crowded``: the ids of those on which no field has an address."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
+    crowded: set[str] = set()
     models: dict[str, Page] = {}
     all_models: Page | None = None
 
@@ -66,6 +69,8 @@ def _references(tree: PageTree) -> list[_Shown]:
             dependencies = page.computed.get("dependencies")
             one = by_seed.setdefault(repr(dependencies), _Shown(page))
             one.operations.update({f"{each.method} {each.path}": (page, each) for each in listed})
+            if len(listed) > MANY:
+                one.crowded.add(page.id)
             if model:
                 one.models[model] = page
             elif model is not None:
@@ -167,12 +172,18 @@ def find_in_references(
 
 
 def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[Found]) -> Iterator[tuple[str, ApiHit]]:
-    for each in islice(found, 400):
+    for each in found:
         if each.operation is None:
-            page = shown.models.get(each.name) or shown.all_models
-            if page is not None:
-                anchor = "" if each.name in shown.models else each.id
-                yield "models", ApiHit(title=each.name, href=_address(visit, page, anchor), about=each.about)
+            page = shown.models.get(each.model) or shown.all_models
+            if page is None:
+                continue
+            alone = each.model in shown.models
+            if each.kind == "model":
+                href = _address(visit, page, "" if alone else each.id)
+                yield "models", ApiHit(title=each.name, href=href, about=each.about)
+            else:
+                href = _address(visit, page, each.id)
+                yield "fields", ApiHit(title=each.name, href=href, path=each.model, about=each.about)
             continue
         there = shown.operations.get(each.operation.key)
         if there is None:
@@ -184,7 +195,7 @@ def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[Found]) -> Iterator[
             yield "operations", ApiHit(title=listed.title, href=href, method=method, path=listed.path)
         else:
             anchor = f"{listed.anchor}.{each.id}" if listed.anchor else each.id
-            href = _address(visit, page, anchor)
+            href = _address(visit, page, listed.anchor if page.id in shown.crowded else anchor)
             yield (
                 "fields",
                 ApiHit(title=each.name, href=href, method=method, path=listed.title, about=each.about),

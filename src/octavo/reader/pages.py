@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
@@ -30,6 +31,7 @@ from ..openapi import (
     Description,
     Operation,
     find_operation,
+    group_of,
     list_operations,
     lists_models,
     may_export,
@@ -81,6 +83,16 @@ def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
     return kept[1]
+
+
+def _under_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
+    """Entries beside each other, each with the heading that it stands under; empty for none."""
+    for heading, some in groupby(entries, key=lambda entry: entry[0]):
+        items = (item for _, item in some)
+        if heading:
+            yield NavItem(title=heading, children=tuple(items))
+        else:
+            yield from items
 
 
 class Text(Struct, frozen=True):
@@ -381,11 +393,11 @@ class PageBuilder:
                 at = next((n for n, page in enumerate(listed) if page.id in opened), 0)
                 around = _AROUND if parent is None or parent in opened else _OF_GROUP // 2
                 start, end = max(0, at - around), min(len(listed), at + around + 1)
-            found = list(self._rest(listed[:start][::-1]))
+            found = [("", each) for each in self._rest(listed[:start][::-1])]
             for page in listed[start:end]:
                 if (known := closed.get(page.id)) is not None and page.id not in opened:
                     count += 1
-                    found.append(known)
+                    found.append((group_of(page), known))
                     continue
                 below = whole or page.id in opened or page.kind == "group"
                 target = self._target(page) if page.kind == "link" else None
@@ -410,8 +422,8 @@ class PageBuilder:
                 )
                 if not below and page.kind == "document":
                     closed[page.id] = item
-                found.append(item)
-            return (*found, *self._rest(listed[end:]))
+                found.append((group_of(page), item))
+            return (*_under_headings(found), *self._rest(listed[end:]))
 
         return items(None), count
 
@@ -509,6 +521,8 @@ class PageBuilder:
             operations=text.html.operations or access is not None,
             together=text.html.together,
             changes=text.html.changes,
+            listing=text.html.listing,
+            heads=text.html.heads,
             exports=self._exports(page),
             filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
             models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,

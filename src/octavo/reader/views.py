@@ -177,6 +177,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     fold_all: str = "Fold all"
     find_field: str = "Find a field"
     filter_operations: str = "Filter operations"
+    operations_found: str = "Operations found: {found} of {all}"
     find_model: str = "Find a model or field"
     models_sent: str = "Sent"
     models_answered: str = "Answered"
@@ -370,7 +371,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     server, ``printed`` offers to print the page. ``operations``: it shows operations of an API, to
     which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
     that the pages beside it show, ``models`` that of a list of all models of which the page shows some, ``access`` that
-    of what a page on authentication asks for, ``changes``: it shows what changed of an API. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
+    of what a page on authentication asks for, ``changes``: it shows what changed of an API, ``listing``: it lists models or tags
+    of one as rows, ``heads``: it shows operations wholly, beside which there is no room for an outline. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
     script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
     the site has no picture for that."""
 
@@ -407,6 +409,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     models: str | None = None
     access: str | None = None
     changes: bool = False
+    listing: bool = False
+    heads: bool = False
     exports: tuple[Link, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()

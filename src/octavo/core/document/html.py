@@ -23,6 +23,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from ..addresses import host_of, path_of
+from ..free_names import free_name
 from ..highlighting import Token, Tokens, highlight, language_name, token_rows
 from .containing import DEFECTS, Failures
 from .formulas import mathml
@@ -239,7 +240,8 @@ class Heading(Struct, frozen=True):
 class Html(Struct, frozen=True):
     """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
     some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``together``
-    that some are lines that unfold, ``changes`` that it says what changed of some."""
+    that some are lines that unfold, ``changes`` that it says what changed of some, ``listing`` that it lists models or
+    tags of an API as rows, ``heads`` that it shows some operations wholly."""
 
     body: Markup
     outline: tuple[Heading, ...]
@@ -248,6 +250,8 @@ class Html(Struct, frozen=True):
     operations: bool = False
     together: bool = False
     changes: bool = False
+    listing: bool = False
+    heads: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -269,6 +273,8 @@ def render(document: Document, context: Context | None = None) -> Html:
         renderer.operations,
         renderer.together,
         renderer.changes,
+        renderer.listing,
+        renderer.heads,
     )
 
 
@@ -379,6 +385,8 @@ _CALL = re.compile(r"((?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE)(?= /\S*$)
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
 """The columns of a list of models."""
+_TAG = "openapi-tag"
+"""The first column of a list of the tags of an API."""
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
 """Words about a field that are drawn as tags."""
 _FIELD_SIGN = Markup('<span class="i i-link" aria-hidden="true"></span>')
@@ -450,7 +458,9 @@ class _Renderer:
         self.diagrams = False
         self.operations = False
         self.together = False
+        self.heads = False
         self.changes = False
+        self.listing = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -1112,7 +1122,7 @@ class _Renderer:
 
     def openapi_head(self, block: Block) -> Pieces:
         """The method and the address of an operation, and beside them what can be done with it."""
-        self.operations = True
+        self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
         icon = [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")]
@@ -1178,14 +1188,17 @@ class _Renderer:
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
         if of:
             words += _wrap("small", only_paragraph(of))
-        status = self._status(text_of(block.data, "status") or "")
+        code = text_of(block.data, "status") or ""
+        said = self._words(block.fragments[0])
+        id = self._mark_part(block, f"{code} {said}".strip())
+        status = self._status(code)
         if not body:
-            return _wrap("div", [*status, *words], class_="openapi-answer")
+            return _wrap("div", [*status, *words], class_="openapi-answer", id=id)
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         summary = _wrap("summary", [chevron, *status, *words])
         inside = self._set_aside(_wrap("div", body, class_="openapi-answer-body"))
         is_open = block.data.get("open") is True
-        return _wrap("details", [*summary, *inside], class_="openapi-answer", open=is_open)
+        return _wrap("details", [*summary, *inside], class_="openapi-answer", id=id, open=is_open)
 
     def _status(self, code: str) -> list[Piece]:
         return _wrap("b", [code], class_=_classes("status", _STATUSES.get(code[:1])))
@@ -1272,7 +1285,19 @@ class _Renderer:
 
     def openapi_part(self, block: Block) -> Pieces:
         """What a part of an operation is called, such as its query."""
-        return _wrap("p", block.nodes, class_="openapi-part", data_part=text_of(block.data, "part"))
+        part = text_of(block.data, "part")
+        id = self._mark_part(block, getattr(self.labels, f"api_{part}", "")) if part else None
+        return _wrap("p", block.nodes, class_="openapi-part", id=id, data_part=part)
+
+    def _mark_part(self, block: Block, title: str) -> str | None:
+        """The id of a part of an operation, which goes into the outline; none where that is folded up."""
+        id, level = text_of(block.data, "id"), block.data.get("level")
+        if self._aside or not id or not isinstance(level, int):
+            return None
+        id = free_name(id, self._ids.__contains__)
+        self._ids.add(id)
+        self.outline.append(Heading(id, title, level))
+        return id
 
     def openapi_limits(self, block: Block) -> Pieces:
         """What a value has to be besides its type."""
@@ -1283,19 +1308,26 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
-        summary = _wrap("summary", [chevron, *_wrap("span", only_paragraph(title))])
+        of = self._told_of(block)
+        summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
         inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
         return _wrap(
             "details", [*summary, *inside], class_="openapi-fold", id=text_of(block.data, "id"),
             open=block.data.get("open") is True,
         )  # fmt: skip
 
+    @staticmethod
+    def _told_of(block: Block) -> Pieces:
+        """What a fold is in, for who hears its title alone."""
+        of = text_of(block.data, "of")
+        return _wrap("span", [f"{of}: "], class_="hidden-text") if of else []
+
     def openapi_later(self, block: Block) -> Pieces:
         """What is in a field, where that is only on the page with all fields: a link to it there."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
-        link = [chevron, *_wrap("span", only_paragraph(title))]
+        link = [chevron, *self._told_of(block), *_wrap("span", only_paragraph(title))]
         href = f"?{ALL_FIELDS}#{quote(id)}"
         return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
 
@@ -1422,7 +1454,9 @@ class _Renderer:
         widths = object_of(view, "columnWidths")
         # A list of the models of an API has these columns; who looks for one by its anchor finds its row.
         is_models = [name for name, _ in shown] == _MODELS
+        is_tags = bool(shown) and shown[0][0] == _TAG
         self.operations = self.operations or is_models
+        self.listing = self.listing or is_models or is_tags
         ids: set[str] = set()
         out: list[Piece] = []
         if widths:
@@ -1464,7 +1498,8 @@ class _Renderer:
 
         return _wrap(
             "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
-            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models", wide),
+            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models",
+                           is_tags and "openapi-tags", wide),
             role="region", tabindex="0", aria_label=self._name_of_table(),
         )  # fmt: skip
 

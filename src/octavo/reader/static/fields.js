@@ -17,7 +17,9 @@
           if (part.hasAttribute(name)) part.setAttribute(name, "all-" + part.getAttribute(name));
         }
       }
+      const held = link === document.activeElement;
       link.replaceWith(fold);
+      if (held) fold.querySelector("summary").focus({ preventScroll: true });
     }
   };
   let taken = null;
@@ -49,8 +51,10 @@
       id = decodeURIComponent(id);
     } catch { /* it is no address that this page made */ }
     const there = document.getElementById(id);
-    if (!id || !document.querySelector(LATER) || (there && !there.matches(LATER))) return;
+    if (!id || (there && !there.matches(LATER))) return;
     complete().then(() => {
+      // A field that is said elsewhere on the page, or nowhere, is near to what it is in.
+      while (id && !document.getElementById(id)) id = id.slice(0, Math.max(id.lastIndexOf("."), 0));
       const found = document.getElementById(id);
       if (!found) return;
       // Whoever unfolds what leads to a place is told that it is there now; so is the style of what is linked to.

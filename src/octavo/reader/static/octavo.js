@@ -71,7 +71,7 @@
     matchMedia("(min-width: 768px)").addEventListener("change", () => { menu.open = false; });
     doc.addEventListener("keydown", (event) => {
       if (!menu.open) return;
-      const stops = [one("summary", menu), ...all("a, summary", side).filter((e) => e.checkVisibility())];
+      const stops = [one("summary", menu), ...all("a, summary, input", side).filter((e) => e.checkVisibility())];
       if (event.key === "Escape") {
         menu.open = false;
         stops[0].focus();
@@ -86,7 +86,7 @@
   // Menus close by Escape, by a click elsewhere, when the focus leaves them, and when another opens
   const close = (except) => all("details.picker[open]").forEach((p) => { if (p !== except) p.open = false; });
   for (const kind of ["click", "focusin"]) doc.addEventListener(kind, (event) => close(event.target.closest("details.picker")));
-  on("click", ".outline-fold a", (link) => { link.closest("details").open = false; });
+  on("click", ".outline-fold a, .on-page a", (link) => { link.closest("details").open = false; });
   on("keydown", "details.picker[open]", (picker, event) => {
     if (event.key !== "Escape") return;
     picker.open = false;

@@ -286,7 +286,11 @@
     await load(own.fields);
     await globalThis.octavoAllFields();
   };
-  if (later()) load(own.fields).catch(() => { /* links lead there */ });
+  const reach = () => {
+    if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* links lead there */ });
+  };
+  addEventListener("hashchange", reach);
+  reach();
 
   // Fields: unfold all, find one
   const sections = all(".openapi-columns .openapi-part[data-part]");
@@ -318,7 +322,7 @@
   }
 
   // The filter above the navigation: one list for all pages, fetched when somebody begins to write
-  const filter = one(".nav-filter"), results = one(".nav-found");
+  const filter = one(".nav-filter"), told = one(".nav-told"), results = one(".nav-found");
   if (filter) {
     const input = one("input", filter), tree = one(".side .tree");
     let listed = null;
@@ -330,34 +334,32 @@
       const parts = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       results.hidden = !parts.length;
       if (tree) tree.parentElement.hidden = parts.length > 0;
+      told.textContent = "";
       if (!parts.length) return;
       listed ||= fetch(filter.dataset.filter).then((got) => got.json()).catch(() => { listed = null; return []; });
       const all = await listed, found = all.filter((each) => matches(each, parts));
+      if (results.hidden) return;
       const rows = found.slice(0, 100).map(([method, path, title, href]) => make("li", {}, make("a", { href },
         make("span", {}, title, make("code", {}, path)), make("b", { class: "nav-method " + method.toLowerCase() }, method === "DELETE" ? "DEL" : method))));
-      results.replaceChildren(make("p", { role: "status" }, found.length + " / " + all.length), make("ul", { class: "tree" }, ...rows));
+      told.textContent = filter.dataset.told.replace("{found}", found.length).replace("{all}", all.length);
+      results.replaceChildren(make("ul", { class: "tree" }, ...rows));
+    };
+    const step = (event) => {
+      const links = [...results.querySelectorAll("a")], at = links.indexOf(doc.activeElement);
+      const to = { ArrowDown: links[at + 1], ArrowUp: at >= 0 && (links[at - 1] || input), Enter: at < 0 && links[0] }[event.key];
+      if (event.key === "Escape" && input.value) {
+        event.stopPropagation();
+        input.value = "";
+        input.focus();
+        draw();
+      } else if (!to) return;
+      else if (event.key === "Enter") to.click();
+      else to.focus();
+      event.preventDefault();
     };
     input.addEventListener("input", draw);
-    input.addEventListener("keydown", (event) => {
-      const links = [...results.querySelectorAll("a")];
-      if (event.key === "Escape" && input.value) {
-        event.preventDefault();
-        input.value = "";
-        draw();
-      } else if (event.key === "ArrowDown" && links.length) {
-        event.preventDefault();
-        links[0].focus();
-      } else if (event.key === "Enter" && links.length) {
-        event.preventDefault();
-        links[0].click();
-      }
-    });
-    results.addEventListener("keydown", (event) => {
-      const links = [...results.querySelectorAll("a")], at = links.indexOf(doc.activeElement);
-      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-      event.preventDefault();
-      (links[at + (event.key === "ArrowDown" ? 1 : -1)] || input).focus();
-    });
+    input.addEventListener("keydown", step);
+    results.addEventListener("keydown", step);
   }
 
   // Words and code speak of the same thing: a field lights its line, a line leads to its field
