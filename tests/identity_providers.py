@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,11 +30,23 @@ REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 
 
 class Keys:
-    """A private key with its certificate, as PEM."""
+    """A private key with its certificate, as PEM. Made when somebody wants them: it takes a while."""
 
     def __init__(self, name: str = "idp.test", bits: int = 2048) -> None:
-        key = rsa.generate_private_key(65537, bits)
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        self._name, self._bits = name, bits
+
+    @property
+    def key(self) -> str:
+        return self._made[0]
+
+    @property
+    def certificate(self) -> str:
+        return self._made[1]
+
+    @cached_property
+    def _made(self) -> tuple[str, str]:
+        key = rsa.generate_private_key(65537, self._bits)
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, self._name)])
         moment = datetime.datetime.now(datetime.UTC)
         certificate = (
             x509.CertificateBuilder()
@@ -45,10 +58,10 @@ class Keys:
             .not_valid_after(moment + datetime.timedelta(days=30))
             .sign(key, hashes.SHA256())
         )
-        self.key = key.private_bytes(
+        pem = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ).decode()
-        self.certificate = certificate.public_bytes(serialization.Encoding.PEM).decode()
+        )
+        return pem.decode(), certificate.public_bytes(serialization.Encoding.PEM).decode()
 
 
 @contextmanager

@@ -151,14 +151,17 @@ class World:
         self._renewed = self.commits
 
     def _count_commits(self) -> None:
-        """Every write goes through Database.write: what it counts says whether anything was written since."""
-        write = self.context.db.write
+        """Every write goes through Database.write: what it counts says whether anything was written since. Of SQLite,
+        transactions that changed no row do not count."""
+        write, writer = self.context.db.write, getattr(self.context.db, "_writer", None)
 
         @contextmanager
         def counted() -> Iterator[Any]:
+            changes = writer.total_changes if writer is not None else -1
             with write() as tx:
                 yield tx
-            self.commits += 1
+            if writer is None or writer.total_changes != changes:
+                self.commits += 1
 
         self.context.db.write = counted  # type: ignore[method-assign]
 
@@ -268,6 +271,10 @@ class World:
         if self._digested[0] != self.commits:
             self._digested = (self.commits, self._kept.digest(self.context.db))
         return self._digested[1]
+
+    def written(self) -> int | str:
+        """Compared with an earlier one: whether anything was written since. Asked of SQLite it costs nothing."""
+        return self.commits if self.context.db.engine == "sqlite" else self.digest()
 
     def tables(self) -> dict[str, list[str]]:
         """The tables of the database, and the names of their columns."""

@@ -53,7 +53,7 @@ def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     names = _PARAMETER.findall(operation.path)
     named = sample.path.get(names[-1], names[-1])
-    before = world.digest()
+    before = world.written()
     proved = credentials(world, "admin", operation)
     for unknown in ("nothing", world.home[named][::-1]):
         ids = {name: world.home[there] for name, there in sample.path.items()}
@@ -62,7 +62,7 @@ def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
         assert (answer.status_code, answer.content) == (204, b""), answer.text
         assert world.call("nobody", "DELETE", path).status_code == 401
     if not proved:
-        assert world.digest() == before
+        assert world.written() == before
 
 
 @pytest.mark.sqlite_first
@@ -75,11 +75,11 @@ def test_keys_that_nobody_reads(world: World, operation: Operation) -> None:
     else:
         given = {**(given or {}), "someNewKey": {"a": 1}}
     proved = credentials(world, "admin", operation)
-    before = world.digest()
+    before = world.written()
     answer = send(world, "admin", operation, world.home, json=given, headers=proved)
     if operation.refuses_unread:
         assert complaint(answer, 400, "someNewKey") is None, answer.text
-        assert world.digest() == before
+        assert world.written() == before
         return
     if operation.id not in TOLD_ELSEWHERE:
         assert succeeded(operation, answer), answer.text
@@ -125,7 +125,7 @@ def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
     given = json.dumps(sample.body_for(world.home) or {}).encode()
     proved = credentials(world, "admin", operation)
     headers = {**proved, "content-type": "application/json"}
-    before = world.digest()
+    before = world.written()
     inside = given[:-1] + (b"," if given not in (b"{}", b"[]") else b"")
     if given.endswith(b"}"):
         bad = [
@@ -139,7 +139,7 @@ def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
     for content in bad:
         answer = send(world, "admin", operation, world.home, content=content, headers=headers)
         assert complaint(answer, 400) is None, (content, answer.text)
-    assert world.digest() == before
+    assert world.written() == before
 
 
 @pytest.mark.sqlite_first

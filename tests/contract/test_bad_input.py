@@ -130,7 +130,7 @@ def _prepared(world: World, operation: Operation) -> Sample:
 def test_bad_bodies(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     proved = credentials(world, "admin", operation)
-    before = world.digest()
+    before = world.written()
     wrong = []
 
     def check(label: str, answer: httpx.Response, status: int, names: str) -> None:
@@ -156,7 +156,7 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
     too_large = {**proved, "content-length": str(operation.body_limit + 1)}
     answer = send(world, "admin", operation, world.home, content=b"{}", headers=too_large)
     check("declared too large", answer, 413, "body")
-    if world.digest() != before:
+    if world.written() != before:
         wrong.append("something was changed")
     assert not wrong, "\n".join([operation.source, *wrong])
 
@@ -166,14 +166,14 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
 def test_bad_queries(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     proved = credentials(world, "admin", operation)
-    before = world.digest()
+    before = world.written()
     wrong = []
     for name, value in _wrong_queries(operation):
         query = {**sample.query_for(world.home), name: value}
         answer = send(world, "admin", operation, world.home, params=query, headers=proved)
         if trouble := complaint(answer, 400, name):
             wrong.append(f"{name}={value[:40]!r}: {trouble}")
-    if world.digest() != before:
+    if world.written() != before:
         wrong.append("something was changed")
     assert not wrong, "\n".join([operation.source, *wrong])
 

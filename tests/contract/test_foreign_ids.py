@@ -75,7 +75,7 @@ def test_a_foreign_id_among_own_ones(world: World, operation: Operation) -> None
         if administers == "both":
             with world.context.db.write() as tx:
                 upsert_member(tx, away["organizationId"], world.users["admin"], "admin")
-        before = world.digest()
+        before = world.written()
         for where, name in swaps:
             what = f"administrator of {administers}, {name} in the {where}"
             mixed = Mixed(home, away, name)
@@ -85,7 +85,7 @@ def test_a_foreign_id_among_own_ones(world: World, operation: Operation) -> None
             answer = send(world, "admin", operation, home, path=path, **options)
             if answer.status_code not in missing:
                 wrong.append(f"{what}: expected {missing}, got {answer.status_code} {answer.text[:200]}")
-            if world.digest() != before:
+            if world.written() != before:
                 wrong.append(f"{what}: something was changed")
-                before = world.digest()
+                before = world.written()
     assert not wrong, "\n".join([operation.source, *wrong])
