@@ -92,12 +92,14 @@ def asking(world: World) -> Asking:
 
 
 QUESTION = "By which lever does a sprocket turn?"
+HIDDEN = ("zqsecretlever", "zqhiddenpage", "zqcomment")
+"""What not everybody sees, in words so long that no id holds one by chance."""
 
 
 @pytest.mark.sqlite_first
 def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
     plain = json.dumps(asking.ask(asking.visitor(), QUESTION))
-    assert "turn a sprocket by hand" in plain and "zq" not in plain
+    assert "turn a sprocket by hand" in plain and not any(word in plain for word in HIDDEN)
     assert f"{asking.url}sprockets" in plain and "/s/" not in plain
     beta = json.dumps(asking.ask(asking.visitor(beta=True), QUESTION))
     assert "zqsecretlever" in beta and "zqhiddenpage" not in beta and "zqcomment" not in beta
