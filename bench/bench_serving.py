@@ -158,7 +158,6 @@ def main() -> None:
                     ours_now,
                     "us of CPU",
                     beside=ours_now / statistics.median(ratios),
-                    most=1.0 if name == "page" else 1.35,
                 )
             memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
             assert memory is not None

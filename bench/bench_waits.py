@@ -2,7 +2,7 @@
 
     python bench/bench_waits.py [PATTERN...]
 
-One process serves API and sites. Somebody puts a page of nearly a megabyte into a change request, edits and merges it,
+One process serves API and sites. Somebody puts a page of nearly a megabyte, or the largest that is taken, into a change request, edits and merges it,
 and reads it over the API and on a site, for each PATTERN of ``tests/growing.py`` (those of ``HEAVY`` unless told; all
 with ``all``). Another process reads an object over the API and a page of another site all the while, and makes small
 writes. For each step: seconds of the server's CPU and the longest that each of these took, in milliseconds. ``bare`` is
@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +33,8 @@ from figures import figure
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from growing import PAGES, Pattern, numbered, repeated
 
-SIZE = 980_000
+SIZES = (980_000, 490_000, 240_000, 120_000, 60_000, 30_000)
+"""Bytes of a page. Of what has more parts than a page may have, the largest that is taken; a refusal is measured, too."""
 SLOWEST = 0.25
 """Seconds that a read of somebody else may take."""
 PAUSE = 0.005
@@ -151,8 +153,7 @@ class Waiting:
         return found
 
     def measure(self, name: str, pattern: Pattern) -> None:
-        text = pattern(SIZE).encode()[:SIZE].decode(errors="ignore")
-        print(f"{name}: {len(text.encode()):,} bytes", flush=True)
+        print(name, flush=True)
         space = self.call("POST", f"/orgs/{self.org}/spaces", {"title": name})["id"]
         site = self.call("POST", f"/orgs/{self.org}/sites", {"title": name})["id"]
         self.call("POST", f"/orgs/{self.org}/sites/{site}/site-spaces", {"spaceId": space})
@@ -162,9 +163,13 @@ class Waiting:
             f"{base}/change-requests/{self.call('POST', f'{base}/change-requests', {'subject': 'a'})['id']}"
         )
         home = {"operation": "insert_page", "title": "Home", "document": {"markdown": "a"}}
-        page = {"operation": "insert_page", "title": "Page", "document": {"markdown": text}}
-        given = {"changes": [home, page]}
-        if self.step("insert", lambda: self.call("POST", f"{change}/content", given)) is None:
+        for size in SIZES:
+            text = pattern(size).encode()[:size].decode(errors="ignore")
+            page = {"operation": "insert_page", "title": "Page", "document": {"markdown": text}}
+            given = {"changes": [home, page]}
+            if self.step(f"of {size:,}", partial(self.call, "POST", f"{change}/content", given)) is not None:
+                break
+        else:
             return
         id = self.call("GET", f"{change}/content/pages")["pages"][1]["id"]
 
