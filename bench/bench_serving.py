@@ -2,6 +2,9 @@
 
 Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
 interleaved, and the medians of the ratios are printed.
+
+What is wanted is said of an empty route of a framework, Litestar on granian, which no file of the project installs. It
+costs about twice the bare server (108 us beside 48), so a ratio here is about twice the one that is meant.
 """
 
 from __future__ import annotations
@@ -158,6 +161,7 @@ def main() -> None:
                     ours_now,
                     "us of CPU",
                     beside=ours_now / statistics.median(ratios),
+                    most=1.0 if name == "page" else 1.35,
                 )
             memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
             assert memory is not None
