@@ -385,7 +385,8 @@ def test_tags_of_components_go_over_several_lines():
             '<Code\n  code={`## A\n\nB`}\n  lang="md"\n/>\n\n<Code code={raw} lang="ts" title="a.ts" />\n\n'
             '<CardGrid>\n  <LinkCard title="A" href="/b/" />\n  <LinkCard\n    title="B"\n    href="/b/"\n  />\n</CardGrid>\n\n'
             '<LinkButton href="/b/" variant="minimal">Go</LinkButton>\n\n<Image src={logo} alt="L" />\n',
-            "src/content/docs/b.md": "---\ntitle: B\n---\n",
+            "src/content/docs/b.md": "---\ntitle: B\n---\n\n![x](@pics/x.png)\n",
+            "src/content/docs/@pics/x.png": b"\x89PNG",
             "src/a.ts": "let x\n",
             "src/assets/logo.svg": "<svg/>",
         }
@@ -401,6 +402,8 @@ def test_tags_of_components_go_over_several_lines():
         '<img src=".gitbook/assets/logo.svg" alt="L">',
     ):
         assert part in body, body
+    # A folder may be called like a name that stands for one.
+    assert "![x](@pics/x.png)" in text(made, "b.md")
     assert not problems(made)
 
 

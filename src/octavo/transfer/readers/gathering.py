@@ -357,8 +357,8 @@ class _Gathering:
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
         layout = self.layout
-        if led := _ALIAS.match(name):
-            return self._named_by_alias(led["alias"], name[led.end() :])
+        if (led := _ALIAS.match(name)) and (found := self.named_by_alias(led["alias"], name[led.end() :])):
+            return found
         if name.startswith("/"):
             key = name.strip("/")
             base = layout.base.strip("/")
@@ -398,11 +398,12 @@ class _Gathering:
                 return found
         return None
 
-    def _named_by_alias(self, alias: str, rest: str) -> str | None:
+    def named_by_alias(self, alias: str, rest: str) -> str | None:
         """The file of a path that begins with a name which stands for a folder of the project, as `~/`, `@site/` or
         `@assets/`: what each means is in the configuration of some program, and nearly all mean the same by them."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
-        return next((found for each in folders if (found := self._exact(self.project + each + rest))), None)
+        places = [*(self.project + each for each in folders), self.layout.root]
+        return next((found for each in places if (found := self._exact(each + rest))), None)
 
     def _once(self, address: str) -> str | None:
         """The page that an old address led to."""
@@ -587,10 +588,8 @@ class _Page:
             gathering.project,
         ]
         found = None
-        if path.startswith(("@site/", "@/", "@@/", "~/")):
-            found = gathering._exact(gathering.project + path.partition("/")[2]) or gathering._exact(
-                gathering.layout.root + path.partition("/")[2]
-            )
+        if led := _ALIAS.match(path):
+            found = gathering.named_by_alias(led["alias"], path[led.end() :])
         for folder in folders:
             where = _joined(folder, path.lstrip("/"))
             if found is None and where is not None and where in gathering.files.known:
