@@ -40,7 +40,7 @@ from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
+from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, new_loop, watch
 from .kit.shares import request_threads
 from .kit.supervision import run_anew, supervise, take_handed_over
 from .kit.temporary import TemporaryFolder, remove_left_folders
@@ -550,11 +550,12 @@ def _run(
     if "worker" in roles:
         worker.start()
     try:
-        return asyncio.run(
-            _until_stopped(
-                listeners, connections, [write_last_use, write_events, write_present, observe], hub, lifetime
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            return runner.run(
+                _until_stopped(
+                    listeners, connections, [write_last_use, write_events, write_present, observe], hub, lifetime
+                )
             )
-        )
     finally:
         stop.set()
         wake()

@@ -13,7 +13,7 @@ import pytest
 from octavo.kit.asgi import Action, Answer, Edge, Route, etag_of, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Connections, Listener, bind
+from octavo.kit.serving import Bounds, Connections, Listener, bind, new_loop
 from octavo.kit.shares import request_threads
 
 BOUNDS = Bounds(
@@ -104,7 +104,8 @@ async def serving(**bounds):
 
 
 def run(test):
-    asyncio.run(asyncio.wait_for(test(), 60))
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(asyncio.wait_for(test(), 60))
 
 
 async def until(condition) -> None:
@@ -339,11 +340,10 @@ def test_a_connection_that_comes_while_it_closes_is_not_served_for_long(monkeypa
             busy, _ = await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
             await served.begun.wait()
             loop = asyncio.get_running_loop()
-            make = served.listener._server._protocol_factory
             own, other = socket.socketpair()
             closing = loop.create_task(served.listener.close(30))
             await asyncio.sleep(0.05)
-            await loop.connect_accepted_socket(make, own)
+            await loop.connect_accepted_socket(served.listener.take_up, own)
             other.settimeout(5)
             assert await loop.run_in_executor(None, other.recv, 100) == b""
             served.finish.set()

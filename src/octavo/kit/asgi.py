@@ -11,8 +11,8 @@ import asyncio
 import hashlib
 import inspect
 import logging
+import random
 import re
-import secrets
 import time
 from collections.abc import (
     AsyncGenerator,
@@ -27,6 +27,7 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -67,6 +68,8 @@ T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
 """How long a request waits for a thread at most."""
+_IDS = random.Random()  # noqa: S311
+"""Of the ids of requests, which are no secrets."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
@@ -197,7 +200,7 @@ class Request:
         self.headers = headers
         self.client = client
         given = headers.get(b"x-request-id")
-        self.id = given.decode() if given and _REQUEST_ID.fullmatch(given) else secrets.token_hex(10)
+        self.id = given.decode() if given and _REQUEST_ID.fullmatch(given) else f"{_IDS.getrandbits(80):020x}"
         self.path = ""
         self.segments: list[str] = []
         self.ends_with_slash = False
@@ -697,18 +700,19 @@ class Edge:
                     headers["etag"] = f'W/"{answer.etag}"'
         if answer.stream is None and answer.pushed is None and status not in (204, 304):
             headers["content-length"] = str(end - start if content is not None else len(body))
-        pairs = [(k.encode("ascii"), _header_value(v)) for k, v in headers.items()]
-        pairs.extend((b"set-cookie", _header_value(cookie)) for cookie in answer.cookies)
         endless = answer.stream is not None or answer.pushed is not None
         streamed = not head and (content is not None or endless)
         if whole is not None and not streamed:
-            lines = _join_lines(pairs)
+            made = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
+            lines = b"".join([*made, *[_line("set-cookie", cookie) for cookie in answer.cookies]])
             if answer.again and status == answer.status == 200:
                 answer.heads[self, coding] = lines
             await whole(
                 status, b"%bx-request-id: %b\r\n" % (lines, request.id.encode()), b"" if head else body, close
             )
             return status
+        pairs = [(name.encode("ascii"), _header_value(text)) for name, text in headers.items()]
+        pairs.extend((b"set-cookie", _header_value(cookie)) for cookie in answer.cookies)
         pairs.append((b"x-request-id", request.id.encode()))
         if close:
             pairs.append((b"connection", b"close"))
@@ -825,12 +829,18 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
     return choose_coding(accepted.decode("latin-1"), kept=answer.again)
 
 
-def _join_lines(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Headers as they are sent. Raises ValueError for one that would be read as something else."""
-    lines = [b"%b: %b" % pair for pair in pairs]
-    if any(_NO_HEADER.search(line) for line in lines):
+def _line(name: str, text: str) -> bytes:
+    """A header as it is sent. Raises ValueError for one that would be read as something else."""
+    line = b"%b: %b\r\n" % (name.encode("ascii"), _header_value(text))
+    if _NO_HEADER.search(line, 0, len(line) - 2):
         raise ValueError("a header has a line break or another control character")
-    return b"\r\n".join(lines) + b"\r\n"
+    return line
+
+
+_kept_line = lru_cache(maxsize=1024)(_line)
+"""The same for what many answers say alike."""
+_VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
+"""Headers that say something else each time."""
 
 
 def internal_error(request_id: str) -> OctavoError:

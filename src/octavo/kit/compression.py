@@ -40,6 +40,7 @@ _KEPT: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@lru_cache(maxsize=256)
 def is_text(content_type: str) -> bool:
     """Whether compressing bytes of this type is of use."""
     return _TEXT.match(content_type) is not None

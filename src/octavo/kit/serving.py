@@ -18,6 +18,7 @@ from email.utils import formatdate
 from functools import partial
 from typing import Any
 
+import uvloop
 from msgspec import Struct
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -46,6 +47,11 @@ _ACCEPTED_AT_ONCE = 16
 _ABOUT_TO_ASK = 2.0
 """Seconds for which who has connected, or begun a request, is waited for when all connections are closed. Clients do not
 ask again when the first request of a connection fails."""
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """The event loop that serves: its own work for a request costs half of what that of the standard library does."""
+    return uvloop.new_event_loop()
 
 
 class Bounds(Struct, frozen=True):
@@ -315,12 +321,16 @@ class Listener:
     async def open(self) -> None:
         self.tell_time()
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: _Connection(self._connections, self._config, self._state, {}),
+            self.take_up,
             # Closing the server closes what it was given, and others may go on with the socket.
             sock=self._socket.dup(),
             backlog=_ACCEPTED_AT_ONCE,
         )
         self._socket.listen(self._connections.bounds.backlog)
+
+    def take_up(self) -> _Connection:
+        """The protocol of a new connection."""
+        return _Connection(self._connections, self._config, self._state, {})
 
     def tell_time(self) -> None:
         """Sets the Date of the answers that follow."""

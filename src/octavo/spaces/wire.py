@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, cast, get_args
 from urllib.parse import quote
 
-import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import WHOLE, Level, PermissionSource, permissions, reach_for
@@ -216,7 +215,7 @@ def _published(to: Recipient, space: SpaceRow) -> tuple[Visibility, str | UnsetT
     place = quote(named)
     sites_url = to.settings.sites_url.rstrip("/")
     url = f"{sites_url}{place}" if place.startswith("/") else f"{sites_url.partition('://')[0]}://{place}"
-    return msgspec.convert(visibility, Visibility), url
+    return cast(Visibility, visibility), url
 
 
 def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
