@@ -19,6 +19,8 @@ from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
+from octavo.kit import loopback
+from octavo.kit.asgi import Edge
 from octavo.orgs import create_organization
 from octavo.settings import load
 
@@ -41,25 +43,15 @@ def make_source(folder: Path, pages: int) -> Path:
     return folder
 
 
-async def ask(app: Any, path: str, query: str, token: str) -> bytes:
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request"}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode(),
-        "headers": [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())],
-        "client": ("127.0.0.1", 1), "server": ("localhost", 80), "scheme": "http", "http_version": "1.1",
-        "root_path": "", "path_params": {},
-    }  # fmt: skip
-    await app(scope, receive, send)
-    if sent[0]["status"] != 200:
-        raise RuntimeError(f"{path}: {sent[0]['status']} {sent[1].get('body')!r}")
-    return bytes(sent[1]["body"])
+async def ask(edge: Edge, path: str, query: str, token: str) -> bytes:
+    """The body of the answer. Raises RuntimeError for any status but 200."""
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
+    target = f"{path}?{query}" if query else path
+    answer = await loopback.ask(edge, "GET", target.encode(), headers)
+    body = await answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{path}: {answer.status} {body!r}")
+    return body
 
 
 def main() -> None:

@@ -29,6 +29,7 @@ from figures import figure
 from octavo.access import create_token, insert_user
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
+from octavo.kit.loopback import Loopback
 from octavo.kit.outbox import emit
 from octavo.kit.worker import Worker
 from octavo.orgs import create_organization
@@ -132,7 +133,7 @@ async def _deliver(
         org = create_organization(tx, user.id, "Bench").id
         token = create_token(tx, user.id, name="bench")
     client = httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=api_app(context)),  # type: ignore[arg-type]
+        transport=Loopback(api_app(context)),
         base_url="http://octavo.test",
         headers={"authorization": f"Bearer {token}"},
     )

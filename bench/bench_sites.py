@@ -43,7 +43,8 @@ from concurrent.futures import ThreadPoolExecutor
 from octavo.kit.asgi import Edge, fixed, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Connections, Listener, bind
+from octavo.kit.connection import Bounds, Connections
+from octavo.kit.serving import Listener, bind
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]

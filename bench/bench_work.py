@@ -28,6 +28,8 @@ from octavo.admin.import_export import bring
 from octavo.app import api_app, spare_collector
 from octavo.core.document import read, split_page
 from octavo.installation import close_context, open_context
+from octavo.kit import loopback
+from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.reader import reader_edge
@@ -40,30 +42,16 @@ LEAST = 2_000
 PARAGRAPH = "Words of this page, with `code` and a [link](page-1.md), as [pages](page-2.md#one) have them. "
 
 
-async def ask(app: Any, method: str, path: str, token: str = "", body: Any = None) -> bytes:
+async def ask(edge: Edge, method: str, path: str, token: str = "", body: Any = None) -> bytes:
     """The body of the answer. Raises RuntimeError for an error."""
-    sent: list[dict[str, Any]] = []
     content = b"" if body is None else json.dumps(body).encode()
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": content}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    path, _, query = path.partition("?")
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     headers += [(b"content-length", str(len(content)).encode())] if content else []
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    scope = {
-        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
-        "headers": headers, "client": ("127.0.0.1", 1), "server": ("localhost", 80), "scheme": "http",
-        "http_version": "1.1", "root_path": "", "path_params": {},
-    }  # fmt: skip
-    await app(scope, receive, send)
-    answer = b"".join(message.get("body", b"") for message in sent[1:])
-    if sent[0]["status"] >= 400:
-        raise RuntimeError(f"{path}: {sent[0]['status']} {answer[:300]!r}")
+    received = await loopback.ask(edge, method, path.encode(), headers, content)
+    answer = await received.read()
+    if received.status >= 400:
+        raise RuntimeError(f"{path}: {received.status} {answer[:300]!r}")
     return answer
 
 

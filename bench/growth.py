@@ -20,6 +20,8 @@ from figures import figure
 
 from octavo.access import insert_user
 from octavo.installation import load_packages
+from octavo.kit import loopback
+from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
 from octavo.kit.db import Transaction
 from octavo.kit.worker import Worker
@@ -61,7 +63,7 @@ Part = Callable[[Context, Path, int], Iterator[Row]]
 class Application:
     """An application in this process, asked without a network as the owner of a token."""
 
-    def __init__(self, app: Any, token: str = "") -> None:
+    def __init__(self, app: Edge, token: str = "") -> None:
         self._app = app
         self._headers = [(b"host", b"sites.test"), (b"authorization", f"Bearer {token}".encode())]
         if not token:
@@ -78,30 +80,12 @@ class Application:
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
         """The body of the answer. Raises RuntimeError for one that refuses."""
         sent = json.dumps(body).encode() if body is not None else b""
-        path, _, query = path.partition("?")
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "headers": [*self._headers, (b"content-length", str(len(sent)).encode())],
-            "client": ("127.0.0.1", 1),
-            "scheme": "http",
-        }
-        status, pieces = [0], []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": sent, "more_body": False}
-
-        async def send(message: dict[str, Any]) -> None:
-            status[0] = message.get("status", status[0])
-            pieces.append(message.get("body", b""))
-
-        await self._app(scope, receive, send)
-        if not 200 <= status[0] < 300:
-            raise RuntimeError(f"{method} {path}: {status[0]} {b''.join(pieces)[:300]!r}")
-        return b"".join(pieces)
+        headers = [*self._headers, (b"content-length", str(len(sent)).encode())]
+        received = await loopback.ask(self._app, method, path.encode(), headers, sent)
+        answer = await received.read()
+        if not 200 <= received.status < 300:
+            raise RuntimeError(f"{method} {path}: {received.status} {answer[:300]!r}")
+        return answer
 
 
 def settle(context: Context) -> None:

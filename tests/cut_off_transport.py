@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import httpx
 
+from octavo.kit.loopback import Loopback
 
-class CutOffTransport(httpx.ASGITransport):
-    """httpx's own, which takes a stream that the server cuts off for a mistake of the server: here it is an answer that
-    ended."""
+
+class CutOffTransport(Loopback):
+    """One that takes a stream which the server cuts off for an answer that ended."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request)
         try:
-            return await super().handle_async_request(request)
-        except AssertionError:
-            return httpx.Response(200, request=request)
+            await answer.aread()
+        except httpx.RemoteProtocolError:
+            return httpx.Response(answer.status_code, headers=answer.headers, request=request)
+        return answer

@@ -25,7 +25,7 @@ THREADS = 32
 async def ask_all(context, requests: list[dict]) -> list[str]:
     applications = {"api": api_app(context), "reader": reader_edge(context)}
     clients = {
-        name: httpx.AsyncClient(transport=CutOffTransport(app=application), base_url="http://sites.test")
+        name: httpx.AsyncClient(transport=CutOffTransport(application), base_url="http://sites.test")
         for name, application in applications.items()
     }
 

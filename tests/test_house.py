@@ -651,8 +651,7 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
     undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
     assert not undeclared, "add them to the dependencies in pyproject.toml"
-    # uvicorn reads HTTP with httptools where that is installed; of the validator only its schemas are read, as files.
-    assert declared - set(imported) == {"httptools"}, "nobody imports them"
+    assert declared == set(imported), "nobody imports them"
     assert optional == optional_found, "nobody imports them"
 
 

@@ -57,7 +57,7 @@ def test_how_licences_are_judged(name: str, expression: str, allowed: bool) -> N
 
 def test_packages_of_python_have_licences_that_are_allowed() -> None:
     found = components.python_components()
-    assert {"msgspec", "psycopg", "uvicorn"} <= {one.name for one in found}
+    assert {"msgspec", "psycopg", "uvloop"} <= {one.name for one in found}
     # Tools of tests do not ship.
     assert not {"pytest", "mypy"} & {one.name for one in found}
     wrong = [one for one in found if one.name not in LOOKED_AT and not is_allowed(one.name, one.licence)]

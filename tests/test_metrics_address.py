@@ -10,6 +10,7 @@ import pytest
 
 from octavo.app import api_app, metrics_edge
 from octavo.kit.asgi import Edge
+from octavo.kit.loopback import Loopback
 from octavo.kit.metrics import Metrics
 from world import URL, World
 
@@ -18,7 +19,7 @@ TOKEN = "a" * 32
 
 def ask(app: Edge, path: str = "/metrics", **headers: str) -> httpx.Response:
     async def get() -> httpx.Response:
-        transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+        transport = Loopback(app)
         async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
             return await client.get(path, headers=headers)
 

@@ -229,5 +229,5 @@ def test_a_release_is_made_and_says_what_is_in_it(tmp_path: Path) -> None:
     sums = dict(line.split()[::-1] for line in (made / "SHA256SUMS").read_text().splitlines())
     assert sums == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel, listed)}
     packages = {one["name"]: one for one in json.loads(listed.read_text())["components"]}
-    assert {"msgspec", "svelte", "uvicorn"} <= set(packages) and "pytest" not in packages
+    assert {"msgspec", "svelte", "uvloop"} <= set(packages) and "pytest" not in packages
     assert packages["svelte"]["licenses"][0]["license"]["id"] == "MIT"

@@ -7,7 +7,7 @@ import sys
 
 SERVING = {
     "msgspec", "typing_extensions",  # what comes and goes
-    "uvicorn", "click", "httptools", "idna", "certifi",  # HTTP
+    "uvloop", "httptools", "idna", "certifi",  # HTTP
     "brotli", "backports",  # compression
     "cryptography", "argon2",  # secrets and passwords
     "markdown_it", "mdurl", "yaml", "Stemmer",  # documents and search

@@ -9,6 +9,7 @@ import httpx
 
 from octavo.insights import EventQueue
 from octavo.kit.context import Context
+from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 
 ADDRESS = "203.0.113.9"
@@ -36,7 +37,7 @@ class Visitor:
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app, client=(ADDRESS, 4711))  # type: ignore[arg-type]
+            transport = Loopback(self._app, ADDRESS)
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.request(method, path, **options)
 

@@ -41,6 +41,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
 from octavo.kit.db import Database, Transaction
 from octavo.kit.jobs import enqueue
+from octavo.kit.loopback import Loopback
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -139,7 +140,7 @@ class World:
         self._app = api_app(self.context)
         self._loop = asyncio.new_event_loop()
         self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
+            transport=Loopback(self._app),
             base_url=URL,
         )
         people(self)

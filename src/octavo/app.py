@@ -33,6 +33,7 @@ from .installation import close_context, find_unready, load_packages, open_conte
 from .kit import logs, tracing
 from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.compression import Compressor
+from .kit.connection import Bounds, Connections
 from .kit.context import Context
 from .kit.http import Dispatcher, api_edge
 from .kit.hub import Hub
@@ -40,7 +41,7 @@ from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, new_loop, watch
+from .kit.serving import Listener, allow_open_files, bind, new_loop, watch
 from .kit.shares import request_threads
 from .kit.supervision import run_anew, supervise, take_handed_over
 from .kit.temporary import TemporaryFolder, remove_left_folders
@@ -553,7 +554,11 @@ def _run(
         with asyncio.Runner(loop_factory=new_loop) as runner:
             return runner.run(
                 _until_stopped(
-                    listeners, connections, [write_last_use, write_events, write_present, observe], hub, lifetime
+                    listeners,
+                    connections,
+                    [write_last_use, write_events, write_present, observe],
+                    hub,
+                    lifetime,
                 )
             )
     finally:

@@ -22,6 +22,7 @@ from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
 from octavo.kit.asgi import RateLimiter
 from octavo.kit.clock import now
+from octavo.kit.loopback import Loopback
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -666,7 +667,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     app = api_app(world.context)
 
     async def all_of_them():
-        transport = httpx.ASGITransport(app=app)
+        transport = Loopback(app)
         async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
 
             async def one(number):

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from msgspec import structs
 
+from mcp_transport import McpTransport
 from octavo.agents import documents
 from octavo.agents.connecting import Unusable
 from octavo.agents.documents import Documents, Fetcher
@@ -290,7 +291,7 @@ def test_the_official_client_registers_nowhere(world, connecting, web):
         auth = OAuthClientProvider(
             address, metadata, Storage(), send_there, come_back, client_metadata_url=PEN
         )
-        transport = httpx2.ASGITransport(app=world._app)
+        transport = McpTransport(world._app)
         async with (
             httpx2.AsyncClient(transport=transport, auth=auth) as http,
             Client(streamable_http_client(address, http_client=http)) as client,

@@ -9,6 +9,7 @@ import pytest
 
 import computers
 from octavo.admin.import_export import bring, export_space
+from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 from tree_parts import check_parts
 
@@ -68,7 +69,7 @@ def visit(book):
 
     def get(path):
         async def ask():
-            transport = httpx.ASGITransport(app=app)
+            transport = Loopback(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.get(base + path)
 

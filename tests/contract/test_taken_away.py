@@ -41,7 +41,7 @@ Request = tuple[str, str, Any]
 
 
 async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.Response]:
-    transport = CutOffTransport(app=app)  # type: ignore[arg-type]
+    transport = CutOffTransport(app)
     headers = {"authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(transport=transport, base_url=URL, headers=headers) as client:
         return await asyncio.gather(

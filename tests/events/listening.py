@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from world import URL, World
+from octavo.kit.loopback import ask
+from world import World
 
 
 class Heard(NamedTuple):
@@ -24,39 +25,37 @@ class Listening:
 
     def __init__(self, world: World, who: str, path: str, headers: dict[str, str]) -> None:
         self._world = world
-        self._gone = asyncio.Event()
         self._text = ""
+        self.takes = asyncio.Event()
+        """Cleared for a client that takes nothing."""
+        self.takes.set()
         self.status = 0
         self.headers: dict[str, str] = {}
         self.comments = 0
         self.heard: list[Heard] = []
         self.last_id = ""
-        path, _, query = path.partition("?")
         sent = {"host": "octavo.test", **headers}
         if "authorization" not in sent:
             sent["authorization"] = f"Bearer {world.token(who)}"
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": f"/v1{path}",
-            "raw_path": f"/v1{path}".encode(),
-            "query_string": query.encode(),
-            "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
-            "client": ("203.0.113.9", 1),
-            "scheme": URL.partition(":")[0],
-        }
-        self._task = world._loop.create_task(world._app(scope, self._receive, self._send))
+        self._task = world._loop.create_task(
+            self._listen(
+                f"/v1{path}".encode(), [(name.encode(), value.encode()) for name, value in sent.items()]
+            )
+        )
 
-    async def _receive(self) -> dict[str, Any]:
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
+    async def _listen(self, target: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        received = await ask(self._world._app, "GET", target, headers, peer="203.0.113.9")
+        try:
+            self.status = received.status
+            self.headers = {name.decode(): value.decode() for name, value in received.headers}
+            async for piece in received:
+                self._take(piece.decode())
+                await self.takes.wait()
+        finally:
+            await received.close()
 
-    async def _send(self, message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
-            return
-        self._text += message["body"].decode()
+    def _take(self, text: str) -> None:
+        self._text += text
         *whole, self._text = self._text.split("\n\n")
         for block in whole:
             fields = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line)
@@ -116,9 +115,10 @@ class Listening:
 
     def leave(self) -> None:
         """The client goes away."""
-        self._gone.set()
+        self._task.cancel()
         self._world._loop.run_until_complete(asyncio.wait([self._task]))
-        self._task.result()
+        if not self._task.cancelled():
+            self._task.result()
 
 
 @contextmanager

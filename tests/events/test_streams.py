@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from octavo.access import create_token
-from octavo.kit import hub, outbox
+from octavo.kit import hub, loopback, outbox
 from octavo.kit.clock import now
 from octavo.kit.db import Database
 from octavo.kit.hub import Hub
@@ -398,17 +398,12 @@ def test_a_stream_ends_after_its_time(sqlite_world: World) -> None:
 def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_UNSENT", 1000)
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE)) as stream:
-        stop = sqlite_world._loop.create_future()
-
-        async def hold(message: dict[str, Any]) -> None:
-            await stop
-
         # The stream waits for the first event to be taken, while the others come.
-        send, stream._send = stream._send, hold  # type: ignore[method-assign]
-        del send
+        monkeypatch.setattr(loopback, "_UNREAD", 0)
+        stream.takes.clear()
         for text in "abcdefgh":
             comment(sqlite_world, "admin", text)
-        stop.set_result(None)
+        stream.takes.set()
         stream.wait(lambda one: one.ended)
 
 

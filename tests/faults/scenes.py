@@ -23,6 +23,7 @@ from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.kit.databases import open_database
+from octavo.kit.loopback import Loopback
 from octavo.kit.migrations import load_migrations, migrate
 from octavo.orgs import create_organization
 from octavo.settings import load
@@ -75,7 +76,7 @@ class _Api:
         self._app = api_app(context)
         self._loop = asyncio.new_event_loop()
         self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._app),  # type: ignore[arg-type]
+            transport=Loopback(self._app),
             base_url=f"{URL}/v1",
             headers={"authorization": f"Bearer {TOKEN}"},
         )

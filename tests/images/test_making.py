@@ -21,6 +21,7 @@ from octavo.content import check_derived, rebuild_derived
 from octavo.images import make_variants
 from octavo.images.making import note_images
 from octavo.kit.clock import CLOCK, system_time
+from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 from octavo.spaces.purging import purge_spaces
 from octavo.spaces.unused import WAIT, remove_unused
@@ -81,7 +82,7 @@ class Space:
         whole = whole or path.startswith(self.base)
 
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=reader_edge(self.context))  # type: ignore[arg-type]
+            transport = Loopback(reader_edge(self.context))
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.get(path if whole else self.base + path)
 

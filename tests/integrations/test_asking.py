@@ -14,6 +14,7 @@ import pytest
 
 from octavo.integrations import asking, store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
+from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 
 from .test_installing import PNG, install, integration_id, publish
@@ -34,7 +35,7 @@ def visit(world, method, path, **options):
 
     async def send():
         edge = reader_edge(world.context)
-        transport = httpx.ASGITransport(app=edge)
+        transport = Loopback(edge)
         async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
             return await client.request(method, path, **options)
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
+import threading
 import time
 from contextlib import asynccontextmanager, suppress
 
 import brotli
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from octavo.kit.asgi import Action, Answer, Edge, Route, etag_of, text_error
+from octavo.kit.asgi import Action, Answer, Content, Edge, Route, etag_of, text_error
 from octavo.kit.compression import Compressor
+from octavo.kit.connection import Bounds, Connections
 from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Connections, Listener, bind, new_loop
+from octavo.kit.serving import Listener, bind, new_loop
 from octavo.kit.shares import request_threads
 
 BOUNDS = Bounds(
@@ -36,6 +41,7 @@ class Served:
         self.ended = ended
         self.finish = asyncio.Event()
         self.begun = asyncio.Event()
+        self.stopped = threading.Event()
         self.bodies: list[int | str] = []
         self._kept: list[asyncio.StreamWriter] = []
 
@@ -77,6 +83,16 @@ async def serving(**bounds):
             raise
         return Answer(200, b"taken", "text/plain")
 
+    def short(start, end):
+        yield b"few"
+
+    def endless():
+        try:
+            while True:
+                yield b"more " * 10_000
+        finally:
+            served.stopped.set()
+
     edge = Edge(
         [
             Route("/a", {"GET": Action("a", lambda request: Answer(200, b"here", "text/plain"))}),
@@ -84,6 +100,12 @@ async def serving(**bounds):
             Route("/slow", {"GET": Action("slow", slow)}),
             Route("/take", {"POST": Action("take", take)}),
             Route("/again", {"GET": Action("again", lambda request: AGAIN)}),
+            Route(
+                "/pieces",
+                {"GET": Action("pieces", lambda request: Answer(stream=lambda: iter([b"one ", b"two"])))},
+            ),
+            Route("/short", {"GET": Action("short", lambda request: Answer(content=Content(10, short)))}),
+            Route("/endless", {"GET": Action("endless", lambda request: Answer(stream=endless))}),
             Route("/split", {"GET": Action("split", lambda request: Answer(headers={"x-a": "b\r\nx-c: d"}))}),
         ],
         pool=request_threads("x", 2, "octavo-test", 100),
@@ -241,7 +263,7 @@ def test_a_body_that_stops_or_drips_is_given_up():
     async def test():
         async with serving() as served:
             post = b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n"
-            stopped, _ = await served.connect(post + b"ab")
+            stopped, gone = await served.connect(post + b"ab")
             steady, writer = await served.connect(post)
             moment = 0.0
             for _ in range(8):
@@ -253,6 +275,8 @@ def test_a_body_that_stops_or_drips_is_given_up():
             assert len(served.connections.open) == 2
             served.later(moment + 3)
             assert (await rest(stopped)).startswith(b"HTTP/1.1 408 ")
+            gone.close()
+            await asyncio.sleep(0.02)
             assert len(served.connections.open) == 1
             writer.write(b"x" * (100_000 - 8 * 1200))
             assert await answer(steady) == b"HTTP/1.1 200 OK taken"
@@ -267,7 +291,7 @@ def test_who_does_not_take_an_answer_loses_the_connection():
             greedy = socket.create_connection(("127.0.0.1", served.port))
             greedy.setblocking(False)
             greedy.sendall(b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n")
-            await until(lambda: any(c.transport.get_write_buffer_size() for c in served.connections.open))
+            await until(lambda: any(c._transport.get_write_buffer_size() for c in served.connections.open))
             served.later(0)
             served.later(29)
             assert len(served.connections.open) == 1
@@ -333,7 +357,7 @@ def test_who_is_about_to_ask_when_it_closes_is_answered(before, sent):
 
 def test_a_connection_that_comes_while_it_closes_is_not_served_for_long(monkeypatch):
     """Clients come back when another process lets them go; what had been taken up by then is made only afterwards."""
-    monkeypatch.setattr("octavo.kit.serving._ABOUT_TO_ASK", 0.1)
+    monkeypatch.setattr("octavo.kit.connection._ABOUT_TO_ASK", 0.1)
 
     async def test():
         async with serving() as served:
@@ -343,7 +367,7 @@ def test_a_connection_that_comes_while_it_closes_is_not_served_for_long(monkeypa
             own, other = socket.socketpair()
             closing = loop.create_task(served.listener.close(30))
             await asyncio.sleep(0.05)
-            await loop.connect_accepted_socket(served.listener.take_up, own)
+            await loop.connect_accepted_socket(served.listener.port.take_up, own)
             other.settimeout(5)
             assert await loop.run_in_executor(None, other.recv, 100) == b""
             served.finish.set()
@@ -448,5 +472,160 @@ def test_who_opens_many_connections_drops_their_own():
                 "127.0.0.3",
                 "127.0.0.4",
             ]
+
+    run(test)
+
+
+# --- pieces, waiting, other protocols -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "sent"), [("1.1", b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n"), ("1.0", b"one two")]
+)
+def test_pieces_are_sent_as_the_client_knows_them(version, sent):
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(asking("/pieces", version=version))
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert (b"transfer-encoding: chunked" in head) == (version == "1.1")
+            assert await reader.readexactly(len(sent)) == sent
+            if version == "1.1":
+                writer.write(GET)
+                assert await answer(reader) == b"HTTP/1.1 200 OK here"
+            else:
+                assert await reader.read() == b""
+
+    run(test)
+
+
+def test_an_answer_that_is_shorter_than_it_said_ends_the_connection():
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(asking("/short"))
+            found = await rest(reader)
+            assert b"content-length: 10\r\n" in found and found.endswith(b"\r\n\r\nfew")
+            assert not served.connections.open
+
+    run(test)
+
+
+def test_a_client_that_goes_away_ends_its_stream_also_behind_others():
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(asking("/endless") + GET + GET)
+            await reader.readexactly(100_000)
+            writer.transport.abort()
+            await until(served.stopped.is_set)
+            await until(lambda: not served.connections.open and not served.listener.port.tasks)
+
+    run(test)
+
+
+def test_a_connection_that_nobody_uses_is_closed_after_a_while():
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(GET)
+            await answer(reader)
+            served.later(59)
+            await asyncio.sleep(0.01)
+            assert len(served.connections.open) == 1
+            served.later(61)
+            assert await rest(reader) == b"" and served.ended == []
+
+    run(test)
+
+
+def test_who_waits_for_a_word_before_the_body_hears_it():
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(
+                b"POST /take HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n"
+            )
+            assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+            writer.write(b"abc")
+            assert await answer(reader) == b"HTTP/1.1 200 OK taken"
+            assert served.bodies == [3]
+
+    run(test)
+
+
+def test_who_sends_too_much_reads_why():
+    """Not that the connection was reset, although what they send is not taken."""
+
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(
+                b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 30000000\r\n\r\n"
+            )
+            for _ in range(30):
+                writer.write(b"x" * 1_000_000)
+                with suppress(ConnectionError):
+                    await writer.drain()
+            assert (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 413 ")
+            assert len(served.connections.open) == 1
+            served.later(6)
+            await until(lambda: not served.connections.open)
+
+    run(test)
+
+
+def test_another_protocol_is_not_switched_to():
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(
+                asking("/a", "connection: upgrade", "upgrade: websocket") + GET
+            )
+            for _ in range(2):
+                assert await answer(reader) == b"HTTP/1.1 200 OK here"
+            writer.write(GET)
+            assert await answer(reader) == b"HTTP/1.1 200 OK here"
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("target", "found"), [("http://elsewhere.example/a?x#y", 200), ("/a#y", 200), ("/a?#", 200), ("//a", 404), ("*", 404),
+    ("a", 400), ("elsewhere:80", 400), ("/\xff", 400)],
+)  # fmt: skip
+def test_what_a_request_is_for(target, found):
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(f"GET {target} HTTP/1.1\r\nhost: a\r\n\r\n".encode("latin-1"))
+            assert (await reader.readline()).startswith(b"HTTP/1.1 %d " % found)
+
+    run(test)
+
+
+SENT = st.lists(
+    st.sampled_from(
+        [GET, asking("/again"), asking("/pieces"), asking("/a", method="HEAD"), asking("/nowhere"),
+         b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc",
+         b"POST /take HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+         asking("/a", "upgrade: x", "connection: upgrade")]
+    ), max_size=6,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=15)
+@given(SENT, st.binary(max_size=20), st.lists(st.integers(1, 400), max_size=8))
+def test_requests_are_answered_alike_however_they_arrive(sent, rubbish, cuts):
+    """Whole, and cut anywhere; what is no request behind them ends the connection, and nothing else."""
+
+    async def ask_in(parts):
+        async with serving() as served:
+            reader, writer = await served.connect()
+            for part in parts:
+                writer.write(part)
+                await asyncio.sleep(0)
+            found = await asyncio.wait_for(rest(reader), 10)
+            writer.close()
+            await until(lambda: not served.connections.open and not served.listener.port.tasks)
+        return re.sub(rb"x-request-id: \w+|date: [^\r]+", b"", found)
+
+    async def test():
+        whole = b"".join(sent) + rubbish + asking("/a", "connection: close")
+        edges = sorted({0, len(whole), *(cut for cut in cuts if cut < len(whole))})
+        parts = [whole[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+        assert await ask_in([whole]) == await ask_in(parts)
 
     run(test)

@@ -15,6 +15,7 @@ import pytest
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, main_state, rebuild_derived
 from octavo.core.document import to_text
+from octavo.kit.loopback import Loopback
 from octavo.openapi import local
 from octavo.openapi.local import read_descriptions
 from octavo.printing.inputs import gather
@@ -60,7 +61,7 @@ class Space:
 
     def get(self, path: str) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=reader_edge(self.world.context))  # type: ignore[arg-type]
+            transport = Loopback(reader_edge(self.world.context))
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.get(self.base + path)
 

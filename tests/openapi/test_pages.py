@@ -24,6 +24,7 @@ from octavo.content import check_derived, drawing, lock_branch, main_state, rebu
 from octavo.core.document import Document, Inline, read, to_text, walk, write
 from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
 from octavo.kit.db import Transaction
+from octavo.kit.loopback import Loopback
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
@@ -113,7 +114,7 @@ class Site:
 
     def get(self, path: str) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            transport = Loopback(self._app)
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.get(self.base + path)
 
@@ -126,8 +127,10 @@ class Site:
         from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
+        from mcp_transport import McpTransport
+
         async def ask() -> list[str]:
-            transport = httpx2.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            transport = McpTransport(self._app)
             async with httpx2.AsyncClient(transport=transport) as http:
                 server = streamable_http_client(f"http://sites.test{self.base}~mcp", http_client=http)
                 async with Client(server) as client:

@@ -26,6 +26,7 @@ from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
 from octavo.kit import shares
+from octavo.kit.loopback import Loopback
 from octavo.openapi import Description, FilledForm, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins, token_origins
 from octavo.reader import reader_edge
@@ -192,7 +193,7 @@ class Site:
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            transport = Loopback(self._app)
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.request(method, self.base + path, **options)
 

@@ -16,6 +16,7 @@ from pypdf import PdfReader
 from octavo import spaces
 from octavo.core.document import containing
 from octavo.kit.clock import now
+from octavo.kit.loopback import Loopback
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.printing.order import Contained, Order, Result
@@ -31,7 +32,7 @@ def fetch(world: World, url: str) -> httpx.Response:
     """What a browser gets at the link once the jobs have run."""
 
     async def both() -> httpx.Response:
-        transport = httpx.ASGITransport(app=reader_edge(world.context))  # type: ignore[arg-type]
+        transport = Loopback(reader_edge(world.context))
         async with httpx.AsyncClient(transport=transport, base_url="http://sites.test", timeout=60) as client:
             path = url.removeprefix(world.context.settings.sites_url)
             asked = asyncio.ensure_future(client.get(path))

@@ -20,6 +20,7 @@ from joserfc.jwk import OctKey
 from octavo.admin.import_export import bring
 from octavo.insights import EventQueue
 from octavo.kit.clock import now
+from octavo.kit.loopback import Loopback
 from octavo.reader import mcp, reader_edge
 from octavo.reader.routes import assistants
 from octavo.sites import get_site, store
@@ -88,7 +89,7 @@ class Site:
 
     def ask(self, method: str = "POST", path: str = "~mcp", **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]
+            transport = Loopback(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.request(method, self.base + path, **options)
 
@@ -127,8 +128,10 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
+    from mcp_transport import McpTransport
+
     async def run() -> None:
-        transport = httpx2.ASGITransport(app=site.app)  # type: ignore[arg-type]
+        transport = McpTransport(site.app)
         async with httpx2.AsyncClient(transport=transport) as http:
             server = streamable_http_client(f"http://sites.test{site.base}{path}", http_client=http)
             async with Client(server, **options) as client:

@@ -11,6 +11,7 @@ import pytest
 from lxml import etree
 
 from octavo.app import api_app
+from octavo.kit.loopback import Loopback
 from octavo.studio import serving
 from world import URL
 
@@ -38,7 +39,7 @@ def ask(world, path, **headers):
     """What an API that was started now answers."""
 
     async def answer():
-        transport = httpx.ASGITransport(app=api_app(world.context))
+        transport = Loopback(api_app(world.context))
         async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
             return await client.get(path, headers=headers)
 

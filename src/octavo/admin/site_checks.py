@@ -26,6 +26,7 @@ from ..core.addresses import join_address, read_address
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
+from ..kit.loopback import Loopback
 from ..orgs import get_organization
 from ..reader import reader_edge
 from ..sites import get_site, proxied_path, published_url
@@ -158,8 +159,7 @@ def check_url(
 @contextmanager
 def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
     edge = reader_edge(context)
-    transport = httpx.ASGITransport(app=edge, raise_app_exceptions=False)  # type: ignore[arg-type]
-    client = httpx.AsyncClient(transport=transport, base_url=addresses.origin)
+    client = httpx.AsyncClient(transport=Loopback(edge), base_url=addresses.origin)
 
     async def ask(asked: _Ask) -> _Answer:
         below, parts = addresses.below(asked.url), read_address(asked.url)

@@ -1,4 +1,4 @@
-"""The one HTTP edge: between ASGI and everything that answers requests (API, sites, uploads, pages of our own).
+"""The one HTTP edge: between connections and everything that answers requests (API, sites, uploads, pages of our own).
 
 Whoever answers is given a ``Request`` and returns an ``Answer`` or raises an ``OctavoError``. Here it becomes
 HTTP: methods, bounds, request ids, conditional requests, ranges, compression, streaming, errors, metrics and the
@@ -48,6 +48,7 @@ from ..settings import Network
 from . import logs, tracing
 from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
+from .connection import Disconnected, Exchange
 from .metrics import Metrics, RequestMeter
 from .owners import Owner
 from .permits import compute
@@ -60,10 +61,6 @@ access = logging.getLogger("octavo.access")
 
 MAX_PARAMETERS = 100
 """Parameters in a query string, those that come several times counted each time."""
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-SendWhole = Callable[[int, bytes, bytes, bool], Awaitable[None]]
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
@@ -79,10 +76,6 @@ _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-WHOLE = "octavo.response.whole"
-"""The ASGI extension of our server that takes a whole answer at once, ``await send(status, lines, body, close)``:
-``lines`` are the headers as they are sent. Head and body then leave in one piece, and the lines of an answer that is
-sent again are made once."""
 
 
 class Content(Struct, frozen=True):
@@ -160,11 +153,11 @@ class Request:
     """
 
     __slots__ = (
+        "_exchange",
         "_more",
         "_owner",
         "_owner_of",
         "_parts",
-        "_receive",
         "_size",
         "client",
         "ends_with_slash",
@@ -183,20 +176,19 @@ class Request:
 
     def __init__(
         self,
-        receive: Receive,
-        method: str,
+        exchange: Exchange,
         headers: dict[bytes, bytes],
         client: str,
         owner_of: Callable[[Request], Owner] | None = None,
     ) -> None:
-        self._receive = receive
+        self._exchange = exchange
         self._owner_of = owner_of
         self._owner: Owner | None = None
         self._parts: list[bytes] = []
         self._size = 0
         self._more = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
-        self.method = method
-        self.is_head = method == "HEAD"
+        self.method = exchange.method
+        self.is_head = exchange.method == "HEAD"
         self.headers = headers
         self.client = client
         given = headers.get(b"x-request-id")
@@ -231,12 +223,11 @@ class Request:
         return self._more
 
     async def _next(self) -> bytes:
-        message = await self._receive()
-        if message["type"] == "http.disconnect":
+        try:
+            part, self._more = await self._exchange.read()
+        except Disconnected:
             self._more = False
-            raise BadRequest("body: the connection ended before it was complete")
-        self._more = bool(message.get("more_body"))
-        part: bytes = message.get("body", b"")
+            raise BadRequest("body: the connection ended before it was complete") from None
         self._size += len(part)
         return part
 
@@ -268,11 +259,6 @@ class Request:
             if self._size > limit:
                 raise too_large
             yield part
-
-    async def wait_for_disconnect(self) -> None:
-        """Returns when the client is gone; only after the body was read or when there is none."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
 
 
 Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
@@ -415,7 +401,7 @@ class _Found(NamedTuple):
 
 
 class Edge:
-    """An ASGI application of routes.
+    """An application of routes.
 
     ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
     ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
@@ -468,15 +454,16 @@ class Edge:
         for close in self._closing:
             close()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, exchange: Exchange) -> None:
+        """Answers a request."""
         started = time.perf_counter()
-        headers = _collect(scope["headers"])
-        method = scope["method"]
-        request = Request(receive, method, headers, self._client(scope, headers), self._owner_of)
+        headers = _collect(exchange.headers)
+        method = exchange.method
+        request = Request(exchange, headers, self._client(exchange.peer, headers), self._owner_of)
         sent: Callable[[], None] | None = None
         logs.bind(request_id=request.id)
         try:
-            answer = await self._answer(scope, request, started)
+            answer = await self._answer(exchange, request, started)
             sent = answer.sent
             if answer.stream is not None and method != "HEAD":
                 answer = await self._begin(request, answer, answer.stream)
@@ -487,15 +474,13 @@ class Edge:
         except Exception:
             log.exception("request failed", extra={"operation": request.name})
             answer = self._refuse(internal_error(request.id))
-        extensions = scope.get("extensions")
-        whole = extensions.get(WHOLE) if extensions else None
         if request.span is not None and answer.pushed is not None:
             # What is pushed may go on for hours.
             self._end_span(request, request.span, method, answer.status)
             request.span = None
         status = 0
         try:
-            status = await self._send(request, answer, method == "HEAD", send, whole)
+            status = await self._send(exchange, request, answer)
         finally:
             if sent is not None:
                 sent()
@@ -509,19 +494,19 @@ class Edge:
         if access.isEnabledFor(logging.INFO):
             self._write_access(request, method, status, seconds)
 
-    async def _answer(self, scope: Scope, request: Request, started: float) -> Answer:
-        if len(scope["query_string"]) > self._query_limit:
+    async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
+        if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: longer than {self._query_limit} bytes")
-        if scope["query_string"].count(b"&") >= MAX_PARAMETERS:
+        if exchange.query.count(b"&") >= MAX_PARAMETERS:
             raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
-        segments = split_path(scope["raw_path"])
+        segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
             raise NotFound("There is nothing at this address.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
-        request.ends_with_slash = scope["raw_path"].endswith(b"/")
-        request.query_string = scope["query_string"]
+        request.ends_with_slash = exchange.path.endswith(b"/")
+        request.query_string = exchange.query
         action = route.actions.get(request.method)
         if action is None:
             if request.method == "OPTIONS":
@@ -530,7 +515,7 @@ class Edge:
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
         if tracing.are_on() and request.name not in _UNTRACED:
-            self._begin_span(scope, request, started)
+            self._begin_span(exchange.peer, request, started)
         if self._limiter is not None:
             self._limiter.check(address_key(request.client))
         if request.method == "HEAD":
@@ -539,7 +524,7 @@ class Edge:
             return await answer(request)  # type: ignore[misc,no-any-return]
         return await in_turn(self._pool, request.owner, answer, request)  # type: ignore[arg-type]
 
-    def _begin_span(self, scope: Scope, request: Request, started: float) -> None:
+    def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """The span of a request begins. Whoever reaches a public port may name a trace: it becomes a link, so that it
         can be found, and decides nothing, least of all whether this one is kept."""
         named = {
@@ -547,15 +532,14 @@ class Edge:
             for name in ("traceparent", "tracestate")
             if name.encode() in request.headers
         }
-        peer = scope["client"][0] if scope.get("client") else ""
-        continues = bool(named and self._tracers) and is_within(str(peer), self._tracers)
+        continues = bool(named and self._tracers) and is_within(peer, self._tracers)
         span = request.span = tracing.start(
             f"{request.method} {request.path}",
             "server",
             {
                 "http.request.method": request.method,
                 "http.route": request.path,
-                "url.scheme": str(scope.get("scheme", "http")),
+                "url.scheme": "http",
                 "octavo.operation": request.name,
                 "octavo.request.id": request.id,
             },
@@ -617,10 +601,9 @@ class Edge:
 
         return msgspec.structs.replace(answer, stream=all_pieces)
 
-    def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
-        peer = scope["client"][0] if scope.get("client") else ""
+    def _client(self, peer: str, headers: dict[bytes, bytes]) -> str:
         forwarded = headers.get(b"x-forwarded-for", b"") if self._proxies else b""
-        return client_address(str(peer), forwarded.decode("latin-1"), self._proxies)
+        return client_address(peer, forwarded.decode("latin-1"), self._proxies)
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
@@ -643,19 +626,14 @@ class Edge:
 
     # --- sending --------------------------------------------------------------------------------------
 
-    async def _send(
-        self, request: Request, answer: Answer, head: bool, send: Send, whole: SendWhole | None
-    ) -> int:
+    async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
         """Sends the answer in the form that the request asks for; the status that was sent."""
-        if whole is not None and answer.again and answer.status == 200:
-            lines, body = self._find_sent(request, answer)
-            if lines is not None:
-                await whole(
-                    200,
-                    b"%bx-request-id: %b\r\n" % (lines, request.id.encode()),
-                    b"" if head else body,
-                    False,
-                )
+        head = request.is_head
+        own = b"x-request-id: %b\r\n" % request.id.encode()
+        if answer.again and answer.status == 200:
+            kept, body = self._find_sent(request, answer)
+            if kept is not None:
+                await exchange.send(200, kept + own, b"" if head else body)
                 return 200
         status, body = answer.status, answer.body
         headers = {**self._headers, **answer.headers}
@@ -698,33 +676,24 @@ class Edge:
                 if answer.etag:
                     # Other bytes than those of the plain body, with the same meaning.
                     headers["etag"] = f'W/"{answer.etag}"'
-        if answer.stream is None and answer.pushed is None and status not in (204, 304):
-            headers["content-length"] = str(end - start if content is not None else len(body))
         endless = answer.stream is not None or answer.pushed is not None
-        streamed = not head and (content is not None or endless)
-        if whole is not None and not streamed:
-            made = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
-            lines = b"".join([*made, *[_line("set-cookie", cookie) for cookie in answer.cookies]])
+        if not endless and status not in (204, 304):
+            headers["content-length"] = str(end - start if content is not None else len(body))
+        made = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
+        made += [_line("set-cookie", cookie) for cookie in answer.cookies]
+        lines = b"".join(made)
+        if head or (content is None and not endless):
             if answer.again and status == answer.status == 200:
                 answer.heads[self, coding] = lines
-            await whole(
-                status, b"%bx-request-id: %b\r\n" % (lines, request.id.encode()), b"" if head else body, close
-            )
+            await exchange.send(status, lines + own, b"" if head else body, close)
             return status
-        pairs = [(name.encode("ascii"), _header_value(text)) for name, text in headers.items()]
-        pairs.extend((b"set-cookie", _header_value(cookie)) for cookie in answer.cookies)
-        pairs.append((b"x-request-id", request.id.encode()))
-        if close:
-            pairs.append((b"connection", b"close"))
-        await send({"type": "http.response.start", "status": status, "headers": pairs})
-        if not streamed:
-            await send({"type": "http.response.body", "body": b"" if head else body})
-        elif content is not None:
-            await self._stream(request, lambda: content.open(start, end), send)
+        await exchange.begin(status, lines + own, None if endless else end - start, close)
+        if content is not None:
+            await self._stream(exchange, request, lambda: content.open(start, end))
         elif answer.stream is not None:
-            await self._stream(request, answer.stream, send, answer.threads)
+            await self._stream(exchange, request, answer.stream, answer.threads)
         elif answer.pushed is not None:
-            await _push(request, answer.pushed(), send)
+            await _push(exchange, answer.pushed())
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[bytes | None, bytes]:
@@ -752,15 +721,15 @@ class Edge:
 
     async def _stream(
         self,
+        exchange: Exchange,
         request: Request,
         open_stream: Callable[[], Iterator[bytes]],
-        send: Send,
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
         """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
         refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
         chunks = iter(await self._run(request, threads, open_stream))
-        gone = asyncio.ensure_future(request.wait_for_disconnect())
+        gone = asyncio.ensure_future(exchange.gone())
         try:
             while not gone.done():
                 try:
@@ -769,9 +738,9 @@ class Edge:
                     log.info("stream ended: %s", error.message)
                     return
                 if chunk is None:
-                    await send({"type": "http.response.body", "body": b""})
+                    await exchange.end()
                     return
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await exchange.write(chunk)
         finally:
             gone.cancel()
             close = getattr(chunks, "close", None)
@@ -797,17 +766,17 @@ async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[byte
     return msgspec.structs.replace(answer, pushed=all_pieces)
 
 
-async def _push(request: Request, pieces: AsyncGenerator[bytes, None], send: Send) -> None:
+async def _push(exchange: Exchange, pieces: AsyncGenerator[bytes, None]) -> None:
     """Sends pieces as they come, until the end or until nobody listens any more."""
     own = asyncio.current_task()
     assert own is not None
-    gone = asyncio.ensure_future(request.wait_for_disconnect())
+    gone = asyncio.ensure_future(exchange.gone())
     gone.add_done_callback(lambda gone: None if gone.cancelled() else own.cancel())
     try:
         async for piece in pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await exchange.write(piece)
         gone.cancel()
-        await send({"type": "http.response.body", "body": b""})
+        await exchange.end()
     except asyncio.CancelledError:
         if not gone.done() or own.uncancel():
             raise

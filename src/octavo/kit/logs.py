@@ -190,8 +190,6 @@ def configure(
     # These log every request they make, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Whoever sends what is no HTTP would fill the log.
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     # Each try to connect, while a server is away: we say once that it is.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
