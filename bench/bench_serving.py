@@ -1,14 +1,13 @@
-"""Server CPU of requests, each beside the bare server that answers the same bytes.
+"""Server CPU of requests, each beside a route of a framework, Litestar on granian, that answers the same bytes.
 
 Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
-interleaved, and the medians of the ratios are printed.
-
-What is wanted is said of an empty route of a framework, Litestar on granian, which no file of the project installs. It
-costs about twice the bare server (108 us beside 48), so a ratio here is about twice the one that is meant.
+interleaved, and the medians of the ratios are printed: for one client that asks again and again, and for sixteen that
+ask at the same time.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -18,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from figures import figure
 
 ROUNDS = 7
+TOGETHER = (1, 16)
 REQUESTS = 1500
 PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
 
@@ -38,6 +39,20 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": bodies[name]})
 uvicorn.run(app, port=int(sys.argv[2]), loop="asyncio", http="httptools", lifespan="off", log_level="error",
             timeout_keep_alive=3600)
+"""
+
+
+# What is wanted of reads is said beside this.
+ROUTE = """
+import asyncio, pathlib, sys
+from granian.server.embed import Server
+from litestar import Litestar, Response, get
+bodies = {one.name: one.read_bytes() for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()}
+types = {name: "text/html" if body[:1] == b"<" else "application/json" for name, body in bodies.items()}
+@get("/empty/{name:str}")
+async def give(name: str) -> Response[bytes]:
+    return Response(bodies[name], media_type=types[name])
+asyncio.run(Server(Litestar([give], openapi_config=None), port=int(sys.argv[2]), interface="asgi").serve())
 """
 
 
@@ -94,12 +109,15 @@ def wait_for(port: int) -> None:
     raise RuntimeError(f"nothing listens on {port}")
 
 
-def cost(client: Client, pid: int, path: str, token: str = "") -> float:
-    """Microseconds of server CPU per request."""
-    before = cpu(pid)
-    for _ in range(REQUESTS):
-        client.get(path, token)
-    return (cpu(pid) - before) / REQUESTS * 1e6
+def cost(clients: Sequence[Client], pid: int, path: str, token: str = "") -> float:
+    """Microseconds of server CPU per request of clients that ask at the same time."""
+    before, rounds = cpu(pid), REQUESTS // len(clients)
+    for _ in range(rounds):
+        for client in clients:
+            client.send("GET", path, b"", token, "")
+        for client in clients:
+            client.receive()
+    return (cpu(pid) - before) / (rounds * len(clients)) * 1e6
 
 
 def main() -> None:
@@ -128,7 +146,7 @@ def main() -> None:
         token = Path(f"{folder}/data/admin-token").read_text().strip()
         org = re.search(r"Organization (\w+)", told)
         assert org is not None
-        api, reader = Client(PORT), Client(READER_PORT)
+        api = Client(PORT)
         spaces = api.get(f"/v1/orgs/{org[1]}/spaces", token).decode()
         space = re.search(r'"items":\[\{"id":"(\w+)"', spaces)
         assert space is not None
@@ -136,28 +154,29 @@ def main() -> None:
         page = re.search(r'"id":"(\w+)"', pages)
         assert page is not None
         paths = {
-            "space": (api, f"/v1/spaces/{space[1]}", token),
-            "markdown": (api, f"/v1/spaces/{space[1]}/content/page/{page[1]}?format=markdown", token),
-            "page": (reader, "/octavo/octavo-manual/quickstart", ""),
+            "space": (PORT, f"/v1/spaces/{space[1]}", token),
+            "markdown": (PORT, f"/v1/spaces/{space[1]}/content/page/{page[1]}?format=markdown", token),
+            "page": (READER_PORT, "/octavo/octavo-manual/quickstart", ""),
         }
-        for name, (client, path, auth) in paths.items():
-            Path(folder, name).write_bytes(client.get(path, auth))
-        empty = subprocess.Popen([sys.executable, "-c", EMPTY, folder, str(EMPTY_PORT)])
+        for name, (port, path, auth) in paths.items():
+            Path(folder, name).write_bytes(Client(port).get(path, auth))
+        empty = subprocess.Popen([sys.executable, "-c", ROUTE, folder, str(EMPTY_PORT)])
         try:
             wait_for(EMPTY_PORT)
-            beside = Client(EMPTY_PORT)
-            for name, (client, path, auth) in paths.items():
+            for (name, (port, path, auth)), together in itertools.product(paths.items(), TOGETHER):
+                clients = [Client(port) for _ in range(together)]
+                beside = [Client(EMPTY_PORT) for _ in range(together)]
                 ratios, ours = [], []
-                cost(client, server.pid, path, auth)
+                cost(clients, server.pid, path, auth)
                 cost(beside, empty.pid, f"/empty/{name}")
                 for _ in range(ROUNDS):
-                    mine = cost(client, server.pid, path, auth)
+                    mine = cost(clients, server.pid, path, auth)
                     base = cost(beside, empty.pid, f"/empty/{name}")
                     ratios.append(mine / base)
                     ours.append(mine)
                 ours_now = statistics.median(ours)
                 figure(
-                    f"{name}, beside the bare server",
+                    f"{name}, {together} at a time, beside an empty route",
                     ours_now,
                     "us of CPU",
                     beside=ours_now / statistics.median(ratios),

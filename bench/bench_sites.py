@@ -44,7 +44,7 @@ from octavo.kit.asgi import Edge, fixed, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
 from octavo.kit.connection import Bounds, Connections
-from octavo.kit.serving import Listener, bind
+from octavo.kit.serving import Listener, bind, new_loop
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
@@ -54,7 +54,8 @@ async def main():
                     least_rate=100)
     await Listener(edge, bind("127.0.0.1", int(sys.argv[2])), Connections(bounds)).open()
     await asyncio.sleep(3600)
-asyncio.run(main())
+with asyncio.Runner(loop_factory=new_loop) as runner:
+    runner.run(main())
 """
 CLAIM = {"type": "boolean", "description": "x"}
 PAGE = """# Page {number}
