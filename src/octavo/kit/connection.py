@@ -427,6 +427,9 @@ class Connection(asyncio.Protocol):
         self._target += target
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self._receiving:
+            # Behind the body: a proxy that says who asks may let these pass as they are.
+            return
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
             self._expects = True
@@ -513,7 +516,8 @@ class Connection(asyncio.Protocol):
         """Closes for what is sent, and a moment later altogether: who closes with bytes unread has their system say that
         the connection is reset, and the other side then loses the answer."""
         self._ending = True
-        if not self._transport.can_write_eof() or self._transport.is_closing():
+        is_counted = self in self._connections.open
+        if not is_counted or not self._transport.can_write_eof() or self._transport.is_closing():
             return self._transport.close()
         self._lingers_since, self._receiving = time.monotonic(), False
         self._transport.write_eof()
