@@ -285,6 +285,28 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
     assert _circles(_edges()) == []
 
 
+WEB_IMPORT = re.compile(r'''(?:\bfrom\s+|\bimport\s*\(?\s*)"(\.[^"]+)"''')
+
+
+def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
+    """Types and what is loaded later included: whoever reads one of them has to know all the others."""
+    web = SRC.parents[1] / "web"
+    files = [
+        path
+        for path in web.rglob("*")
+        if path.suffix in (".ts", ".svelte") and not {"node_modules", "generated"} & set(path.parts)
+    ]
+    assert len(files) > 200
+    edges = {
+        (str(path.relative_to(web)),): {
+            (str((path.parent / named[1]).resolve().relative_to(web)),)
+            for named in WEB_IMPORT.finditer(path.read_text())
+        }
+        for path in files
+    }
+    assert _circles({name: others & edges.keys() for name, others in edges.items()}) == []
+
+
 def test_subpackages_of_a_package_do_not_import_each_other_in_a_circle() -> None:
     edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for module, others in _edges().items():

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { address, MAIN, readAddress, readSettings, SETTINGS } from "./addresses.ts";
-import type { Base } from "./editor/PageBody.svelte";
+import type { Base } from "./editor/base.ts";
 
 const BASES: Base[] = [MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
 

@@ -1,5 +1,5 @@
 /** Addresses of the app, written and read. The server writes them too: `core/app_addresses.py`. */
-import type { Base } from "./editor/PageBody.svelte";
+import type { Base } from "./editor/base.ts";
 
 export const CHANGE_VIEWS = ["edit", "review", "conflicts", "talk", "preview"] as const;
 export type ChangeView = typeof CHANGE_VIEWS[number];

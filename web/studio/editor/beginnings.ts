@@ -7,7 +7,7 @@ import { schema } from "../document/schema.ts";
 import { h } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openMenu } from "./menu.ts";
-import { newTable } from "./tables.ts";
+import { newTable } from "./tablecommands.ts";
 import { code } from "./typing.ts";
 
 const { nodes } = schema;

@@ -34,7 +34,7 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
-import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tables.ts";
+import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tablecommands.ts";
 import { code, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";

@@ -6,29 +6,14 @@ import { address } from "../addresses.ts";
 import type { Changes } from "../state/changing.ts";
 import { type Location, placeOf } from "../state/contents.svelte.ts";
 import { h } from "./dom.ts";
-import type { Lookup } from "./lookup.ts";
-import { mountPage } from "./mounting.ts";
 import { readReusable } from "./reusing.ts";
 import { saysState } from "./states.ts";
+import type { InPlace, InPlaceOptions } from "./surroundings.ts";
 import { startWriting, type Subject } from "./writing.ts";
 import { words } from "./words.ts";
 
 /** How many places are named; the others are on the screen of the content. */
 const NAMED = 5;
-
-interface Given {
-  lookup: Lookup;
-  change: number;
-  id: string;
-  /** It is on the server, and closed here. */
-  ondone: () => void;
-}
-
-export interface InPlace {
-  dom: HTMLElement;
-  focus: () => void;
-  destroy: () => void;
-}
 
 function subjectOf(space: string, id: string): Subject {
   return {
@@ -56,7 +41,9 @@ function subjectOf(space: string, id: string): Subject {
 }
 
 /** Where else it is shown, in words with links. */
-async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLElement)[]> {
+async function saysWhere(
+  { around: { lookup }, change, id }: InPlaceOptions,
+): Promise<(string | HTMLElement)[]> {
   const { space } = lookup;
   const base = { kind: "change", number: change } as const;
   const path = { spaceId: space, changeRequestId: String(change), reusableContentId: id };
@@ -89,8 +76,9 @@ async function saysWhere({ lookup, change, id }: Given): Promise<(string | HTMLE
   return said;
 }
 
-export async function writeInPlace(given: Given): Promise<InPlace> {
-  const { lookup, change, id, ondone } = given;
+export async function writeInPlace(options: InPlaceOptions): Promise<InPlace> {
+  const { around, change, id, ondone } = options;
+  const { lookup } = around;
   const subject = subjectOf(lookup.space, id);
   const title = (await lookup.shared()).contents.find((one) => one.id === id)?.title ?? "";
   const where = h("p", { class: "reusable-where" });
@@ -110,7 +98,7 @@ export async function writeInPlace(given: Given): Promise<InPlace> {
     problem,
     h("div", { class: "reusable-row" }, done, state),
   );
-  saysWhere(given).then((said) => where.append(...said), () => {});
+  saysWhere(options).then((said) => where.append(...said), () => {});
   const loaded = await subject.load({ kind: "change", number: change });
   const writing = await startWriting({
     space: lookup.space,
@@ -124,7 +112,7 @@ export async function writeInPlace(given: Given): Promise<InPlace> {
     },
     onproblem: (told) => (problem.textContent = told.message),
   });
-  const view: EditorView = mountPage(place, {
+  const view: EditorView = around.mount(place, {
     doc: writing.doc,
     lookup,
     plugins: writing.plugins,

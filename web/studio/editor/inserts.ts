@@ -2,7 +2,7 @@
 import type { Node } from "prosemirror-model";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
-import { newTable } from "./tables.ts";
+import { newTable } from "./tablecommands.ts";
 import { code } from "./typing.ts";
 
 export interface Insert {

@@ -1,29 +1,28 @@
 /** Makes the view of a page. The same view reads and edits: so text never moves between the two. */
-import type { Node } from "prosemirror-model";
-import { EditorState, type Plugin, type Transaction } from "prosemirror-state";
-import { EditorView } from "prosemirror-view";
+import { EditorState } from "prosemirror-state";
+import { type EditorProps, EditorView } from "prosemirror-view";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
-import { type RemarkOptions, remarks as drawRemarks } from "./remarks.ts";
+import { remarks as drawRemarks } from "./remarks.ts";
+import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";
 
-export interface MountOptions {
-  doc: Node;
-  lookup: Lookup;
-  /** What is there for writing; none: the page is only read. */
-  plugins?: Plugin[];
-  /** Threads in the text. */
-  remarks?: RemarkOptions;
-  label?: string;
-  onchange?: (view: EditorView, transaction: Transaction) => void;
+/** How the blocks and marks of a page are drawn. */
+export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeViews"> {
+  const around: Surroundings = {
+    lookup,
+    mount: mountPage,
+    // What writes is large, and few contents are written where they are shown.
+    writeInPlace: async (options) => (await import("./inplace.ts")).writeInPlace(options),
+  };
+  return { nodeViews: { ...nodeViews(around), ...tableViews(around) }, markViews: markViews(around) };
 }
 
 export function mountPage(
   place: HTMLElement,
   { doc, lookup, plugins, remarks, label, onchange }: MountOptions,
 ): EditorView {
-  const surroundings = { lookup };
   const editable = plugins !== undefined;
   return new EditorView({ mount: place }, {
     state: EditorState.create({
@@ -31,8 +30,7 @@ export function mountPage(
       plugins: [highlighting(), ...(remarks ? [drawRemarks(remarks)] : []), ...(plugins ?? [])],
     }),
     editable: () => editable,
-    nodeViews: { ...nodeViews(surroundings), ...tableViews(surroundings) },
-    markViews: markViews(surroundings),
+    ...viewsOf(lookup),
     attributes: editable
       ? {
         role: "textbox",

@@ -5,7 +5,14 @@ import { schema } from "../document/schema.ts";
 import { table as types } from "../document/table.ts";
 import type { Data } from "../document/types.ts";
 import { openMenu } from "./menu.ts";
-import { type Column, deleteColumn, insertColumn, moveColumn, setColumn, setColumnType } from "./tables.ts";
+import {
+  type Column,
+  deleteColumn,
+  insertColumn,
+  moveColumn,
+  setColumn,
+  setColumnType,
+} from "./tablecommands.ts";
 import { setData } from "./views.ts";
 import { words } from "./words.ts";
 

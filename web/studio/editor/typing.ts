@@ -7,7 +7,7 @@ import { emojiCode, safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { holds, intoBlock } from "./blocks.ts";
 import { emojiNamed } from "./emoji.ts";
-import { newTable } from "./tables.ts";
+import { newTable } from "./tablecommands.ts";
 
 const { nodes, marks } = schema;
 

@@ -32,13 +32,10 @@ import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
 import { type Asset, isLost, type Lookup, type Target } from "./lookup.ts";
 import { openSettings } from "./settings.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { words } from "./words.ts";
 
 /** What views know of the page around them. */
-export interface Surroundings {
-  lookup: Lookup;
-}
-
 type Position = () => number | undefined;
 
 function dataOf(node: Node): Data {
@@ -809,15 +806,15 @@ class ReusableView extends Drawn {
         return;
       }
       this.#title.textContent = found.title;
-      const [{ mountPage }, { readDocument }] = await Promise.all([
-        import("./mounting.ts"),
-        import("../document/convert.ts"),
-      ]);
+      const { readDocument } = await import("../document/convert.ts");
       if (this.#writes || this.#gone) return;
       this.#inside?.destroy();
       const place = h("div");
       this.#body.replaceChildren(place);
-      this.#inside = mountPage(place, { doc: readDocument(found.document), lookup: this.around.lookup });
+      this.#inside = this.around.mount(place, {
+        doc: readDocument(found.document),
+        lookup: this.around.lookup,
+      });
     }, () => {});
   }
 
@@ -826,10 +823,9 @@ class ReusableView extends Drawn {
     this.#writes = true;
     this.#edit?.setAttribute("hidden", "");
     try {
-      const { writeInPlace } = await import("./inplace.ts");
-      const made = await writeInPlace({
+      const made = await this.around.writeInPlace({
         ...own,
-        lookup: this.around.lookup,
+        around: this.around,
         ondone: () => {
           this.#writes = false;
           this.around.lookup.changed();

@@ -2,7 +2,7 @@
 import { copyText } from "./copying.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
-import type { Base } from "../editor/PageBody.svelte";
+import type { Base } from "../editor/base.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";

@@ -1,6 +1,6 @@
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import type { Base } from "../editor/PageBody.svelte";
+import type { Base } from "../editor/base.ts";
 import { baseKey, firstWay } from "./parts.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 

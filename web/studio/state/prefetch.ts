@@ -1,6 +1,6 @@
 /** Pages that somebody is about to open. */
 import { pageByPath } from "./page.svelte.ts";
-import type { Base } from "../editor/PageBody.svelte";
+import type { Base } from "../editor/base.ts";
 import type { TreePage } from "./parts.ts";
 
 const WAIT = 80;
