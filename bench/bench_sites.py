@@ -44,7 +44,7 @@ from octavo.kit.asgi import Edge, fixed, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
 from octavo.kit.connection import Bounds, Connections
-from octavo.kit.serving import Listener, bind, new_loop
+from octavo.kit.serving import Listener, bind, run_served
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
@@ -54,8 +54,7 @@ async def main():
                     least_rate=100)
     await Listener(edge, bind("127.0.0.1", int(sys.argv[2])), Connections(bounds)).open()
     await asyncio.sleep(3600)
-with asyncio.Runner(loop_factory=new_loop) as runner:
-    runner.run(main())
+run_served(main())
 """
 CLAIM = {"type": "boolean", "description": "x"}
 PAGE = """# Page {number}

@@ -42,6 +42,7 @@ from octavo.kit.clock import now
 from octavo.kit.db import Database, Transaction
 from octavo.kit.jobs import enqueue
 from octavo.kit.loopback import Loopback
+from octavo.kit.serving import new_loop
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -138,7 +139,7 @@ class World:
         self.commits, self._renewed, self._digested = 0, 0, (-1, "")
         self._count_commits()
         self._app = api_app(self.context)
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_loop()
         self._client = httpx.AsyncClient(
             transport=Loopback(self._app),
             base_url=URL,

@@ -41,7 +41,7 @@ from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Listener, allow_open_files, bind, new_loop, watch
+from .kit.serving import Listener, allow_open_files, bind, run_served, watch
 from .kit.shares import request_threads
 from .kit.supervision import run_anew, supervise, take_handed_over
 from .kit.temporary import TemporaryFolder, remove_left_folders
@@ -551,16 +551,15 @@ def _run(
     if "worker" in roles:
         worker.start()
     try:
-        with asyncio.Runner(loop_factory=new_loop) as runner:
-            return runner.run(
-                _until_stopped(
-                    listeners,
-                    connections,
-                    [write_last_use, write_events, write_present, observe],
-                    hub,
-                    lifetime,
-                )
+        return run_served(
+            _until_stopped(
+                listeners,
+                connections,
+                [write_last_use, write_events, write_present, observe],
+                hub,
+                lifetime,
             )
+        )
     finally:
         stop.set()
         wake()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
@@ -25,6 +24,7 @@ from octavo.kit.context import Context
 from octavo.kit.databases import open_database
 from octavo.kit.loopback import Loopback
 from octavo.kit.migrations import load_migrations, migrate
+from octavo.kit.serving import new_loop
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space
@@ -74,7 +74,7 @@ class _Api:
 
     def __init__(self, context: Context) -> None:
         self._app = api_app(context)
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_loop()
         self._client = httpx.AsyncClient(
             transport=Loopback(self._app),
             base_url=f"{URL}/v1",

@@ -19,6 +19,7 @@ from octavo.kit.insiders import Insiders
 from octavo.kit.owners import NOBODY, Owner, Places, current_owner, done_for
 from octavo.kit.permits import compute
 from octavo.kit.postgres import PostgresDatabase
+from octavo.kit.serving import run_served
 from octavo.kit.shares import Busy, LoopTurns, Shares, request_threads
 from octavo.kit.worker import Worker
 from visiting import ADDRESS, Visitor
@@ -224,7 +225,7 @@ def test_who_asks_the_event_loop_for_much_waits_behind_themselves(monkeypatch: p
         owners = [*greedy, MODEST, *greedy[:8]]
         return await asyncio.gather(*map(ask, owners), return_exceptions=True)
 
-    refused = [found for found in asyncio.run(ask_all()) if found is not None]
+    refused = [found for found in run_served(ask_all()) if found is not None]
     assert [type(each) for each in refused] == [Busy] * 4, "one organization's, above what may wait"
     assert len(order) == 31 and turns.waiting == 0
     assert sorted(order[:3]) == ["a", "b", "b"], "turns by organization, and in it by who it is"
@@ -245,7 +246,7 @@ def test_the_event_loop_does_other_things_between_two_turns(monkeypatch: pytest.
         with pytest.raises(ZeroDivisionError):
             await turns.run(lambda: GREEDY, lambda: 1 // 0)
 
-    asyncio.run(ask_all())
+    run_served(ask_all())
     assert order.index("other") < order.index(2) and "gone" not in order
     assert turns.waiting == 0
 
@@ -259,7 +260,7 @@ def test_what_takes_little_is_done_at_once_and_asks_nobody_whose_turn_it_is() ->
         for _ in range(3):
             assert await turns.run(lambda: asked.append(GREEDY) or GREEDY, str, 7) == "7"  # type: ignore[func-returns-value]
 
-    asyncio.run(ask())
+    run_served(ask())
     assert len(asked) <= 1, "the first one after a rest"
 
 

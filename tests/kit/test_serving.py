@@ -18,7 +18,7 @@ from octavo.kit.asgi import Action, Answer, Content, Edge, Route, etag_of, text_
 from octavo.kit.compression import Compressor
 from octavo.kit.connection import Bounds, Connections
 from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Listener, bind, new_loop
+from octavo.kit.serving import Listener, bind, run_served
 from octavo.kit.shares import request_threads
 
 BOUNDS = Bounds(
@@ -126,8 +126,7 @@ async def serving(**bounds):
 
 
 def run(test):
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        runner.run(asyncio.wait_for(test(), 60))
+    run_served(asyncio.wait_for(test(), 60))
 
 
 async def until(condition) -> None:

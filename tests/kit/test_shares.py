@@ -19,6 +19,7 @@ from octavo.app import api_app
 from octavo.kit import shares
 from octavo.kit.db import SqliteDatabase
 from octavo.kit.owners import Owner
+from octavo.kit.serving import run_served
 from octavo.kit.shares import WAITING, Busy, SharedThreads, Shares
 from octavo.kit.worker import Worker
 from octavo.reader import reader_edge
@@ -183,7 +184,7 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
         with pytest.raises(ZeroDivisionError):
             await pool.run(("a", "c"), 5, lambda: 1 / 0)
 
-    asyncio.run(ask())
+    run_served(ask())
     pool.close()
     assert pool.held == 0 and not pool.is_mine()
 

@@ -10,6 +10,7 @@ from octavo.errors import OutOfReach
 from octavo.kit import asgi, db, deadlines
 from octavo.kit.asgi import in_turn
 from octavo.kit.db import Database
+from octavo.kit.serving import run_served
 from octavo.kit.shares import SharedThreads
 from world import URL, World
 
@@ -111,7 +112,7 @@ def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:
         await in_turn(pool, ("a", "a"), ran.append, "third")
 
     pool = SharedThreads("x", 1, "octavo-test")
-    asyncio.run(ask())
+    run_served(ask())
     pool.close()
     assert (pool.held, pool.waiting) == (0, 0)
     assert ran == ["third"]

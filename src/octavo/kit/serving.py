@@ -8,8 +8,9 @@ import logging
 import resource
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from email.utils import formatdate
+from typing import Any, TypeVar
 
 import uvloop
 
@@ -17,6 +18,7 @@ from .asgi import Edge
 from .connection import Connections, Port
 
 log = logging.getLogger("octavo.serving")
+T = TypeVar("T")
 
 _SWEEP = 1.0
 """Seconds between looks at what is too slow."""
@@ -29,6 +31,12 @@ _ACCEPTED_AT_ONCE = 16
 def new_loop() -> asyncio.AbstractEventLoop:
     """The event loop that serves: its own work for a request costs half of what that of the standard library does."""
     return uvloop.new_event_loop()
+
+
+def run_served(main: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine gives, run on a loop of that kind."""
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(main)
 
 
 class Listener:
