@@ -32,6 +32,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from light_client import LightClient
 from octavo.access import Actor, Person, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.content import main_state
@@ -138,10 +139,7 @@ class World:
         self._count_commits()
         self._app = api_app(self.context)
         self._loop = asyncio.new_event_loop()
-        self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
-            base_url=URL,
-        )
+        self._client = LightClient(self._app, URL, keeps_cookies=True, loop=self._loop)
         people(self)
         for place in (self.home, self.away):
             furnish(self, place)
@@ -184,7 +182,6 @@ class World:
         return self
 
     def end(self) -> None:
-        self._loop.run_until_complete(self._client.aclose())
         self._loop.close()
         self._app.close()
         self._kept.close()
@@ -213,9 +210,7 @@ class World:
         headers = dict(options.pop("headers", {}))
         if who != NOBODY:
             headers.setdefault("authorization", f"Bearer {self.token(who)}")
-        if not path.startswith("http"):
-            path = f"{URL}/v1{path}"
-        return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
+        return self._client.ask(method, _address(path), headers=headers, **options)
 
     def call_together(self, *calls: tuple[str, str, str, Any]) -> list[int]:
         """The statuses of requests that are all on their way at once: who, method, path and body of each."""
@@ -223,7 +218,7 @@ class World:
         async def ask(who: str, method: str, path: str, body: Any) -> int:
             headers = {} if who == NOBODY else {"authorization": f"Bearer {self.token(who)}"}
             options = {} if body is None else {"json": body}
-            url = f"{URL}/v1{path}"
+            url = _address(path)
             return (await self._client.request(method, url, headers=headers, **options)).status_code
 
         async def ask_all() -> list[int]:
@@ -280,6 +275,11 @@ class World:
         """The tables of the database, and the names of their columns."""
         with self.context.db.read() as tx:
             return tables_of(tx)
+
+
+def _address(path: str) -> str:
+    """A path below /v1 as one of the server; whole addresses stay."""
+    return path if path.startswith("http") else f"/v1{path}"
 
 
 def tables_of(tx: Transaction) -> dict[str, list[str]]:

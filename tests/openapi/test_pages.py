@@ -18,6 +18,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
@@ -112,12 +113,7 @@ class Site:
         return (self._folder / name).read_text()
 
     def get(self, path: str) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(self.base + path)
-
-        return asyncio.run(ask())
+        return LightClient(self._app, "http://sites.test").ask("GET", self.base + path)
 
     def use(self, *calls: tuple[str, dict[str, Any]]) -> list[str]:
         """What the tools of the site's MCP server answer to the official client."""

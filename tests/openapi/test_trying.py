@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
@@ -22,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
@@ -191,12 +191,7 @@ class Site:
         self._app = reader_edge(self._context, events=events)
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.request(method, self.base + path, **options)
-
-        return asyncio.run(ask())
+        return LightClient(self._app, "http://sites.test").ask(method, self.base + path, **options)
 
     def addresses(self) -> dict[str, str]:
         """Where each operation of the page is tried."""
