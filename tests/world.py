@@ -39,6 +39,7 @@ from octavo.content import main_state
 from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
+from octavo.kit import turns
 from octavo.kit.clock import now
 from octavo.kit.db import Database, Transaction
 from octavo.kit.jobs import enqueue
@@ -73,6 +74,9 @@ URL = "http://octavo.test"
 PRODUCT_HASHER = passwords._HASHER
 """What the product hashes passwords with. In tests that costs next to nothing."""
 passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+turns.PAUSE = 0
+"""Between short transactions others may write. In tests nobody waits for that."""
 
 PASSWORD = "correct horse battery"
 """Of everybody."""
