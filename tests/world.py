@@ -14,10 +14,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -148,7 +149,9 @@ class World:
         for place in (self.home, self.away):
             furnish(self, place)
         self._ids = [(place, dict(place.ids)) for place in (self.home, self.away)]
-        self._files = {path: path.read_bytes() for path in (folder / "files").rglob("*") if path.is_file()}
+        self._files = {
+            str(path): path.read_bytes() for path in (folder / "files").rglob("*") if path.is_file()
+        }
         self._kept = keep(self.context.db)
         self._renewed = self.commits
 
@@ -178,8 +181,8 @@ class World:
         if self.commits != self._renewed:
             for path, content in self._files.items():
                 # A test may have swept away files that the furnished database names.
-                if not path.is_file() or path.stat().st_size != len(content):
-                    path.write_bytes(content)
+                if _size(path) != len(content):
+                    Path(path).write_bytes(content)
             self._kept.restore(self.context.db)
             self.commits += 1
             self._renewed = self.commits
@@ -197,7 +200,7 @@ class World:
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
         for path, content in self._files.items():
-            target = data / path.relative_to(self._folder)
+            target = data / Path(path).relative_to(self._folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         shutil.copy(self._folder / "secret-key", data / "secret-key")
@@ -279,6 +282,14 @@ class World:
         """The tables of the database, and the names of their columns."""
         with self.context.db.read() as tx:
             return tables_of(tx)
+
+
+def _size(path: str) -> int:
+    """Bytes of a file; -1 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
 
 
 def _address(path: str) -> str:
@@ -629,14 +640,17 @@ def _compared(database: Database) -> dict[str, str]:
 
 
 class _KeptSqlite:
-    """A copy of the file, written over the database page by page: no connection needs to be opened anew."""
+    """A copy in memory, written over the database page by page: no connection needs to be opened anew. And one in a
+    file, for other installations."""
 
-    def __init__(self, path: Path, kept: Path, database: Database) -> None:
-        self._live, self._kept = (sqlite3.connect(file, isolation_level=None) for file in (path, kept))
+    def __init__(self, path: Path, file: Path, database: Database) -> None:
+        self._live, self._kept = (sqlite3.connect(name, isolation_level=None) for name in (path, ":memory:"))
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
         self._live.backup(self._kept)
+        with closing(sqlite3.connect(file)) as copy:
+            self._kept.backup(copy)
         (self._schema,) = self._live.execute("PRAGMA schema_version").fetchone()
         # Of its own, so that what asks for every table takes no place among the statements that the database keeps.
         self._reader = sqlite3.connect(path, isolation_level=None, cached_statements=1000)
@@ -740,6 +754,10 @@ class _KeptPostgresql:
 def _sqlite_world(folder: Path, template: Path) -> World:
     path = folder / "octavo.db"
     shutil.copy(template, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # All pages are copied thousands of times, and most hold a table or an index with hardly anything in it.
+        for statement in ("PRAGMA journal_mode=DELETE", "PRAGMA page_size=1024", "VACUUM"):
+            connection.execute(statement)
 
     def keep(database: Database) -> Kept:
         return _KeptSqlite(path, folder / "furnished.db", database)
