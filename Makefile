@@ -9,7 +9,7 @@ READY_TO_TEST := .venv/.ready-to-test
 # What Python compiled is kept, whatever the environment says: everything here starts many times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup serve check test test-all bench release
+.PHONY: setup serve check check-python check-web test-web test test-all bench release
 
 setup: $(READY)
 	@$(BIN)/python web/build.py
@@ -32,20 +32,28 @@ $(READY_TO_TEST): $(READY)
 serve: setup
 	$(BIN)/octavo serve
 
+# What Python needs to be checked and what is in web/ do not know of each other: side by side.
 check: $(READY_TO_TEST)
+	@$(MAKE) --no-print-directory -j2 check-python check-web
+
+check-python: $(READY_TO_TEST)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check --no-cache
 	$(BIN)/mypy
+
+check-web: $(READY_TO_TEST)
 	$(BIN)/python web/build.py check
 
-test: check
+test-web: check-web
 	$(BIN)/python web/build.py
 	$(BIN)/python web/build.py test
+
+test: $(READY_TO_TEST)
+	@$(MAKE) --no-print-directory -j2 check-python test-web
 	$(BIN)/pytest -n auto --dist worksteal -m 'not slow'
 
-test-all: check
-	$(BIN)/python web/build.py
-	$(BIN)/python web/build.py test
+test-all: $(READY_TO_TEST)
+	@$(MAKE) --no-print-directory -j2 check-python test-web
 	$(BIN)/pytest -n auto --dist worksteal
 
 # All figures in one table, in bench/out/, within half an hour.

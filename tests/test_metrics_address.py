@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import httpx
 import msgspec
 import pytest
 
+from light_client import LightClient
 from octavo.app import api_app, metrics_edge
 from octavo.kit.asgi import Edge
-from octavo.kit.loopback import Loopback
 from octavo.kit.metrics import Metrics
 from world import URL, World
 
@@ -18,13 +16,8 @@ TOKEN = "a" * 32
 
 
 def ask(app: Edge, path: str = "/metrics", **headers: str) -> httpx.Response:
-    async def get() -> httpx.Response:
-        transport = Loopback(app)
-        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
-            return await client.get(path, headers=headers)
-
     try:
-        return asyncio.run(get())
+        return LightClient(app, URL).ask("GET", path, headers=headers)
     finally:
         app.close()
 

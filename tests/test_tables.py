@@ -225,7 +225,6 @@ def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> N
     """Nobody restores it once they have begun, and where one is the last, the next purge goes on."""
     space, context = world.home["spaceId"], world.context
     monkeypatch.setattr(purging, "_BATCH", 3)
-    monkeypatch.setattr(turns, "PAUSE", 0)
     many = [table for table in TABLES.values() if table.many]
     with context.db.write() as tx:
         tx.run("DELETE FROM site_spaces")

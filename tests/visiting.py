@@ -1,15 +1,14 @@
-"""A visitor of published sites, through the reader's own ASGI application."""
+"""A visitor of published sites, through the reader's own application."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import httpx
 
+from light_client import LightClient
 from octavo.insights import EventQueue
 from octavo.kit.context import Context
-from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 
 ADDRESS = "203.0.113.9"
@@ -19,26 +18,19 @@ ADDRESS = "203.0.113.9"
 class Visitor:
     def __init__(self, context: Context) -> None:
         self.events = EventQueue(context)
-        self._app = reader_edge(context, events=self.events)
+        app = reader_edge(context, events=self.events)
+        self._client = LightClient(app, "http://sites.test", address=ADDRESS)
 
     def get(self, path: str, params: dict[str, str] | None = None, **headers: Any) -> httpx.Response:
-        return self._ask("GET", path, params=params, headers=headers)
+        return self._client.ask("GET", path, params=params, headers=headers)
 
     def head(self, path: str, **headers: Any) -> httpx.Response:
-        return self._ask("HEAD", path, headers=headers)
+        return self._client.ask("HEAD", path, headers=headers)
 
     def post(self, path: str, form: dict[str, str], **headers: Any) -> httpx.Response:
         """Posts a form as a browser does."""
-        return self._ask("POST", path, data=form, headers=headers)
+        return self._client.ask("POST", path, data=form, headers=headers)
 
     def send(self, path: str, message: Any, **headers: Any) -> httpx.Response:
         """Posts JSON as a program does."""
-        return self._ask("POST", path, json=message, headers=headers)
-
-    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = Loopback(self._app, ADDRESS)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.request(method, path, **options)
-
-        return asyncio.run(ask())
+        return self._client.ask("POST", path, json=message, headers=headers)

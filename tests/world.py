@@ -14,10 +14,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -32,16 +33,17 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from light_client import LightClient
 from octavo.access import Actor, Person, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.content import main_state
 from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
+from octavo.kit import turns
 from octavo.kit.clock import now
 from octavo.kit.db import Database, Transaction
 from octavo.kit.jobs import enqueue
-from octavo.kit.loopback import Loopback
 from octavo.kit.serving import new_loop
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
@@ -74,6 +76,9 @@ URL = "http://octavo.test"
 PRODUCT_HASHER = passwords._HASHER
 """What the product hashes passwords with. In tests that costs next to nothing."""
 passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+turns.PAUSE = 0
+"""Between short transactions others may write. In tests nobody waits for that."""
 
 PASSWORD = "correct horse battery"
 """Of everybody."""
@@ -140,15 +145,14 @@ class World:
         self._count_commits()
         self._app = api_app(self.context)
         self._loop = new_loop()
-        self._client = httpx.AsyncClient(
-            transport=Loopback(self._app),
-            base_url=URL,
-        )
+        self._client = LightClient(self._app, URL, keeps_cookies=True, loop=self._loop)
         people(self)
         for place in (self.home, self.away):
             furnish(self, place)
         self._ids = [(place, dict(place.ids)) for place in (self.home, self.away)]
-        self._files = {path: path.read_bytes() for path in (folder / "files").rglob("*") if path.is_file()}
+        self._files = {
+            str(path): path.read_bytes() for path in (folder / "files").rglob("*") if path.is_file()
+        }
         self._kept = keep(self.context.db)
         self._renewed = self.commits
 
@@ -178,15 +182,14 @@ class World:
         if self.commits != self._renewed:
             for path, content in self._files.items():
                 # A test may have swept away files that the furnished database names.
-                if not path.is_file() or path.stat().st_size != len(content):
-                    path.write_bytes(content)
+                if _size(path) != len(content):
+                    Path(path).write_bytes(content)
             self._kept.restore(self.context.db)
             self.commits += 1
             self._renewed = self.commits
         return self
 
     def end(self) -> None:
-        self._loop.run_until_complete(self._client.aclose())
         self._loop.close()
         self._app.close()
         self._kept.close()
@@ -198,7 +201,7 @@ class World:
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
         for path, content in self._files.items():
-            target = data / path.relative_to(self._folder)
+            target = data / Path(path).relative_to(self._folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         shutil.copy(self._folder / "secret-key", data / "secret-key")
@@ -215,9 +218,7 @@ class World:
         headers = dict(options.pop("headers", {}))
         if who != NOBODY:
             headers.setdefault("authorization", f"Bearer {self.token(who)}")
-        if not path.startswith("http"):
-            path = f"{URL}/v1{path}"
-        return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
+        return self._client.ask(method, _address(path), headers=headers, **options)
 
     def call_together(self, *calls: tuple[str, str, str, Any]) -> list[int]:
         """The statuses of requests that are all on their way at once: who, method, path and body of each."""
@@ -225,7 +226,7 @@ class World:
         async def ask(who: str, method: str, path: str, body: Any) -> int:
             headers = {} if who == NOBODY else {"authorization": f"Bearer {self.token(who)}"}
             options = {} if body is None else {"json": body}
-            url = f"{URL}/v1{path}"
+            url = _address(path)
             return (await self._client.request(method, url, headers=headers, **options)).status_code
 
         async def ask_all() -> list[int]:
@@ -282,6 +283,19 @@ class World:
         """The tables of the database, and the names of their columns."""
         with self.context.db.read() as tx:
             return tables_of(tx)
+
+
+def _size(path: str) -> int:
+    """Bytes of a file; -1 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
+
+
+def _address(path: str) -> str:
+    """A path below /v1 as one of the server; whole addresses stay."""
+    return path if path.startswith("http") else f"/v1{path}"
 
 
 def tables_of(tx: Transaction) -> dict[str, list[str]]:
@@ -627,14 +641,17 @@ def _compared(database: Database) -> dict[str, str]:
 
 
 class _KeptSqlite:
-    """A copy of the file, written over the database page by page: no connection needs to be opened anew."""
+    """A copy in memory, written over the database page by page: no connection needs to be opened anew. And one in a
+    file, for other installations."""
 
-    def __init__(self, path: Path, kept: Path, database: Database) -> None:
-        self._live, self._kept = (sqlite3.connect(file, isolation_level=None) for file in (path, kept))
+    def __init__(self, path: Path, file: Path, database: Database) -> None:
+        self._live, self._kept = (sqlite3.connect(name, isolation_level=None) for name in (path, ":memory:"))
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
         self._live.backup(self._kept)
+        with closing(sqlite3.connect(file)) as copy:
+            self._kept.backup(copy)
         (self._schema,) = self._live.execute("PRAGMA schema_version").fetchone()
         # Of its own, so that what asks for every table takes no place among the statements that the database keeps.
         self._reader = sqlite3.connect(path, isolation_level=None, cached_statements=1000)
@@ -738,6 +755,10 @@ class _KeptPostgresql:
 def _sqlite_world(folder: Path, template: Path) -> World:
     path = folder / "octavo.db"
     shutil.copy(template, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # All pages are copied thousands of times, and most hold a table or an index with hardly anything in it.
+        for statement in ("PRAGMA journal_mode=DELETE", "PRAGMA page_size=1024", "VACUUM"):
+            connection.execute(statement)
 
     def keep(database: Database) -> Kept:
         return _KeptSqlite(path, folder / "furnished.db", database)

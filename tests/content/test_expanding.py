@@ -1,15 +1,13 @@
 """Computed pages are where their sources are, over every base, for whoever may see what they are made of."""
 
-import asyncio
 import re
 
-import httpx
 import msgspec
 import pytest
 
 import computers
+from light_client import LightClient
 from octavo.admin.import_export import bring, export_space
-from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 from tree_parts import check_parts
 
@@ -65,17 +63,8 @@ def book(world, tmp_path):
 def visit(book):
     """Where a published book is, and how visitors get what is below."""
     base = re.sub(r"^https?://[^/]+", "", book.brought.site_url)
-    app = reader_edge(book.world.context)
-
-    def get(path):
-        async def ask():
-            transport = Loopback(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(base + path)
-
-        return asyncio.run(ask())
-
-    return base, get
+    client = LightClient(reader_edge(book.world.context), "http://sites.test")
+    return base, lambda path: client.ask("GET", base + path)
 
 
 def edit_home(world):

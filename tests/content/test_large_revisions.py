@@ -23,18 +23,12 @@ from octavo.content import (
 from octavo.content.deriving import prepare_derived, remove_replaced
 from octavo.content.revising import revise_main
 from octavo.content.staging import BATCH
-from octavo.kit import turns
 from octavo.kit.worker import Worker
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
 PAGES, LINKS = 300, 20
 A_PAGE = 100
 """Rows that the last page of a batch may write more."""
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    monkeypatch.setattr(turns, "PAUSE", 0)
 
 
 @pytest.fixture

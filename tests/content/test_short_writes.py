@@ -13,7 +13,6 @@ from growing import PAGES
 from octavo.content import staging
 from octavo.core.document import markdown as blocks
 from octavo.core.document import read, reader
-from octavo.kit import turns
 from octavo.kit.worker import Worker
 from octavo.search import indexing, store
 
@@ -96,7 +95,6 @@ def edited(text):
 def test_every_write_is_short(name, sqlite_world, monkeypatch):
     for module in (blocks, reader):
         monkeypatch.setattr(module, "MAX_NODES", NODES)
-    monkeypatch.setattr(turns, "PAUSE", 0)
     monkeypatch.setattr(staging, "MOST_AT_ONCE", ROWS)
     monkeypatch.setattr(staging, "BATCH", BATCH)
     monkeypatch.setattr(indexing, "_MAX_SECTIONS", SECTIONS)

@@ -50,8 +50,7 @@ def text_of(word):
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    monkeypatch.setattr(turns, "PAUSE", 0)
+def small_batches(monkeypatch):
     monkeypatch.setattr(staging, "BATCH", 3)
 
 

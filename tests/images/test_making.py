@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
 import re
@@ -14,6 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from light_client import LightClient
 from octavo.admin.backup import back_up, verify_installation
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
@@ -21,7 +21,6 @@ from octavo.content import check_derived, rebuild_derived
 from octavo.images import make_variants
 from octavo.images.making import note_images
 from octavo.kit.clock import CLOCK, system_time
-from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 from octavo.spaces.purging import purge_spaces
 from octavo.spaces.unused import WAIT, remove_unused
@@ -80,13 +79,8 @@ class Space:
     def get(self, path: str, whole: bool = False) -> httpx.Response:
         """What a reader is answered; ``whole``: the path does not begin at the site."""
         whole = whole or path.startswith(self.base)
-
-        async def ask() -> httpx.Response:
-            transport = Loopback(reader_edge(self.context))
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(path if whole else self.base + path)
-
-        return asyncio.run(ask())
+        client = LightClient(reader_edge(self.context), "http://sites.test")
+        return client.ask("GET", path if whole else self.base + path)
 
     def files(self, at: str = "content") -> dict[str, Any]:
         return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import gzip
 import json
@@ -12,9 +11,9 @@ from functools import partial
 import httpx
 import pytest
 
+from light_client import LightClient
 from octavo.integrations import asking, store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
-from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 
 from .test_installing import PNG, install, integration_id, publish
@@ -32,14 +31,7 @@ export default { async fetch(request, env, context) {
 
 def visit(world, method, path, **options):
     """A request to the origin of sites."""
-
-    async def send():
-        edge = reader_edge(world.context)
-        transport = Loopback(edge)
-        async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-            return await client.request(method, path, **options)
-
-    return asyncio.run(send())
+    return LightClient(reader_edge(world.context), "http://sites.test").ask(method, path, **options)
 
 
 def endpoint(url):
@@ -347,8 +339,7 @@ def test_a_script_calls_the_api_as_its_installation(world, monkeypatch):
 
     def fetch(self, url, method="GET", headers=None, body=None, limits=None):
         assert self._allowed == {"octavo.test:80"}
-        answer = world._client.build_request(method, url, headers=headers, content=body)
-        sent = httpx.Response(200, json={"asked": url, "by": headers["authorization"][:11]}, request=answer)
+        sent = httpx.Response(200, json={"asked": url, "by": headers["authorization"][:11]})
         return Fetched(url, sent.status_code, sent.headers, sent.content)
 
     monkeypatch.setattr(invoking.Fetcher, "fetch", fetch)

@@ -14,6 +14,12 @@ from octavo.kit.highlighting import Highlighter, highlight_in_time
 CODE = "def a(b):\n    return 'c'  # d\n"
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(highlighting, "LISTING_SECONDS", 0.1)
+    monkeypatch.setattr(highlighting, "PAGE_SECONDS", 0.2)
+
+
 @pytest.fixture(scope="module")
 def highlighter():
     made = Highlighter()

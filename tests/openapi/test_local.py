@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import re
 import shutil
@@ -12,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, main_state, rebuild_derived
 from octavo.core.document import to_text
-from octavo.kit.loopback import Loopback
 from octavo.openapi import local
 from octavo.openapi.local import read_descriptions
 from octavo.printing.inputs import gather
@@ -60,12 +59,8 @@ class Space:
         read_descriptions(self.world.context, self.id)
 
     def get(self, path: str) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = Loopback(reader_edge(self.world.context))
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(self.base + path)
-
-        return asyncio.run(ask())
+        client = LightClient(reader_edge(self.world.context), "http://sites.test")
+        return client.ask("GET", self.base + path)
 
     def jobs(self, kind: str) -> int:
         with self.world.context.db.read() as tx:

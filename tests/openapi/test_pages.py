@@ -18,13 +18,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
 from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
 from octavo.kit.db import Transaction
-from octavo.kit.loopback import Loopback
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
 from octavo.openapi.comparing import Change
@@ -113,12 +113,7 @@ class Site:
         return (self._folder / name).read_text()
 
     def get(self, path: str) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = Loopback(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(self.base + path)
-
-        return asyncio.run(ask())
+        return LightClient(self._app, "http://sites.test").ask("GET", self.base + path)
 
     def use(self, *calls: tuple[str, dict[str, Any]]) -> list[str]:
         """What the tools of the site's MCP server answer to the official client."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
@@ -22,11 +21,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
 from octavo.kit import shares
-from octavo.kit.loopback import Loopback
 from octavo.openapi import Description, FilledForm, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins, token_origins
 from octavo.reader import reader_edge
@@ -192,12 +191,7 @@ class Site:
         self._app = reader_edge(self._context, events=events)
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = Loopback(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.request(method, self.base + path, **options)
-
-        return asyncio.run(ask())
+        return LightClient(self._app, "http://sites.test").ask(method, self.base + path, **options)
 
     def addresses(self) -> dict[str, str]:
         """Where each operation of the page is tried."""

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
+from light_client import LightClient
 from octavo.admin.import_export import bring
 from octavo.insights import EventQueue
 from octavo.kit.clock import now
-from octavo.kit.loopback import Loopback
 from octavo.reader import mcp, reader_edge
 from octavo.reader.routes import assistants
 from octavo.sites import get_site, store
@@ -88,12 +88,7 @@ class Site:
         return jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600, **claims}, OctKey.import_key(key))
 
     def ask(self, method: str = "POST", path: str = "~mcp", **options: Any) -> httpx.Response:
-        async def ask() -> httpx.Response:
-            transport = Loopback(self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.request(method, self.base + path, **options)
-
-        return asyncio.run(ask())
+        return LightClient(self.app, "http://sites.test").ask(method, self.base + path, **options)
 
     def call(self, method: str, params: Any = None, path: str = "~mcp", **headers: str) -> httpx.Response:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}

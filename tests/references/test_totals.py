@@ -11,7 +11,6 @@ from octavo.admin.import_export import bring
 from octavo.content import check_derived, rebuild_derived, staging
 from octavo.content.deriving import remove_replaced
 from octavo.core.links import app_hosts
-from octavo.kit import turns
 from octavo.references import listing, totals
 from references.test_index import Linked
 
@@ -20,7 +19,6 @@ STEPS = 14
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(turns, "PAUSE", 0)
     monkeypatch.setattr(totals, "_PAUSE", 0)
     monkeypatch.setattr(totals, "_BATCH", 3)
     monkeypatch.setattr(totals, "MOST_LOCATIONS", 3)

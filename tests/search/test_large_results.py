@@ -5,7 +5,6 @@ import pytest
 
 from octavo.admin.import_export import bring
 from octavo.content import staging
-from octavo.kit import turns
 from octavo.kit.worker import Worker
 from octavo.search import search_pages, store
 from octavo.search.function_words import function_words, split_question
@@ -106,7 +105,6 @@ def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
     world, tmp_path, monkeypatch, most_at_once
 ):
     monkeypatch.setattr(staging, "MOST_AT_ONCE", most_at_once)
-    monkeypatch.setattr(turns, "PAUSE", 0)
     for n in range(17):
         make(world, tmp_path / f"s{n}", {f"Airships {n}": "A balloon."}, world.away)
     space = make(world, tmp_path / "given", {"Airships": "A zeppelin."})

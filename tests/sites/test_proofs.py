@@ -112,7 +112,10 @@ def test_the_record_of_one_organization_proves_nothing_of_another(world: World, 
 
 
 @pytest.mark.sqlite_first
-def test_name_servers_that_say_nothing_prove_nothing(world: World, names: NameServer) -> None:
+def test_name_servers_that_say_nothing_prove_nothing(
+    world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.kit.names._SECONDS", 0.2)
     names.silent = True
     assert "unproved" in give(world, hostname=NAME).json()
 

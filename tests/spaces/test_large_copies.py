@@ -26,8 +26,7 @@ PAGES = 7
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PAUSE", 0)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "BATCH", 2)
 
 

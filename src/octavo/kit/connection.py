@@ -396,6 +396,10 @@ class Connection(asyncio.Protocol):
         self.port.open.discard(self)
         for exchange in self._open:
             exchange.lose()
+        # What refers to this is let go, so that it is forgotten at once.
+        self._open.clear()
+        self._asked = None
+        del self._parser
         self.resume_writing()
 
     def data_received(self, data: bytes) -> None:

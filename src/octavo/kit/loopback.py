@@ -160,7 +160,7 @@ class _Wire(asyncio.Transport):
         if not self._pieces:
             return b""
         found, self._pieces = b"".join(self._pieces), []
-        if self._unread > _UNREAD:
+        if self._unread > _UNREAD and not self.is_lost:
             self._connection.resume_writing()
         self._unread = 0
         return found
@@ -204,6 +204,8 @@ class _Wire(asyncio.Transport):
     def _lose(self) -> None:
         self.is_lost = True
         self._connection.connection_lost(None)
+        # They refer to this, which is to be forgotten at once.
+        del self._parser, self._connection
         self._wake()
 
     def get_write_buffer_size(self) -> int:
