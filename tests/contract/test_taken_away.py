@@ -14,7 +14,7 @@ import httpx
 import msgspec
 import pytest
 
-from cut_off_transport import CutOffTransport
+from light_client import CutOff, LightClient
 from octavo.app import api_app
 from octavo.installation import load_packages
 from octavo.kit.asgi import Edge
@@ -41,12 +41,16 @@ Request = tuple[str, str, Any]
 
 
 async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.Response]:
-    transport = CutOffTransport(app=app)  # type: ignore[arg-type]
+    client = LightClient(app, URL)
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(transport=transport, base_url=URL, headers=headers) as client:
-        return await asyncio.gather(
-            *(client.request(method, f"/v1{path}", json=body) for method, path, body in requests)
-        )
+
+    async def ask(method: str, path: str, body: Any) -> httpx.Response:
+        try:
+            return await client.request(method, f"/v1{path}", headers=headers, json=body)
+        except CutOff:
+            return httpx.Response(200)
+
+    return await asyncio.gather(*(ask(*request) for request in requests))
 
 
 def _wait_until_quiet(began: list[float]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
@@ -11,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from faults.faults import SETTING, Control, Fault
 from faults.load import History, Load
+from light_client import LightClient
 from octavo.access import create_token, insert_user
 from octavo.admin.backup import verify_installation
 from octavo.app import api_app
@@ -73,21 +71,14 @@ class _Api:
 
     def __init__(self, context: Context) -> None:
         self._app = api_app(context)
-        self._loop = asyncio.new_event_loop()
-        self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._app),  # type: ignore[arg-type]
-            base_url=f"{URL}/v1",
-            headers={"authorization": f"Bearer {TOKEN}"},
-        )
+        self._client = LightClient(self._app, URL)
 
     def call(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        options = {} if body is None else {"json": body}
-        answer = self._loop.run_until_complete(self._client.request(method, path, **options))
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        answer = self._client.ask(method, f"/v1{path}", headers=headers, json=body)
         return answer.status_code, answer.json() if answer.content else None
 
     def close(self) -> None:
-        self._loop.run_until_complete(self._client.aclose())
-        self._loop.close()
         self._app.close()
 
 
