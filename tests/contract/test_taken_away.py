@@ -14,10 +14,11 @@ import httpx
 import msgspec
 import pytest
 
-from cut_off_transport import CutOffTransport
+from light_client import LightClient
 from octavo.app import api_app
 from octavo.installation import load_packages
 from octavo.kit.asgi import Edge
+from octavo.kit.loopback import CutOff
 from octavo.kit.operation import TABLE
 from world import URL, World
 
@@ -41,12 +42,16 @@ Request = tuple[str, str, Any]
 
 
 async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.Response]:
-    transport = CutOffTransport(app)
+    client = LightClient(app, URL)
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(transport=transport, base_url=URL, headers=headers) as client:
-        return await asyncio.gather(
-            *(client.request(method, f"/v1{path}", json=body) for method, path, body in requests)
-        )
+
+    async def ask(method: str, path: str, body: Any) -> httpx.Response:
+        try:
+            return await client.request(method, f"/v1{path}", headers=headers, json=body)
+        except CutOff:
+            return httpx.Response(200)
+
+    return await asyncio.gather(*(ask(*request) for request in requests))
 
 
 def _wait_until_quiet(began: list[float]) -> None:

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from faults.faults import SETTING, Control, Fault
 from faults.load import History, Load
+from light_client import LightClient
 from octavo.access import create_token, insert_user
 from octavo.admin.backup import verify_installation
 from octavo.app import api_app
@@ -22,9 +21,7 @@ from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.kit.databases import open_database
-from octavo.kit.loopback import Loopback
 from octavo.kit.migrations import load_migrations, migrate
-from octavo.kit.serving import new_loop
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space
@@ -74,21 +71,14 @@ class _Api:
 
     def __init__(self, context: Context) -> None:
         self._app = api_app(context)
-        self._loop = new_loop()
-        self._client = httpx.AsyncClient(
-            transport=Loopback(self._app),
-            base_url=f"{URL}/v1",
-            headers={"authorization": f"Bearer {TOKEN}"},
-        )
+        self._client = LightClient(self._app, URL)
 
     def call(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        options = {} if body is None else {"json": body}
-        answer = self._loop.run_until_complete(self._client.request(method, path, **options))
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        answer = self._client.ask(method, f"/v1{path}", headers=headers, json=body)
         return answer.status_code, answer.json() if answer.content else None
 
     def close(self) -> None:
-        self._loop.run_until_complete(self._client.aclose())
-        self._loop.close()
         self._app.close()
 
 
