@@ -110,22 +110,22 @@ def test_another_program_goes_on_with_workers_until_its_own_work(tmp_path: Path)
         (folder / "broken").touch()
         parent.send_signal(signal.SIGHUP)
         until(lambda: "the worker that is to replace worker 1 does not start" in errors.read_text())
-        assert all(map(is_there, old)) and not (folder / "1-1-SECOND").exists()
+        assert all(map(is_there, old)) and not (folder / "1-0-SECOND").exists()
         (folder / "broken").unlink()
         # Another number of them, and from another folder.
         change(script, "SECOND", "THIRD")
         change(script, "COUNT = 2", "COUNT = 1")
         parent.send_signal(signal.SIGHUP)
-        new = pid_in(folder / "0-1-THIRD")
+        new = pid_in(folder / "0-0-THIRD")
         until(lambda: not any(map(is_there, old)))
         assert is_there(new)
         # A worker of the program before that dies is replaced, and one that is killed with its parent ends by itself.
         os.kill(new, signal.SIGKILL)
-        newest = pid_in(folder / "0-2-THIRD")
+        newest = pid_in(folder / "0-1-THIRD")
         parent.kill()
         parent.wait()
         until(lambda: not is_there(newest))
-        assert not (folder / "1-1-THIRD").exists()
+        assert not (folder / "1-0-THIRD").exists()
 
 
 def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class _Start(Struct):
 
 
 class Assignment(Struct, frozen=True):
-    """What a process was started for. ``restarts``: how often its ``number`` was started before it. ``life``: a file
+    """What a process was started for. ``restarts``: how often one of its ``number`` died and was started again. ``life``: a file
     that can be read from when its parent is gone."""
 
     number: int
@@ -182,25 +182,25 @@ class _Worker:
         self.number = number
         self.current = current
         self.next: Process | None = None
-        self.starts = 0 if current is None else current.restarts + 1
+        self.restarts = 0 if current is None else current.restarts
+        """How often one died and was started again."""
         self.start_at = 0.0
         self.delay = 0.0
 
     def start(self, work: Work, life: int) -> Process | None:
         """None where the system starts none, which is tried again later."""
         try:
-            started = work.start(self.number, self.starts, life)
+            return work.start(self.number, self.restarts, life)
         except OSError as error:
             self._wait(0)
             log.error("worker %d cannot be started: %s", self.number + 1, error)
             return None
-        self.starts += 1
-        return started
 
     def bury(self) -> None:
         """Says when the next one starts, as the current one has died."""
         assert self.current is not None
         died, self.current = self.current, None
+        self.restarts += 1
         self._wait(died.lived)
         log.error(
             "worker %d (process %d) %s after %.1f seconds; another one starts %s",
