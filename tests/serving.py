@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
@@ -19,12 +20,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from venv import EnvBuilder
 
 import httpx
 
 from octavo.cli import main
 
 _START_SECONDS = 120
+ROOT = Path(__file__).parents[1]
 OCTAVO = str(Path(sys.executable).parent / "octavo")
 
 
@@ -83,15 +86,16 @@ class Served:
         *arguments: str,
         port: int = 0,
         through: Sequence[str] = (),
+        program: str | Path = OCTAVO,
         **environment: str | None,
     ) -> None:
-        """``through``: a program that runs the command behind it."""
+        """``through``: a program that runs the command behind it; ``program``: the command."""
         free, reader_port = free_ports(2)
         self.data, port = data, port or free
         self.url = f"http://127.0.0.1:{port}"
         self.reader_url = f"http://127.0.0.1:{reader_port}"
         self.output = data.parent / f"{data.name}.log"
-        command = [*through, OCTAVO, "serve", "--data", str(data)]
+        command = [*through, str(program), "serve", "--data", str(data)]
         command += ["--port", str(port), "--reader-port", str(reader_port), *arguments]
         settings = {"OCTAVO_URL": self.url, "OCTAVO_SITES_URL": self.reader_url, **environment}
         with self.output.open("w") as output:
@@ -134,9 +138,15 @@ class Served:
         """The command lines of all processes of its group that still run."""
         return list(self._group().values())
 
-    def workers(self) -> list[int]:
-        """The ids of the processes that its first one started to answer requests."""
-        return [number for number, command in self._group().items() if "spawn_main" in command]
+    def workers(self, folder: Path | None = None) -> list[int]:
+        """The ids of the processes that its first one started to answer requests, of the version in a folder if one is
+        named."""
+        started = f"{folder}/bin/" if folder is not None else ""
+        return [
+            number
+            for number, command in self._group().items()
+            if "octavo.app import work" in command and command.startswith(started)
+        ]
 
     def _group(self) -> dict[int, str]:
         found = {}
@@ -152,10 +162,14 @@ class Served:
 
 @contextmanager
 def serving(
-    data: Path, *arguments: str, through: Sequence[str] = (), **environment: str | None
+    data: Path,
+    *arguments: str,
+    through: Sequence[str] = (),
+    program: str | Path = OCTAVO,
+    **environment: str | None,
 ) -> Iterator[Served]:
     """Octavo serving a data folder until the end of the block; nothing of it is left then."""
-    served = Served(data, *arguments, through=through, **environment)
+    served = Served(data, *arguments, through=through, program=program, **environment)
     try:
         served.wait_until_ready()
         yield served
@@ -167,6 +181,20 @@ def serving(
             except subprocess.TimeoutExpired:
                 os.killpg(served.process.pid, signal.SIGKILL)
                 served.process.wait()
+
+
+def install_version(folder: Path, version: str, *, whole: bool = True) -> None:
+    """A folder of its own with the command of a version, which is this program; one that is not ``whole`` lacks it."""
+    EnvBuilder(symlinks=True).create(folder)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    others = sysconfig.get_path("purelib")
+    (packages / "octavo.pth").write_text(f"{ROOT / 'src'}\n{others}\n" if whole else "")
+    about = packages / f"octavo-{version}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: octavo\nVersion: {version}\n")
+    script = folder / "bin" / "octavo"
+    script.write_text(f"#!{folder}/bin/python\nfrom octavo.cli import main\nmain()\n")
+    script.chmod(0o755)
 
 
 first_starts: list[Path] = []

@@ -6,13 +6,15 @@ import random
 import re
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from clusters import servers
+from clusters import Server, servers
 from faults.load import History, Load
 from octavo.admin.diagnosis import check_installation
 from octavo.settings import Settings
@@ -70,6 +72,12 @@ class Writer(threading.Thread):
         return len(self.acknowledged) >= count or bool(self.wrong)
 
 
+def _replica_reads(watched: str, outcome: str) -> float:
+    text = httpx.get(f"http://{watched}/metrics").text
+    found = re.search(rf'^octavo_replica_reads_total{{outcome="{outcome}"}} (\S+)$', text, re.M)
+    return float(found[1]) if found is not None else 0
+
+
 def until(condition: Any, seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -120,6 +128,92 @@ def test_a_primary_is_lost_under_load(tmp_path: Path) -> None:
             for writer in writers:
                 writer.load.check()
         done = octavo_here("verify", "--data", str(tmp_path / "data"), OCTAVO_DATABASE_URL=url)
+        assert done.stdout == "sound\n", done.stdout + done.stderr
+
+
+def _url(*group: Server, attributes: str) -> str:
+    hosts = ",".join(str(server.folder) for server in group)
+    return f"postgresql:///postgres?host={hosts}&user=postgres&target_session_attrs={attributes}"
+
+
+def _fail_over(standbys: Sequence[Server]) -> Server:
+    """As the manual says, once the primary is gone: the one that has received most is promoted, the others follow it."""
+    ahead = max(standbys, key=lambda one: one.ask("SELECT pg_last_wal_receive_lsn() - '0/0'"))
+    ahead.promote()
+    for other in standbys:
+        if other is not ahead:
+            other.set(primary_conninfo=f"host={ahead.folder} user=postgres")
+    return ahead
+
+
+def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None:
+    """Of three. Whoever was lost follows whoever was promoted, until that is lost; a replica answers reads each time."""
+    with servers(3) as group, ExitStack() as stack:
+        first, *standbys = group
+        first.create()
+        first.start(wal_log_hints="on")
+        first.set(synchronous_standby_names="ANY 1 (*)", wal_log_hints="on", wal_keep_size="1GB")
+        for standby in standbys:
+            standby.copy_of(first, "-R", "-X", "stream")
+            standby.start()
+        first.wait_for("SELECT count(*) = 2 FROM pg_stat_replication WHERE sync_state = 'quorum'")
+        urls = {
+            "OCTAVO_DATABASE_URL": _url(*group, attributes="read-write"),
+            "OCTAVO_DATABASE_REPLICA_URL": _url(*group, attributes="standby"),
+        }
+        watched = f"127.0.0.1:{free_ports(1)[0]}"
+        served = stack.enter_context(serving(tmp_path / "data", OCTAVO_METRICS_ADDRESS=watched, **urls))
+        administrator = Administrator(served)
+        token = (served.data / "admin-token").read_text().strip()
+        writers = [Writer(served, token, tmp_path / f"history-{number}", number) for number in range(2)]
+        for writer in writers:
+            writer.start()
+        primary, numbers = first, iter(range(10_000))
+
+        def replica_answers() -> None:
+            before, path = _replica_reads(watched, "answered"), f"/orgs/{administrator.organization}/spaces"
+
+            def more() -> bool:
+                administrator.call("GET", f"{path}?limit={next(numbers) % 50 + 1}")
+                return _replica_reads(watched, "answered") > before + 5
+
+            until(more)
+
+        def have_written(count: int) -> None:
+            before = [len(writer.acknowledged) for writer in writers]
+            until(
+                lambda: all(writer.has_written(n + count) for writer, n in zip(writers, before, strict=True))
+            )
+
+        for _ in range(2):
+            have_written(10)
+            replica_answers()
+            lost = primary
+            lost.kill()
+            moment = time.monotonic()
+            primary = _fail_over([server for server in group if server is not lost])
+            have_written(10)
+            gaps = [min(at for at in writer.acknowledged if at > moment) - moment for writer in writers]
+            print(f"acknowledged again after {max(gaps):.1f} seconds")
+            assert max(gaps) < FAILOVER_SECONDS, gaps
+            # It has what nobody else got: that is taken back, and it follows.
+            source = f"host={primary.folder} user=postgres dbname=postgres"
+            primary.ask("CHECKPOINT")
+            lost.run("pg_rewind", "-D", "data", "-R", f"--source-server={source}", "--no-sync")
+            lost.start()
+            primary.wait_for("SELECT count(*) = 2 FROM pg_stat_replication WHERE sync_state = 'quorum'")
+            # Else a replica says what it has seen after up to five minutes.
+            for server in group:
+                server.ask("CHECKPOINT")
+        replica_answers()
+        for writer in writers:
+            writer.over.set()
+        for writer in writers:
+            writer.join(60)
+        assert [writer.wrong for writer in writers] == [[], []]
+        for writer in writers:
+            writer.load.check()
+        done = octavo_here("verify", "--data", str(tmp_path / "data"), **urls)
         assert done.stdout == "sound\n", done.stdout + done.stderr
 
 
@@ -190,9 +284,7 @@ def test_a_replica_answers_reads(tmp_path: Path) -> None:
             published = administrator.publish(site)
 
             def count(outcome: str) -> float:
-                text = httpx.get(f"http://{watched}/metrics").text
-                found = re.search(rf'^octavo_replica_reads_total{{outcome="{outcome}"}} (\S+)$', text, re.M)
-                return float(found[1]) if found is not None else 0
+                return _replica_reads(watched, outcome)
 
             def use(number: int) -> None:
                 """Each write is in the next read, over the API and at the site."""

@@ -125,6 +125,14 @@ def test_tools_that_know_these_files_find_nothing_wrong(command: tuple[str, ...]
         assert done.returncode == 0, said
 
 
+def test_all_units_may_do_as_little() -> None:
+    units = [path.read_text() for path in (PACKAGING / "systemd").glob("*.service")]
+    bounds = [re.findall(r"^(?!#).+$", unit.partition("CapabilityBoundingSet=")[2], re.M) for unit in units]
+    kept = {tuple(line for line in lines if line[0] != "[" and "WantedBy" not in line) for lines in bounds}
+    assert len(units) == 4 and len(kept) == 1
+    assert {"ProtectSystem=strict", "RestrictNamespaces=true"} <= set(kept.pop())
+
+
 def test_backups_of_the_chart_name_their_own_secret() -> None:
     values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
     schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import hmac
 import logging
-import multiprocessing
 import os
 import signal
 import socket
@@ -15,12 +14,11 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from prometheus_client.multiprocess import mark_process_dead
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start, opening_address, update_manual
@@ -43,8 +41,18 @@ from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
 from .kit.serving import Listener, allow_open_files, bind, run_served, watch
 from .kit.shares import request_threads
-from .kit.supervision import run_anew, supervise, take_handed_over
-from .kit.temporary import TemporaryFolder, remove_left_folders
+from .kit.supervision import (
+    Left,
+    Trial,
+    Work,
+    end_all,
+    listen_for_reload,
+    run_anew,
+    supervise,
+    take_assignment,
+    take_over,
+)
+from .kit.temporary import make_lasting_folder, remove_folder, remove_left_folders
 from .kit.worker import Worker
 from .meanings import describe_operations
 from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
@@ -68,6 +76,10 @@ _LINGER, _SHORT_LINGER = 5.0, 0.5
 them meanwhile."""
 _PATIENCE = 30.0
 """Seconds that running requests have to end when the server stops."""
+_LOOK = 0.1
+"""Seconds between looks whether a program that is tried has started."""
+_WORKER = "from octavo.app import work; work()"
+"""What a worker runs, with the interpreter of its parent: until a reload it is of the same version."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -253,30 +265,33 @@ async def _until_stopped(
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     makes_room = False
+    asked = asyncio.Event()
 
-    def make_room() -> None:
+    async def make_room() -> None:
         nonlocal makes_room
-        if lifetime.may_end():
-            makes_room = True
-            stop.set()
+        while not makes_room:
+            await asked.wait()
+            asked.clear()
+            makes_room = await lifetime.may_end()
+        stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, make_room)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    listen_for_reload()
+    if lifetime.parent is not None:
         # A worker whose parent was killed has nobody who would end it.
-        loop.add_reader(parent.sentinel, stop.set)
+        loop.add_reader(lifetime.parent, stop.set)
     for listener in listeners:
         await listener.open()
     spare_collector()
     take_short_turns()
     others = [asyncio.ensure_future(watch(connections, listeners))]
-    others += [asyncio.ensure_future(start()) for start in background]
+    others += [asyncio.ensure_future(start()) for start in (make_room, *background)]
     lifetime.began()
     await stop.wait()
-    if parent is not None:
-        loop.remove_reader(parent.sentinel)
+    if lifetime.parent is not None:
+        loop.remove_reader(lifetime.parent)
     if makes_room:
         for listener in listeners:
             listener.stop_accepting()
@@ -300,12 +315,13 @@ Role = Literal["api", "reader", "worker"]
 class Lifetime(Struct, frozen=True):
     """How a process that serves begins and ends. ``began`` is told when it answers; ``may_end`` is asked before it makes
     room for another one, for whose sake connections without a request are kept for ``linger`` seconds;
-    ``close_sockets`` ends the listening."""
+    ``close_sockets`` ends the listening. ``parent``: a file that can be read from when its parent is gone."""
 
     began: Callable[[], None]
-    may_end: Callable[[], bool]
+    may_end: Callable[[], Awaitable[bool]]
     linger: float
     close_sockets: Callable[[], None]
+    parent: int | None = None
 
 
 class Address(Struct, frozen=True):
@@ -322,21 +338,20 @@ def serve(
     roles: Sequence[Role],
     address: Address,
     say: Callable[[str], None],
-    read: Callable[[], Settings],
 ) -> None:
     """Runs these roles until SIGTERM or SIGINT, then finishes what runs and leaves no process behind.
 
     With more than one worker this process only starts them, replaces those that die, and ends them. SIGHUP has all of
-    it run anew, with the program and the settings as they are then (``read`` gives those), and nobody refused
-    meanwhile. ``say`` tells a person how it goes. Raises Unavailable when something cannot be opened or a port is
-    taken.
+    it run anew, with the program and the settings as they are then, and nobody refused meanwhile; where those do not
+    start, the log says why and nothing else happens. ``say`` tells a person how it goes. Raises Unavailable when
+    something cannot be opened or a port is taken.
     """
+    bound_before, left = take_over()
     _configure_logs(settings)
     remove_left_folders()
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
         raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
-    bound_before = take_handed_over()
     sockets: dict[str, socket.socket] = {
         role: _bind(address.host, ports[role], bound_before) for role in roles if role != "worker"
     }
@@ -350,59 +365,116 @@ def serve(
         for bound in sockets.values():
             bound.close()
 
-    anew = False
-    if not _has_terminal():
+    if left is None and not _has_terminal():
         # Until somebody listens for it.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        metrics = Metrics() if settings.workers == 1 else None
-        if metrics is not None:
-            begin_traces(metrics)
+        if left is not None and left.trial:
+            _try(settings, roles)
+            return
+        told = partial(_tell, settings, roles, address, say)
+        if settings.workers == 1:
+            leaves = _serve_alone(settings, roles, sockets, told, left or Left(), close_sockets)
         else:
-            # Each of several processes has its own; what cannot work ends the start of all.
-            tracing.is_wanted()
-        context = open_context(settings)
-        keep_addresses(settings)
-        try:
-            started = first_start(context) if "api" in roles else None
-            if started is not None:
-                _tell_first_start(context, started, say)
-            elif "api" in roles and update_manual(context):
-                say("The manual was brought up to date")
-            for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
-                if role in roles:
-                    say(what.replace("{}", f"http://{write_authority(address.host, ports[role])}/"))
-            if "api" in roles:
-                say(f"Open   {opening_address(context)}")
-            if metrics is not None:
-                lifetime = Lifetime(
-                    began=lambda: None,
-                    may_end=lambda: _read_again(read) is not None,
-                    linger=_SHORT_LINGER,
-                    close_sockets=close_sockets,
-                )
-                anew = _run(context, roles, sockets, metrics, lifetime)
-        finally:
-            close_context(context)
-            tracing.end()
-        if metrics is None:
-            _supervise(settings, roles, sockets, read)
-        if anew:
-            run_anew(sockets.values())
+            leaves = _supervise(settings, roles, sockets, told, say, left)
+        if leaves is not None:
+            run_anew(sockets.values(), leaves)
     finally:
         close_sockets()
 
 
-def _read_again(read: Callable[[], Settings]) -> Settings | None:
-    """The settings as they are now; None where they cannot work, and everything goes on as it is. Where it was started
-    in a terminal, that was closed, which sends the same signal: it ends."""
+def _try(settings: Settings, roles: Sequence[Role]) -> None:
+    """All of a start but listening, while another program goes on. Raises what keeps it from starting."""
+    # Each of several processes has its own; what cannot work ends the start of all.
+    tracing.is_wanted()
+    context = open_context(settings)
+    try:
+        metrics = Metrics()
+        edges = _edges(context, roles, metrics, EventQueue(context, metrics), LastUse(), _hub(context))
+        for edge in edges.values():
+            edge.close()
+        if "api" in roles:
+            update_manual(context)
+    finally:
+        close_context(context)
+
+
+def _tell(
+    settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
+) -> None:
+    """What there is to do and to say at a start."""
+    keep_addresses(settings)
+    started = first_start(context) if "api" in roles else None
+    if started is not None:
+        _tell_first_start(context, started, say)
+    elif "api" in roles and update_manual(context):
+        say("The manual was brought up to date")
+    ports = {"api": address.port, "reader": address.reader_port}
+    for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
+        if role in roles:
+            say(what.replace("{}", f"http://{write_authority(address.host, ports[role])}/"))
+    if "api" in roles:
+        say(f"Open   {opening_address(context)}")
+
+
+def _serve_alone(
+    settings: Settings,
+    roles: Sequence[Role],
+    sockets: Mapping[str, socket.socket],
+    tell: Callable[[Context], None],
+    left: Left,
+    close_sockets: Callable[[], None],
+) -> Left | None:
+    """Answers in this process. What it leaves to the program that is to take its place, if one is."""
+    metrics = Metrics()
+    begin_traces(metrics)
+    context = open_context(settings)
+    leaving = threading.Thread(target=_see_off, args=(left,), name="octavo-leaving")
+
+    async def try_next() -> bool:
+        trial = _try_next(sockets)
+        if trial is None:
+            return False
+        try:
+            while (outcome := trial.outcome()) is None:
+                await asyncio.sleep(_LOOK)
+        except asyncio.CancelledError:
+            trial.stop()
+            raise
+        return outcome
+
+    lifetime = Lifetime(
+        began=leaving.start, may_end=try_next, linger=_SHORT_LINGER, close_sockets=close_sockets
+    )
+    try:
+        tell(context)
+        gives_way = _run(context, roles, sockets, metrics, lifetime)
+    finally:
+        close_context(context)
+        tracing.end()
+    leaving.join()
+    return Left() if gives_way else None
+
+
+def _see_off(left: Left) -> None:
+    """Has workers go, as the process that they were left to answers by itself."""
+    for process in left.workers:
+        process.make_room()
+    end_all(left.workers)
+    if left.folder is not None:
+        remove_folder(*left.folder)
+
+
+def _try_next(sockets: Mapping[str, socket.socket]) -> Trial | None:
+    """Whether what is at this program's path now starts. Where it was started in a terminal, that was closed, which
+    sends the same signal as whoever wants a reload: None, and it ends."""
     if _has_terminal():
         os.kill(os.getpid(), signal.SIGTERM)
         return None
     try:
-        return read()
-    except OctavoError as error:
-        log.error("the settings cannot work, and everything goes on as it was: %s", error.message)
+        return Trial(sockets.values())
+    except OSError as error:
+        log.error("nothing can be tried now, and everything goes on as it was: %s", error)
         return None
 
 
@@ -410,65 +482,87 @@ def _has_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
+class _Given(Struct):
+    """What a worker is given. ``sockets``: numbers of files."""
+
+    settings: dict[str, Any]
+    roles: list[Role]
+    sockets: dict[str, int]
+
+
 def _supervise(
     settings: Settings,
     roles: Sequence[Role],
     sockets: Mapping[str, socket.socket],
-    read: Callable[[], Settings],
-) -> None:
-    spawn = multiprocessing.get_context("spawn")
-
-    def make(number: int, restarts: int, answers: Connection) -> BaseProcess:
-        # As values, which a newer program that is there by then can read.
-        given = msgspec.to_builtins(settings)
-        return spawn.Process(target=_work, args=(given, roles, sockets, number, restarts, answers))
-
-    def renew() -> bool:
-        nonlocal settings
-        found = _read_again(read)
-        if found is None:
-            return False
-        if found.workers != settings.workers:
-            log.warning("a restart is needed for another number of workers")
-        settings = found
-        return True
-
-    with TemporaryFolder("metrics") as folder:
-        os.environ[SHARED_FOLDER] = folder
+    tell: Callable[[Context], None],
+    say: Callable[[str], None],
+    left: Left | None,
+) -> Left | None:
+    """Has several processes answer. What is left to the program that is to take the place of this one, if one is."""
+    if left is None or not left.workers:
+        # Who takes over from workers that are there was tried a moment ago, and needs no database to go on.
+        tracing.is_wanted()
+        context = open_context(settings)
         try:
-            supervise(settings.workers, make, renew)
+            tell(context)
         finally:
-            del os.environ[SHARED_FOLDER]
+            close_context(context)
+    else:
+        keep_addresses(settings)
+        say(f"Octavo {version('octavo')} takes over")
+    left = left or Left()
+    folder = left.folder or make_lasting_folder("metrics")
+    numbers = {name: bound.fileno() for name, bound in sockets.items()}
+    for number in numbers.values():
+        os.set_inheritable(number, True)
+    work = Work(
+        command=[sys.executable, "-P", "-c", _WORKER],
+        given=msgspec.json.encode(_Given(msgspec.to_builtins(settings), list(roles), numbers)),
+        environ={SHARED_FOLDER: folder[0]},
+        ended=partial(mark_process_dead, path=folder[0]),
+    )
+    leaves = None
+    try:
+        leaves = supervise(settings.workers, work, left, lambda: _try_next(sockets))
+    finally:
+        if leaves is None:
+            remove_folder(*folder)
+    if leaves is not None:
+        leaves.folder = folder
+    return leaves
 
 
-def _work(
-    given: Mapping[str, Any],
-    roles: Sequence[Role],
-    sockets: Mapping[str, socket.socket],
-    number: int,
-    restarts: int,
-    answers: Connection,
-) -> None:
-    """One of several workers; the first also runs the jobs. It says through ``answers`` when requests are answered."""
-    settings = msgspec.convert(given, Settings)
+def work() -> None:
+    """One of several workers; the first also runs the jobs. It says to its parent when requests are answered."""
+    assigned = take_assignment()
+    given = msgspec.json.decode(assigned.given, type=_Given)
+    settings = msgspec.convert(given.settings, Settings)
+    sockets = {name: socket.socket(fileno=number) for name, number in given.sockets.items()}
+    for bound in sockets.values():
+        bound.set_inheritable(False)
     _configure_logs(settings)
     metrics = Metrics()
-    metrics.note_restarts(number + 1, restarts)
+    metrics.note_restarts(assigned.number + 1, assigned.restarts)
     begin_traces(metrics)
 
     def close_sockets() -> None:
         for bound in sockets.values():
             bound.close()
 
+    async def may_end() -> bool:
+        return True
+
     lifetime = Lifetime(
-        began=lambda: answers.send_bytes(b"yes"),
-        may_end=lambda: True,
+        began=assigned.say_that_it_answers,
+        may_end=may_end,
         linger=_LINGER,
         close_sockets=close_sockets,
+        parent=assigned.life,
     )
-    context = open_context(settings)
+    # The schema is what it was for the other workers of this version, though a newer one may have changed it.
+    context = open_context(settings, migrates=False)
     try:
-        own = [role for role in roles if role != "worker" or number == 0]
+        own = [role for role in given.roles if role != "worker" or assigned.number == 0]
         _run(context, own, sockets, metrics, lifetime)
     finally:
         close_context(context)
@@ -513,15 +607,9 @@ def _run(
     )
     allow_open_files(bounds.connections)
     connections = Connections(bounds, metrics.count_ended)
-    edges: dict[str, Edge] = {}
     events = EventQueue(context, metrics)
-    hub = Hub(context.db, settings.event_streams)
-    if "api" in roles:
-        edges["api"] = api_app(context, last_use, metrics, hub)
-    if "reader" in roles:
-        edges["reader"] = reader_edge(context, metrics, events, [_ready(context)])
-    if "metrics" in sockets:
-        edges["metrics"] = metrics_edge(metrics, settings)
+    hub = _hub(context)
+    edges = _edges(context, roles, metrics, events, last_use, hub)
     listeners = [Listener(edge, sockets[name], connections) for name, edge in edges.items()]
     stop = threading.Event()
     worker = threading.Thread(
@@ -567,6 +655,29 @@ def _run(
             worker.join()
         last_use.write(context.db)
         events.write(everything=True)
+
+
+def _hub(context: Context) -> Hub:
+    return Hub(context.db, context.settings.event_streams)
+
+
+def _edges(
+    context: Context,
+    roles: Sequence[Role],
+    metrics: Metrics,
+    events: EventQueue,
+    last_use: LastUse,
+    hub: Hub,
+) -> dict[str, Edge]:
+    """What answers on each of the sockets, by their names."""
+    edges: dict[str, Edge] = {}
+    if "api" in roles:
+        edges["api"] = api_app(context, last_use, metrics, hub)
+    if "reader" in roles:
+        edges["reader"] = reader_edge(context, metrics, events, [_ready(context)])
+    if context.settings.metrics_address:
+        edges["metrics"] = metrics_edge(metrics, context.settings)
+    return edges
 
 
 def _bind(host: str, port: int, bound_before: list[socket.socket]) -> socket.socket:

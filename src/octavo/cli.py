@@ -89,7 +89,6 @@ def _serve(options: argparse.Namespace) -> int:
         roles=roles[options.command],
         address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
-        read=lambda: _serving_settings(options),
     )
     return DONE
 

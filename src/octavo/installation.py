@@ -77,8 +77,9 @@ def load_packages() -> None:
     prepare_types("octavo")
 
 
-def open_context(settings: Settings) -> Context:
-    """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong.
+def open_context(settings: Settings, *, migrates: bool = True) -> Context:
+    """Opens database and files and, if it ``migrates``, brings the schema up to date. Raises Unavailable naming what is
+    wrong.
 
     Whoever holds a context has all packages loaded: what a commit or a job causes never depends on what else a process
     happened to import.
@@ -95,7 +96,8 @@ def open_context(settings: Settings) -> Context:
         settings.database_replica_url,
     )
     try:
-        migrate(database, load_migrations("octavo.migrations"))
+        if migrates:
+            migrate(database, load_migrations("octavo.migrations"))
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg_pool import PoolTimeout
 
 from clusters import Server, servers
 from octavo.errors import Unavailable
@@ -84,6 +85,23 @@ def test_when_a_replica_answers(
     if outcome != "answered":
         assert replica.begin(HERE, 9, wanted) is None and asked.open == 0, "it is left alone for a while"
     assert dict(replica.counts) == {outcome: 1 if outcome == "answered" else 2}
+
+
+def test_a_replica_that_is_busy_is_not_away() -> None:
+    """As long as it answers others."""
+    replica, asked = Replica("postgresql://nowhere", 1), Asked("10:10:", True, HERE)
+    replica._pool, replica._is_open = asked, True  # type: ignore[assignment]
+
+    def none_free(seconds: float) -> Asked:
+        raise PoolTimeout("there is none")
+
+    assert replica.begin(HERE, 9, None) is not None
+    asked.get = none_free  # type: ignore[method-assign]
+    assert replica.begin(HERE, 9, None) is None
+    assert (replica.counts["behind"], replica.counts["away"]) == (1, 0)
+    replica._rests_until, replica._answered_at = 0, time.monotonic() - 10
+    assert replica.begin(HERE, 9, None) is None
+    assert (replica.counts["behind"], replica.counts["away"]) == (1, 1)
 
 
 def test_without_a_replica(database: Database) -> None:
@@ -255,9 +273,9 @@ def test_a_replica_that_fails_within_a_read() -> None:
         _write(database, "1")
 
         def begin_at_replica(tx: Transaction) -> None:
-            assert isinstance(tx, _KeptRead)
             tx.value(VALUE, name=f"asked {time.monotonic()}")
-            if tx._replica is None:
+            # Also as long as the notice of the write before has not been read.
+            if not isinstance(tx, _KeptRead) or tx._replica is None:
                 raise NotYet
 
         def fail(writes: bool) -> None:

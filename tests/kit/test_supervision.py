@@ -11,29 +11,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from octavo.kit.metrics import SHARED_FOLDER
 from octavo.kit.supervision import command_of
 
-PARENT = """
-import multiprocessing, os, sys, time
+PARENT = """#!{python}
+import json, os, sys, time
 from pathlib import Path
-from octavo.kit.supervision import supervise
+from octavo.kit.supervision import Left, Trial, Work, run_anew, supervise, take_over, take_assignment
 
-def work(folder, number, restarts, answers):
-    Path(folder, f"{number}-{restarts}").write_text(str(os.getpid()))
-    if Path(folder, "broken").exists():
+COUNT = 2
+folder = Path(sys.argv[1])
+if sys.argv[2:] == ["work"]:
+    assigned = take_assignment()
+    (folder / f"{{assigned.number}}-{{assigned.restarts}}-{{assigned.given.decode()}}").write_text(str(os.getpid()))
+    if (folder / "broken").exists():
         sys.exit(3)
-    answers.send_bytes(b"yes")
-    time.sleep(600)
-
-if __name__ == "__main__":
-    spawn = multiprocessing.get_context("spawn")
-    folder = sys.argv[1]
-    supervise(
-        2,
-        lambda number, restarts, answers: spawn.Process(target=work, args=(folder, number, restarts, answers)),
-        lambda: not Path(folder, "refused").exists(),
-    )
+    assigned.say_that_it_answers()
+    # Until nobody is left who would end it.
+    os.read(assigned.life, 1)
+    sys.exit()
+sockets, left = take_over()
+if left is not None and left.trial:
+    sys.exit("refused" if (folder / "refused").exists() else 0)
+command = [sys.executable, sys.argv[0], sys.argv[1], "work"]
+work = Work(command, b"VERSION", {{}}, lambda pid: (folder / f"ended-{{pid}}").touch())
+leaves = supervise(COUNT, work, left or Left(), lambda: Trial(sockets))
+if leaves is not None:
+    run_anew(sockets, leaves)
 """
 
 
@@ -62,11 +65,11 @@ def is_there(pid: int) -> bool:
 def supervised(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
     """The parent of two workers, the folder where they write their process ids, and what the parent says."""
     script, folder, errors = tmp_path / "parent.py", tmp_path / "pids", tmp_path / "errors"
-    script.write_text(PARENT)
+    script.write_text(PARENT.format(python=sys.executable))
+    script.chmod(0o755)
     folder.mkdir()
     with errors.open("wb") as out:
-        environment = {**os.environ, SHARED_FOLDER: str(tmp_path)}
-        parent = subprocess.Popen([sys.executable, script, folder], stderr=out, env=environment)
+        parent = subprocess.Popen([script, folder], stderr=out)
     try:
         yield parent, folder, errors
     finally:
@@ -76,35 +79,53 @@ def supervised(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path, 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     with supervised(tmp_path) as (parent, folder, errors):
-        first, second = pid_in(folder / "0-0"), pid_in(folder / "1-0")
+        first, second = pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")
         os.kill(first, signal.SIGKILL)
-        third = pid_in(folder / "0-1")
+        third = pid_in(folder / "0-1-VERSION")
         until(lambda: not is_there(first))
-        assert is_there(second) and len(list(folder.iterdir())) == 3
+        assert is_there(second) and (folder / f"ended-{first}").exists()
         assert f"worker 1 (process {first}) died by SIGKILL" in errors.read_text()
         parent.send_signal(signal.SIGTERM)
         assert parent.wait(timeout=60) == 0
         assert not is_there(second) and not is_there(third)
 
 
-def test_all_workers_are_replaced_by_some_that_work(tmp_path: Path) -> None:
-    """Nobody is, where that is refused, and where the first of the new ones does not start."""
+def change(script: Path, before: str, after: str) -> None:
+    new = script.with_name("new")
+    new.write_text(script.read_text().replace(before, after))
+    new.chmod(0o755)
+    new.replace(script)
+
+
+def test_another_program_goes_on_with_workers_until_its_own_work(tmp_path: Path) -> None:
+    """Where it does not start, nothing happens; where the first of its workers does not, the others stay."""
     with supervised(tmp_path) as (parent, folder, errors):
-        old = [pid_in(folder / "0-0"), pid_in(folder / "1-0")]
+        script = tmp_path / "parent.py"
+        old = [pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")]
+        change(script, "VERSION", "SECOND")
+        (folder / "refused").touch()
+        parent.send_signal(signal.SIGHUP)
+        until(lambda: "goes on as it was: refused" in errors.read_text())
+        (folder / "refused").unlink()
         (folder / "broken").touch()
         parent.send_signal(signal.SIGHUP)
         until(lambda: "the worker that is to replace worker 1 does not start" in errors.read_text())
-        assert all(map(is_there, old)) and not (folder / "1-1").exists()
+        assert all(map(is_there, old)) and not (folder / "1-0-SECOND").exists()
         (folder / "broken").unlink()
+        # Another number of them, and from another folder.
+        change(script, "SECOND", "THIRD")
+        change(script, "COUNT = 2", "COUNT = 1")
         parent.send_signal(signal.SIGHUP)
-        new = [pid_in(folder / "0-2"), pid_in(folder / "1-1")]
+        new = pid_in(folder / "0-0-THIRD")
         until(lambda: not any(map(is_there, old)))
-        (folder / "refused").touch()
-        parent.send_signal(signal.SIGHUP)
-        parent.send_signal(signal.SIGTERM)
-        assert parent.wait(timeout=60) == 0
-        assert not any(map(is_there, new))
-        assert not (folder / "0-3").exists()
+        assert is_there(new)
+        # A worker of the program before that dies is replaced, and one that is killed with its parent ends by itself.
+        os.kill(new, signal.SIGKILL)
+        newest = pid_in(folder / "0-1-THIRD")
+        parent.kill()
+        parent.wait()
+        until(lambda: not is_there(newest))
+        assert not (folder / "1-0-THIRD").exists()
 
 
 def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from collections import Counter
 from typing import Literal, NamedTuple
 
 import psycopg
+from psycopg_pool import PoolTimeout
 
 from .postgres_connections import BEGIN_READ, FAILURES, Connection, connect, in_one_line, make_pool
 from .shares import Busy
@@ -86,6 +87,8 @@ class Replica:
         self._said = ""
         """What the log says of it: empty as long as it is of use."""
         self._is_open = False
+        self._answered_at = -_AWAY_SECONDS
+        """When it last began a read, by the monotonic clock."""
         self.counts: Counter[Outcome] = Counter()
 
     def close(self) -> None:
@@ -133,7 +136,11 @@ class Replica:
             self.counts["behind"] += 1
             return None
         except FAILURES as error:
-            self._leave(in_one_line(error))
+            # All of its connections are in use, or one more is being made: others are answered meanwhile.
+            if isinstance(error, PoolTimeout) and time.monotonic() - self._answered_at < _AWAY_SECONDS:
+                self._rest()
+            else:
+                self._leave(in_one_line(error))
             return None
         try:
             found = self._begin(connection, place)
@@ -152,6 +159,7 @@ class Replica:
             self._pool.put(connection)
             self._leave(_OTHER)
             return None
+        self._answered_at = time.monotonic()
         if self._said:
             log.warning("database: the replica answers again")
             self._said = ""
@@ -159,8 +167,7 @@ class Replica:
         exact = rest.partition(":")[0] == least
         if not exact or int(least) <= known or (snapshot is not None and snapshot != found):
             self.end(connection)
-            self._rests_until = time.monotonic() + _BEHIND_SECONDS
-            self.counts["behind"] += 1
+            self._rest()
             return None
         self.counts["answered"] += 1
         return connection, found
@@ -189,6 +196,11 @@ class Replica:
             self._leave(in_one_line(error))
         finally:
             self._pool.put(connection)
+
+    def _rest(self) -> None:
+        """Goes on without it for a moment."""
+        self.counts["behind"] += 1
+        self._rests_until = time.monotonic() + _BEHIND_SECONDS
 
     def _leave(self, why: str) -> None:
         """Leaves it alone for a while."""
