@@ -262,7 +262,12 @@ def _alone(writer: Writer, name: str, rest: str, number: int) -> str:
     kind = name.lower()
     first = given[0] if given else ""
     if kind in ("ref", "relref"):
-        return writer.place.link(first, number)
+        wanted = named.get("path", first)
+        # The same path in another language, as its address would be there.
+        tongue = named.get("lang", "")
+        return writer.place.link(
+            f"/{tongue}/{wanted.strip('/').removesuffix('.md')}" if tongue else wanted, number
+        )
     if kind in ("figure", "img", "image", "imgproc"):
         source = named.get("src", first)
         caption = named.get("caption", named.get("title", ""))
