@@ -1,6 +1,7 @@
 """Sources of other tools: what each construct becomes, small ones written for it."""
 
 import io
+import re
 from functools import partial
 
 import pytest
@@ -864,6 +865,59 @@ def test_templates_of_shortcodes_of_hugo_are_filled_in_but_not_run():
         "# A", "* \\<B>\n* C ([see](b.md#s))", "An **inner** word.", "For you", "For me",
     ]  # fmt: skip
     assert {code for _, _, code in problems(made)} == {"unknown_shortcode", "script_left_out"}
+
+
+NESTED = {
+    "list": "<ul class=x>\n{{ .Inner }}\n</ul>",
+    "item": '<li><b>{{ .Get "name" | markdownify }}</b>: {{ .Inner | markdownify }}</li>',
+    "grid": "<table><tr><th>A</th><th>B</th></tr>{{ .Inner }}</table>",
+    "row": "<tr><td>{{ .Get 0 }}</td><td>{{ .Inner | markdownify }}</td></tr>",
+    "more": '<details><summary>{{ .Get "t" | markdownify }}</summary>{{ .Inner | markdownify }}</details>',
+    "some": "<div>{{ .Inner }}</div>",
+    "one": "<div><h3>{{ .Get 0 }}</h3>{{ .Page.RenderString .Inner }}</div>",
+    "go": '<a class="btn" href="{{ .Get "href" }}">{{ .Inner }}</a>',
+    "shell": "<pre>{{ .Inner }}</pre>",
+    "plain": "**Mind** {{ .Inner }}",
+}
+
+
+@pytest.mark.parametrize(
+    "page, expected",
+    [
+        ('{{< list >}}\n{{< item name="`x`" >}}**b** [l](b.md){{< /item >}}\n{{% item name=C %}}\nFirst.\n\n* one\n\n```py\nx = "**"\n```\n{{% /item %}}\n{{< /list >}}',
+         '* **`x`**: **b** [l](b.md)\n* **C**: First.\n\n  * one\n\n  ```py\n  x = "**"\n  ```'),
+        ('{{< grid >}}\n{{< row "x" >}}*a* | b\n\nc{{< /row >}}\n{{< /grid >}}', "| A | B |\n| --- | --- |\n| x | *a* \\| b<br>c |"),
+        ('{{< more t="A `b`" >}}\n* *c*\n{{< /more >}}', "<details>\n\n<summary>A <code>b</code></summary>\n\n* *c*\n\n</details>"),
+        ('{{< some >}}\nAbove *all*.\n{{< one "1" >}}\n{{< tabs >}}\n{{< tab "T" >}}\n{{< go href="/b/" >}}in{{< /go >}}\n{{< /tab >}}\n{{< /tabs >}}\n{{< /one >}}\n{{% one "2" %}}*two*{{% /one %}}\n{{< /some >}}',
+         'Above *all*.\n\n### 1\n\n{% tabs %}\n{% tab title="T" %}\n[in](b.md)\n{% endtab %}\n{% endtabs %}\n\n### 2\n\n*two*'),
+        ('Press {{< go href="/b/" >}}**here**{{< /go >}} or\n{{< go href="/b/" >}}there{{< /go >}}.', "Press [**here**](b.md) or\n[there](b.md)."),
+        ('{{< shell >}}\n$ a **b** <c>\n{{< /shell >}}', "```\n$ a **b** <c>\n```"),
+        ('{{% plain %}}the *gap*{{% /plain %}}', "**Mind** the *gap*"),
+        ('{{< hint >}}x{{< /hint >}} behind', '{% hint style="success" %}\nx\n{% endhint %}\n\nbehind'),
+        ('{{< list >}}in it{{< /list >}}', "* in it"),
+    ],
+)  # fmt: skip
+def test_markdown_within_shortcodes_of_a_site_of_hugo(page, expected):
+    templates = {f"layouts/shortcodes/{name}.html": template for name, template in NESTED.items()}
+    made = brought(
+        {"hugo.toml": "", "content/_index.md": f"# A\n\n{page}\n", "content/b.md": "# B\n", **templates}
+    )
+    said = text(made, "README.md").removeprefix("# A\n\n").strip("\n")
+    assert re.sub(r" +(?=\|)", " ", said) == expected and problems(made) == []
+
+
+@pytest.mark.parametrize(
+    "inner", ["{{< a >}}\n" * 3_000 + "{{< /a >}}\n" * 3_000, "{{< b >}}*x*{{< /b >}}\n" * 3_000]
+)
+def test_many_shortcodes_of_a_site_of_hugo_lose_no_word(inner):
+    templates = {"a": "<ul>{{ .Inner }}{{ .Inner }}</ul>", "b": "<li>{{ .Inner | markdownify }}</li>"}
+    page = "# A\n\n{{< a >}}\n" + inner + "word\n{{< /a >}}\n"
+    made = brought(
+        {"hugo.toml": "", "content/_index.md": page}
+        | {f"layouts/shortcodes/{name}.html": template for name, template in templates.items()}
+    )
+    said = text(made, "README.md")
+    assert "word" in said and said.count("*x*") >= inner.count("*x*")
 
 
 @pytest.mark.parametrize(

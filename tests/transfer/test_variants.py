@@ -1,14 +1,18 @@
 """Versions and languages of one source: each becomes a part of its own, with its tree, its links and its words."""
 
 import json
+import re
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from octavo.admin.docs_sites import BroughtSite, bring_source
 from octavo.admin.import_export import preview
+from octavo.core.import_plan import plan_import
 from octavo.errors import Forbidden
 from octavo.transfer import variants
 from octavo.transfer.readers import read_source
+from visiting import Visitor
 
 from .bringing_in import archive
 from .test_readers import adding, brought, problems, source_of, text, tree
@@ -179,6 +183,137 @@ def test_the_command_makes_a_site_of_variants(world, project):
     assert not isinstance(alone, BroughtSite)
 
 
+def with_links(kind):
+    """A source whose pages lead to those of other languages and versions, and where each link leads: words, then the part
+    and the path there, or the href within the space."""
+    files = {"docusaurus": DOCUSAURUS, **{name: one[0] for name, one in OTHERS.items()}}.get(kind, {})
+    more, expected = LINKS[kind]
+    return {**files, **more}, expected
+
+
+H = "---\ntitle: T\npublished: true\neditor: markdown\ndateCreated: 2020\n---\n\n"
+NEXTRA = "import nextra from 'nextra'\nconst withNextra = nextra({})\nexport default withNextra({i18n: {locales: ['en', 'de'], defaultLocale: 'en'}})\n"
+LINKS = {
+    "docusaurus": (
+        {
+            "docusaurus.config.js": DOCUSAURUS["docusaurus.config.js"].replace("{title:", "{url: 'https://acme.example', title:"),
+            "versioned_docs/version-2.0/intro.md": "---\nslug: /\n---\n# Second\n\n[a](/de/docs/guides/old#x) [b](/docs/1.0/intro) [c](/docs/next/guides/new) [d](/docs/guides/old) [e](https://acme.example/de/docs/) [f](../version-1.0/intro.md)\n",
+            "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": "---\nslug: /\n---\n# Zweite\n\n[g](/docs/guides/old) [h](pathname:///docs/guides/old) [i](/docs/1.0/intro)\n",
+        },
+        "a 2-0-de/anleitungen/old#x, b 1-0-en/readme, c current-en/guides/new, d guides/old.md, e 2-0-de/readme, f 1-0-en/readme, g guides/old.md, h 2-0-en/guides/old, i 1-0-en/readme",
+    ),
+    "vitepress": (
+        {
+            "zh/index.md": "# 主页\n", "index.md": "# Home\n\n[a](/zh/guide/start) [b](./zh/guide/start.md) [c](zh/) [d](/guide/start)\n",
+            "zh/guide/start.md": "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n",
+        },
+        "a zh/指南/start, b zh/指南/start, c zh/readme, d guide/start.md, e root/guide/start, f root/guide/start, g start.md, h start.md",
+    ),
+    "starlight": (
+        {
+            "src/content/docs/guides/one.md": "---\ntitle: One\n---\n[a](/fr/guides/one/) [b](../../fr/guides/one/#x) [c](/fr/guides/two)\n",
+            "src/content/docs/fr/guides/one.md": "---\ntitle: Un\n---\n[d](/guides/one/) [e](/fr/guides/one) [f](../../../guides/one/) [g](../two/)\n",
+        },
+        "a fr/aides/one, b fr/aides/one#x, c fr/aides/two, d en/guides/one, e one.md, f en/guides/one, g two.md",
+    ),
+    "nextra": (
+        {
+            "next.config.mjs": NEXTRA,
+            "content/en/_meta.js": "export default {index: 'Home', guide: 'Guide'}", "content/de/_meta.js": "export default {index: 'Start', guide: 'Anleitung'}",
+            "content/en/index.mdx": "# Home\n\n[a](/guide) [b](/de/guide) [c](/en/guide) [d](../de/guide.mdx)\n", "content/en/guide.mdx": "# Guide\n",
+            "content/de/index.mdx": "# Start\n\n[e](/guide) [f](/en/guide)\n", "content/de/guide.mdx": "# Anleitung\n",
+        },
+        "a guide.md, b de/guide, c guide.md, d de/guide, e guide.md, f en/guide",
+    ),
+    "nextra, by the ends of names": (
+        {
+            "next.config.js": "const withNextra = require('nextra')({theme: 'x'})\nmodule.exports = withNextra({i18n: {locales: ['en', 'zh-CN'], defaultLocale: 'en'}})\n",
+            "pages/_meta.en.json": '{"index": "Home", "docs": "Docs"}', "pages/_meta.zh-CN.json": '{"index": "首页", "docs": "文档"}',
+            "pages/index.en.mdx": "# Home\n\n[a](/docs/a) [b](/zh-CN/docs/a)\n", "pages/index.zh-CN.mdx": "# 首页\n",
+            "pages/docs/a.en.mdx": "# A\n\n[c](../docs/b) [d](b.mdx)\n", "pages/docs/b.en.mdx": "# B\n", "pages/docs/a.zh-CN.mdx": "# 甲\n\n[e](/en/docs/b)\n",
+        },
+        "a docs/a.md, b zh-cn/文档/a, c b.md, d b.md, e en/docs/b",
+    ),
+    "mkdocs": (
+        {"docs/index.md": "# Home\n\n[a](one.fr.md) [b](/fr/one/) [c](one.md)\n", "docs/index.fr.md": "# Accueil\n\n[d](one.md) [e](/one/)\n"},
+        "a fr/aide/one, b fr/aide/one, c one.md, d one.md, e en/guide/one",
+    ),
+    "mkdocs, in folders": (
+        {
+            "mkdocs.yml": "site_name: M\nplugins:\n  - i18n:\n      docs_structure: folder\n      languages:\n        - locale: en\n          default: true\n        - locale: fr\n",
+            "docs/en/index.md": "# Home\n\n[a](../fr/one.md) [b](one.md)\n", "docs/en/one.md": "# One\n", "docs/en/two.md": "# Two\n",
+            "docs/fr/index.md": "# Accueil\n\n[c](../en/one.md) [d](one.md) [e](two.md)\n", "docs/fr/one.md": "# Un\n",
+        },
+        "a fr/one, b one.md, c en/one, d one.md, e two.md",
+    ),
+    "hugo": (
+        {
+            "content/_index.de.md": "# Start\n", "content/a.md": '# A\n\n[a](/de/a/) [b](/b/) [c]({{< relref path="/a.md" lang="de" >}})\n', "content/a.de.md": "# Ah\n\n[d](/a) [e](/b)\n",
+        },
+        "a de/a, b b.md, c de/a, d a.md, e en/b",
+    ),
+    "mintlify": ({"v2/a.mdx": "# A two\n\n[a](/v1/a) [c](../v1/b) [d](/loose)\n"}, "a v1/g/a, b b.md, c v1/g/b, d ../loose.md"),
+    "readme": (
+        {"v2.0/docs/A/x.md": "---\ntitle: X two\n---\n[a](/v1.0/docs/y) [b](doc:x)\n", "v1.0/docs/A/x.md": "---\ntitle: X one\n---\n[c](/docs/x) [d](doc:y) [e](/v2.0/docs/x)\n"},
+        "a v1-0/a/y, b x.md, c x.md, d y.md, e v2-0/a/x",
+    ),
+    "wikijs": (
+        {"en/home.md": H + "[a](/fr/a) [b](/en/a) [c](/a)\n", "en/a.md": H, "fr/home.md": H + "[d](/en/a) [e](a)\n", "fr/a.md": H},
+        "a fr/a, b a.md, c a.md, d en/a, e a.md",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LINKS)
+def test_links_lead_to_pages_of_other_languages_and_versions(kind):
+    files, expected = with_links(kind)
+    made, _ = parts_of(files)
+    pages = {key: {page.path for page in plan_import(part).pages} for key, part in made.parts.items()}
+    found = {}
+    for part in made.parts.values():
+        for path in part.origins:
+            for words, href in re.findall(r"\[(\w)\]\(([^()]*)\)", text(part, path)):
+                space = re.fullmatch(r"https://app\.gitbook\.com/s/([\w-]+)/([^#]*)(#.*)?", href)
+                if space:
+                    href = f"{space[1]}/{unquote(space[2])}{space[3] or ''}"
+                    assert unquote(space[2]) in pages[space[1]], href
+                found[words] = href
+    assert found == dict(one.split(" ") for one in expected.split(", "))
+    assert {code for part in made.parts.values() for _, _, code in problems(part)} == set()
+
+
+def test_links_to_what_does_not_come_are_told():
+    files, _ = with_links("docusaurus")
+    files |= {
+        "docs/intro.md": "---\nslug: /\n---\n# Newest\n\n[a](/de/docs/guides/old#x) [b](/docs/next/guides/new)\n"
+    }
+    made = brought(files)
+    assert "[a](https://acme.example/de/docs/guides/old#x) [b](guides/new.md)" in text(made, "README.md")
+    told = [one for one in made.problems if one.code == "other_variant"]
+    assert [(one.path, one.line) for one in told] == [("docs/intro.md", 6)]
+    assert told[0].message == "/de/docs/guides/old#x leads to 2.0 · Deutsch, which does not come along"
+
+
+def test_antora_leads_to_other_versions():
+    nav = "* xref:index.adoc[]\n* xref:1.0@index.adoc[Before]\n"
+    page = "= Acme\n\nxref:1.0@index.adoc[] xref:2.0@index.adoc#_there[new] xref:3.0@index.adoc[gone]\n\n== There\n\nText.\n"
+    files = {
+        f"{folder}/{path}": said
+        for folder, version in (("a", "1.0"), ("b", "2.0"))
+        for path, said in {
+            "antora.yml": f"name: acme\ntitle: Acme\nversion: '{version}'\nnav: [modules/ROOT/nav.adoc]\n",
+            "modules/ROOT/nav.adoc": nav,
+            "modules/ROOT/pages/index.adoc": page,
+        }.items()
+    }
+    made, trees = parts_of(files)
+    assert trees["2-0"] == {"Acme": {}, "Before": {}}
+    assert "[Before](https://app.gitbook.com/s/1-0/readme)" in text(made.parts["2-0"], "SUMMARY.md")
+    assert "[Acme](https://app.gitbook.com/s/1-0/readme) [new](#" in text(made.parts["2-0"], "README.md")
+    assert "[new](https://app.gitbook.com/s/2-0/readme#" in text(made.parts["1-0"], "README.md")
+    assert {code for part in made.parts.values() for _, _, code in problems(part)} == {"broken_link"}
+
+
 def archived(files=DOCUSAURUS):
     return archive(dict(files))
 
@@ -232,6 +367,51 @@ def test_a_run_makes_variants_of_a_site(imports):
     assert (again["site"], again["variants"]) == (run["site"], run["variants"])
     old = spaces["1.0 · English"]["space"]
     assert [one["title"] for one in world.get("admin", f"/spaces/{old}/content/pages")["pages"]] == ["First, mended"]  # fmt: skip
+
+
+def links_of(world, space):
+    """Where the links of a space's pages lead, by their words."""
+    found, waiting = {}, world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    for page in waiting:
+        waiting += page.get("pages", [])
+        if page["type"] == "document":
+            path = f"/spaces/{space}/content/page/{page['id']}"
+            said = world.get("admin", path, params={"format": "markdown"})["markdown"]
+            found |= dict(re.findall(r"\[(\w)\]\(([^()]*)\)", said))
+    return found
+
+
+@pytest.mark.sqlite_first
+def test_links_lead_to_other_spaces_now_later_and_on_the_site(imports):
+    world, (files, _) = imports.world, with_links("vitepress")
+    # First one language alone, whose links to the other are told.
+    first = finished(imports, start(imports, files=files, variants=False))
+    assert "other_variant" in {one["code"] for one in first["problems"]}
+    assert links_of(world, imports.space)["a"] == "/zh/guide/start"
+    # Then the other comes, too, and is led to.
+    run = finished(imports, start(imports, files=files, update=first["id"]))
+    assert run["problems"] == []
+    spaces = [one["space"] for one in run["variants"]]
+    said = [links_of(world, one) for one in spaces]
+    assert said[0]["a"] == f"https://app.gitbook.com/s/{spaces[1]}/%E6%8C%87%E5%8D%97/start"
+    assert said[1]["f"] == f"https://app.gitbook.com/s/{spaces[0]}/guide/start"
+    for space in spaces:
+        found = world.get("admin", f"/spaces/{space}/links")["items"]
+        assert found and {one["status"] for one in found} == {"ok"}, found
+    # The same again changes nothing.
+    before = [world.get("admin", f"/spaces/{one}")["revision"] for one in spaces]
+    finished(imports, start(imports, files=files, update=run["id"]))
+    assert [world.get("admin", f"/spaces/{one}")["revision"] for one in spaces] == before
+    site = world.home.path(f"/orgs/{{organizationId}}/sites/{run['site']}")
+    address = urlsplit(world.post("admin", f"{site}/publish", {})["urls"]["published"]).path.rstrip("/") + "/"
+    visitor = Visitor(world.context)
+    for page, words, led in (
+        ("", "a", "zh/指南/start"), ("", "c", "zh/"), ("zh/指南/start", "e", "guide/start"),
+    ):  # fmt: skip
+        shown = visitor.get(address + page).text
+        (href,) = re.findall(rf'<a[^<>]* href="([^"]*)"[^<>]*>{words}</a>', shown)
+        assert unquote(href) == address + led
+        assert visitor.get(href).status_code == 200
 
 
 @pytest.mark.sqlite_first

@@ -517,7 +517,17 @@ class _Maker:
     def _list(self, element: Any) -> list[Node]:
         items: list[Node] = []
         checked: list[bool | None] = []
+
+        def said(words: str | None) -> None:
+            """Words straight in the list are shown as well."""
+            if words and words.strip():
+                items.append(_block("list-item", [_block("paragraph", [_text(_squeezed(words))])]))
+                checked.append(None)
+
+        said(element.text)
         for child in element:
+            if child.getprevious() is not None:
+                said(child.getprevious().tail)
             if not isinstance(child.tag, str) or _is_chrome(child):
                 continue
             if child.tag in ("ul", "ol") and items:
@@ -528,6 +538,7 @@ class _Maker:
             inside = self.flow(child) or [_block("paragraph", [_text("")])]
             items.append(_block("list-item", inside))
             checked.append(None if box is None else box.get("checked") is not None)
+        said(element[-1].tail if len(element) else None)
         if not items:
             return []
         if all(state is not None for state in checked):

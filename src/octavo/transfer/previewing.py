@@ -51,12 +51,13 @@ def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
     """What would come of a source, with those that it has as its parts, and what would not."""
-    told, problems = _plan_one(source, page_size, hosts, tick)
+    keys = frozenset(source.parts)
+    told, problems = _plan_one(source, page_size, hosts, keys, tick)
     counts: dict[str, int] = {}
     for key, part in source.parts.items():
         counts[key] = told.page_count
         if part is not source:
-            plan, more = _plan_one(part, page_size, hosts, tick)
+            plan, more = _plan_one(part, page_size, hosts, keys, tick)
             counts[key] = plan.page_count
             problems += more
     if source.structure:
@@ -70,10 +71,11 @@ def plan_source(
 
 
 def _plan_one(
-    source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
+    source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
+    """``spaces``: what links call those that come together with this one."""
     plan = plan_import(source)
-    check = TextCheck(plan, lambda space: False, hosts)
+    check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PlannedPage | None] = []
     told = ImportPlan([], 0, len(plan.files), len(plan.config.redirects))
     for read in read_pages(plan, source, page_size):

@@ -51,7 +51,7 @@ from .recording import Cancelled, record
 from .sources import Source, SourceError
 from .store import RunRow
 from .updating import Update, add, find_base, update
-from .variants import Variants, brought_variants
+from .variants import Variants, space_for_each
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -155,16 +155,23 @@ def _import(context: Context, run: RunRow) -> None:
         if run.preview:
             _preview(context, run, source, progress)
             return
-        staged = stage_files(context, source, progress=progress.tell)
+        actor = act_for(run.user_id, run.organization_id)
+        variants = stack.enter_context(space_for_each(context, actor, run, source))
+        if variants is None:
+            staged = stage_files(context, source, progress=progress.tell)
+        else:
+            spaces = frozenset(variants.spaces.values())
+            staged = stage_files(
+                context, variants.linked(source), progress=progress.tell, is_space=spaces.__contains__
+            )
         problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
         if not staged.plan.pages:
             with context.db.write() as tx:
-                if not _fail(tx, run, "There is no page in it.", problems):
-                    raise Cancelled
-                finish(tx)
-            return
-        actor = act_for(run.user_id, run.organization_id)
-        variants = stack.enter_context(brought_variants(context, actor, run, source, progress.tell))
+                if _fail(tx, run, "There is no page in it.", problems):
+                    finish(tx)
+            raise Cancelled
+        if variants is not None:
+            variants.bring(progress.tell)
         _place(context, run, staged, urls, problems, variants)
 
 

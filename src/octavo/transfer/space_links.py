@@ -27,8 +27,8 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
         if changed == text:
             made.add(path, source.size(path), source.opening(path))
         else:
-            data = (changed or "").encode()
-            made.add(path, len(data), partial(_opened, data))
+            # Made anew when it is read, so that a source of many pages is not held in memory.
+            made.add(path, len((changed or "").encode()), partial(_opened, source, path, ids, hosts))
     return made
 
 
@@ -50,8 +50,9 @@ def _renamed(found: re.Match[str], ids: Mapping[str, str], hosts: tuple[str, ...
     return f"{found[0][:start]}{new}{found[0][end:]}" if new else found[0]
 
 
-def _opened(data: bytes) -> IO[bytes]:
-    return io.BytesIO(data)
+def _opened(source: Source, path: str, ids: Mapping[str, str], hosts: tuple[str, ...]) -> IO[bytes]:
+    text = _text(source, path) or ""
+    return io.BytesIO(SPACE_LINK.sub(lambda found: _renamed(found, ids, hosts), text).encode())
 
 
 def _text(source: Source, path: str) -> str | None:

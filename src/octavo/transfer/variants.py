@@ -12,6 +12,7 @@ from msgspec import UNSET
 from ..access import Actor, Can, find_space_access, space_access
 from ..changes import require_live
 from ..core.docs_config import DocsEntry
+from ..core.links import app_hosts
 from ..core.problems import Problem
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -19,6 +20,7 @@ from ..spaces import LANGUAGES, MAX_TITLE, UNTITLED, create_space, get_space, ta
 from . import store
 from .repeating import begin_source, import_source
 from .sources import Source
+from .space_links import with_ids
 from .store import ImportedVariant, ImportedVariants, RunRow
 
 Arrange = Callable[
@@ -37,17 +39,55 @@ def on_variants(arrange: Arrange) -> Arrange:
 
 
 class Variants:
-    """What came beside the target of a run."""
+    """The variants of a source, of which one goes into the target of a run and each other one into a space beside it."""
 
-    def __init__(self, source: Source, actor: Actor, run: RunRow, spaces: dict[str, str]) -> None:
-        self._source, self._actor, self._run, self._spaces = source, actor, run, spaces
+    def __init__(self, context: Context, actor: Actor, run: RunRow, source: Source) -> None:
+        self._context, self._actor, self._run, self._source = context, actor, run, source
+        self._hosts = app_hosts(context.settings.url)
+        self._identities: dict[str, str] = {}
+        self.spaces: dict[str, str] = {}
+        """The space of each variant, by its key."""
+        self.made: list[str] = []
+        """The spaces that were not there before."""
         self.problems: list[Problem] = []
+
+    def make_spaces(self) -> None:
+        """All of them, so that links among them are known before the first page is brought."""
+        origin = self._run.origin or self._run.id
+        for entry in self._source.structure:
+            if self._source.parts[entry.key] is self._source:
+                self.spaces[entry.key] = self._run.space_id
+                continue
+            identity = hashlib.sha256(f"run {origin} {entry.key}".encode()).hexdigest()
+            self._identities[entry.key] = identity
+            self.spaces[entry.key], is_new = _space_for(
+                self._context, self._actor, self._run, entry, identity
+            )
+            if is_new:
+                self.made.append(self.spaces[entry.key])
+
+    def linked(self, part: Source) -> Source:
+        """A variant whose links to the others lead to their spaces."""
+        return with_ids(part, self.spaces, self._hosts)
+
+    def bring(self, progress: Callable[[int, int], None]) -> None:
+        """Brings all but the one that goes into the target."""
+        for key, identity in self._identities.items():
+            brought = import_source(
+                self._context,
+                self.linked(self._source.parts[key]),
+                self.spaces[key],
+                identity=identity,
+                author=self._actor.user_id,
+                progress=progress,
+            )
+            self.problems += brought.problems
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
         """Makes them the variants of a site, in the transaction that ends the run; what could not be done. ``was_empty``:
         the target held nothing before, so it is called like its variant."""
         run, structure = self._run, self._source.structure
-        first = next(entry for entry in structure if self._spaces[entry.key] == run.space_id)
+        first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)
         title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title
         if was_empty:
             update_space(tx, run.space_id, title=first.title or "Documentation")
@@ -55,7 +95,7 @@ class Variants:
         problems: list[Problem] = []
         for arrange in _arrange:
             site, said = arrange(
-                tx, context, self._actor, run.organization_id, title[:128], structure, self._spaces,
+                tx, context, self._actor, run.organization_id, title[:128], structure, self.spaces,
                 self._source.parts,
             )  # fmt: skip
             problems += said
@@ -63,7 +103,7 @@ class Variants:
             ImportedVariant(
                 one.key,
                 one.title,
-                self._spaces[one.key],
+                self.spaces[one.key],
                 one is first,
                 one.path or UNSET,
                 one.language or UNSET,
@@ -75,36 +115,19 @@ class Variants:
 
 
 @contextmanager
-def brought_variants(
-    context: Context, actor: Actor, run: RunRow, source: Source, progress: Callable[[int, int], None]
-) -> Iterator[Variants | None]:
-    """Brings all parts of a source but the first, each into a space of its own; None where there are no parts. Spaces that
-    were made for it are taken back where the block fails."""
+def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) -> Iterator[Variants | None]:
+    """The variants of a source, each with a space; None where it has none. Spaces that were made for it are taken back
+    where the block fails."""
     if not source.parts:
         yield None
         return
-    origin = run.origin or run.id
-    spaces: dict[str, str] = {}
-    made: list[str] = []
-    variants = Variants(source, actor, run, spaces)
+    variants = Variants(context, actor, run, source)
     try:
-        for entry in source.structure:
-            part = source.parts[entry.key]
-            if part is source:
-                spaces[entry.key] = run.space_id
-                continue
-            identity = hashlib.sha256(f"run {origin} {entry.key}".encode()).hexdigest()
-            spaces[entry.key], is_new = _space_for(context, actor, run, entry, identity)
-            if is_new:
-                made.append(spaces[entry.key])
-            brought = import_source(
-                context, part, spaces[entry.key], identity=identity, author=actor.user_id, progress=progress
-            )
-            variants.problems += brought.problems
+        variants.make_spaces()
         yield variants
     except BaseException:
         with context.db.write() as tx:
-            for space_id in made:
+            for space_id in variants.made:
                 take_back_space(tx, space_id)
         raise
 

@@ -217,14 +217,15 @@ def _antora(files: Heads, project: str) -> Layout:
     layout.variants = [
         Variant(
             key=key_of(taken, one.version or f"version-{at}"), title=one.version or "Current", path=None if at == 0 else one.version or "current",
-            default=at == 0, lay_out=partial(_antora_of, files, [one]),
+            default=at == 0, lay_out=partial(_antora_of, files, [one], components),
         )
         for at, one in enumerate(components[:MAX_VARIANTS])
     ]  # fmt: skip
     return layout
 
 
-def _antora_of(files: Heads, components: list[_Component]) -> Layout:
+def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
+    """``known``: all that there are, where some come into other spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:
@@ -244,7 +245,7 @@ def _antora_of(files: Heads, components: list[_Component]) -> Layout:
             version = component.version if component.version not in ("", "~", "null", "None") else ""
             start = "" if component.name == "ROOT" else component.name
             addresses[path] = "/".join(part for part in (start, version, module.strip("/"), address_of(place[2])) if part)  # fmt: skip
-    reading = _Reading(files, pages, components)
+    reading = _Reading(files, pages, known or components)
     entries: list[Entry] = []
     for component in components:
         below = reading.nav(component)
@@ -385,7 +386,10 @@ class _Reading:
                 return None
             meant = next((one for one in named if one.version == (parts["version"] or own.version)), named[0])
         elif parts["version"]:
-            meant = next((one for one in self.components if one.name == own.name and one.version == parts["version"]), own)  # fmt: skip
+            of_version = [one for one in self.components if one.name == own.name and one.version == parts["version"]]  # fmt: skip
+            if not of_version:
+                return None
+            meant = of_version[0]
         module = parts["module"] or (here[0] if here and meant is own and not parts["component"] else "ROOT")
         wanted = parts["family"] or family
         path = parts["path"]
@@ -518,6 +522,9 @@ class _Reading:
         if target.startswith(("http://", "https://")):
             return Entry(title=title or target, href=target)
         path = self.resource(target.partition("#")[0], page, component)
+        if path is not None and path not in self.pages and any(one.place(path) for one in self.components):
+            # A page of another version.
+            return Entry(title=title or self.title(path), href=f"/{path}")
         if path is None or path not in self.pages:
             self.problems.append(
                 Problem(nav, line, "broken_link", f"{target[:200]} of the navigation names no page")
@@ -659,8 +666,8 @@ class _Reading:
             return
         element.set(name, "/" + quote(found) + sign + fragment)
         words = "".join(element.itertext()).strip()
-        if element.tag == "a" and found in self.pages and not len(element) and words in (target, written, target + ".adoc"):  # fmt: skip
-            element.text = self.titles[found]
+        if element.tag == "a" and found.lower().endswith(ENDINGS) and not len(element) and words in (target, written, target + ".adoc"):  # fmt: skip
+            element.text = self.titles.get(found) or self.title(found)
 
 
 class _Lined:

@@ -15,7 +15,7 @@ from .asciidoc import ANTORA, ASCIIDOC
 from .confluence_xml import CONFLUENCE_XML
 from .exports import EXPORTS
 from .form import Layout, Variant
-from .gathering import Add, Tick, gather
+from .gathering import Add, Tick, gather, gather_parts
 from .heads import Heads, is_index, is_page
 from .kinds import Reader
 from .markdown import front_text
@@ -110,12 +110,10 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
     """Each variant as a source; what is made is the one that readers begin with."""
     if layout.close is not None:
         layout.close()
-    parts: dict[str, Source] = {}
-    structure: list[DocsEntry] = []
-    for variant in layout.variants:
-        part = parts[variant.key] = _gathered(files, variant.lay_out(), folder, add, tick)
+    parts = gather_parts(files, layout.variants, folder, add, tick)
+    for part in parts.values():
         part.name = layout.title or part.name
-        structure.append(_entry(variant))
+    structure = list(map(_entry, layout.variants))
     # What is wrong with the source itself is told once.
     told: set[Problem] = set()
     for part in parts.values():

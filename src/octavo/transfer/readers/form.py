@@ -113,6 +113,8 @@ class Layout(Struct, kw_only=True):
     parts: tuple[str, ...] = ()
     site: str = ""
     base: str = ""
+    begins: str = ""
+    """What the tool itself puts before links that begin with a slash: mostly the language of the page."""
     title: str = ""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any
 from urllib.parse import quote, unquote
 
+from msgspec import Struct
+
+from ...core.app_addresses import AppAddresses
 from ...core.document import with_head
 from ...core.free_names import free_name
 from ...core.import_plan import plan_import
-from ...core.links import relative_href
+from ...core.links import APP_HOST, relative_href
 from ...core.pages import slugify
 from ...core.paths import numbered_path, unsafe_path
 from ...core.problems import Problem
@@ -21,7 +25,7 @@ from ...core.yaml_text import write_yaml
 from ...kit.icons import is_free
 from ..inline_images import name_image, read_data_url
 from ..sources import Source
-from .form import Entry, Head, Layout
+from .form import Entry, Head, Layout, Variant
 from .heads import Heads, is_index, is_page
 from .heroes import hero_text
 from .markdown import words
@@ -31,6 +35,7 @@ Tick = Callable[[], None]
 Add = Callable[[Source, str, bytes], None]
 """Puts bytes into a source at a path."""
 
+_SPACES = AppAddresses(f"https://{APP_HOST}")
 ASSETS = ".gitbook/assets"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _ENDINGS = (
@@ -68,11 +73,69 @@ _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
     """``project``: the folder that the source of this kind is in, empty or ending in a slash."""
-    return _Gathering(files, layout, project, add, tick).run()
+
+    @cache
+    def others() -> list[_Other]:
+        """Laid out where a link leads to none of the pages that come."""
+        return [
+            _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
+            for one in layout.variants
+        ]
+
+    # Where nothing is left out, all of them are in this one.
+    return _Gathering(files, layout, project, add, tick, others if layout.left else None).run()
+
+
+def gather_parts(
+    files: Heads, variants: Sequence[Variant], project: str, add: Add, tick: Tick
+) -> dict[str, Source]:
+    """Each variant as a source of its own, by its key, with links that lead to pages of the others. These links call the
+    space of another variant by its key."""
+    made: list[_Other] = []
+    for variant in variants:
+        layout = variant.lay_out()
+        made.append(_Other(variant, _Gathering(files, layout, project, add, tick, lambda: made), True))
+    parts: dict[str, Source] = {}
+    for one in made:
+        try:
+            parts[one.variant.key] = one.gathering.run()
+        finally:
+            if one.gathering.layout.close is not None:
+                one.gathering.layout.close()
+    return parts
+
+
+class _Other(Struct, frozen=True):
+    """A variant that links may lead to. ``comes``: into a space of its own, together with this one."""
+
+    variant: Variant
+    gathering: _Gathering
+    comes: bool
+
+
+class _Names:
+    """The pages of a tree without their texts, as far as plans need them."""
+
+    def __init__(self, pages: Iterator[str], summary: bytes) -> None:
+        self._pages, self._summary = list(pages), summary
+
+    def paths(self) -> list[str]:
+        return [SUMMARY_PATH, *self._pages]
+
+    def read(self, path: str) -> bytes:
+        return self._summary if path == SUMMARY_PATH else b""
 
 
 class _Gathering:
-    def __init__(self, files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> None:
+    def __init__(
+        self,
+        files: Heads,
+        layout: Layout,
+        project: str,
+        add: Add,
+        tick: Tick,
+        others: Callable[[], Sequence[_Other]] | None = None,
+    ) -> None:
         self.files = files
         self.layout = layout
         self.project = project
@@ -94,17 +157,16 @@ class _Gathering:
             self.folded_paths.setdefault(path.casefold(), path)
         self.names: dict[str, list[str]] | None = None
         self.old: dict[str, str] | None = None
+        self.others = others
+        self._name_pages(layout.entries)
+        self._add_unlisted()
 
     def run(self) -> Source:
-        entries = self.layout.entries
-        self._name_pages(entries)
-        self._add_unlisted()
         for path, made in self.pages.items():
             self.tick()
             self._page(path, made)
         self._add_rest()
-        summary = Summary(title=self.layout.title, entries=list(self._listed(entries, 0)))
-        self.add(self.made, SUMMARY_PATH, write_summary(summary).encode())
+        self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
             address: self.pages[path] for path, address in self.layout.addresses.items() if path in self.pages
         }
@@ -184,12 +246,23 @@ class _Gathering:
                 self.pages[path] = self._free(self._wanted(path))
                 self.entries[path] = Entry(path=path)
 
-    def _listed(self, entries: list[Entry], level: int) -> Iterator[SummaryEntry]:
+    def _summary(self, led: Callable[[str], str]) -> str:
+        entries = list(self._listed(self.layout.entries, 0, led))
+        return write_summary(Summary(title=self.layout.title, entries=entries))
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The path that readers will see of each page, by the path of its file here."""
+        # Links are not looked up for it, as they may lead to pages of a part that has links to pages of this one.
+        names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
+        return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
+
+    def _listed(self, entries: list[Entry], level: int, led: Callable[[str], str]) -> Iterator[SummaryEntry]:
+        """``led``: where the links of entries lead."""
         for entry in entries:
-            children = list(self._listed(entry.children, level + 1)) if level < MAX_LEVELS else []
+            children = list(self._listed(entry.children, level + 1, led)) if level < MAX_LEVELS else []
             if entry.href is not None:
-                href = self._from_root(entry.href)
-                yield SummaryEntry(kind="link", title=entry.title or entry.href, href=href)
+                yield SummaryEntry(kind="link", title=entry.title or entry.href, href=led(entry.href))
                 yield from children
             elif entry.path is not None:
                 own = self.name(entry.path)
@@ -212,7 +285,10 @@ class _Gathering:
     def _from_root(self, href: str) -> str:
         if _SCHEME.match(href):
             return href
+        name, _, fragment = href.partition("#")
         found = self.find(href if href.startswith("/") else f"/{href}", "")
+        if (led := self.elsewhere(f"/{name.lstrip('/')}", "", found)) is not None:
+            return self.lead_to(led, unquote(fragment)) or href
         if found is not None and (place := self.place_of(found)):
             return place
         return self.layout.site.rstrip("/") + "/" + href.lstrip("/") if self.layout.site else href
@@ -360,13 +436,9 @@ class _Gathering:
         if (led := _ALIAS.match(name)) and (found := self.named_by_alias(led["alias"], name[led.end() :])):
             return found
         if name.startswith("/"):
-            key = name.strip("/")
-            base = layout.base.strip("/")
-            keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
-            for each in keys:
-                each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
-                if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:
-                    return found
+            keys = self._keys(name)
+            if (found := self._at(keys)) is not None:
+                return found
             for each in keys:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
@@ -397,6 +469,91 @@ class _Gathering:
             if found := self._exact(_joined(start, name.removeprefix("./"))):
                 return found
         return None
+
+    def _keys(self, name: str, literal: bool = False) -> list[str]:
+        """The addresses that a path from the root of the site may be; ``literal``: the tool puts nothing before it."""
+        key, base = name.strip("/"), self.layout.base.strip("/")
+        keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
+        if self.layout.begins and not literal:
+            keys = [f"{self.layout.begins}/{each}".strip("/") for each in keys] + keys
+        return keys
+
+    def _at(self, keys: Sequence[str]) -> str | None:
+        """The page at one of these addresses."""
+        for each in keys:
+            each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
+            if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:
+                return found
+        return None
+
+    def elsewhere(
+        self, name: str, source: str, found: str | None, literal: bool = False
+    ) -> tuple[_Other, str] | None:
+        """The page of another variant that a path means, as it is written in the file ``source``; None where it means one
+        of these pages, or none at all. ``found``: what it would mean here; ``literal``: the tool puts nothing before it."""
+        if self.others is None:
+            return None
+        is_own = found is not None and self.layout.same.get(found, found) in self.pages
+        led = None
+        if name.startswith("/"):
+            if self._at(self._keys(name, literal)) is not None:
+                return None
+            # Whatever is found here by less than its address gives way to what has this very address.
+            led = self._other_at(name, found is None)
+        elif self._exact(_joined(posixpath.dirname(source), name)) is not None:
+            if is_own and not self._leaves(name, source, found or ""):
+                return None
+            is_own = False
+        elif (address := self.layout.addresses.get(source)) is not None:
+            inside = [_joined(start, name) for start in (address, posixpath.dirname(address))]
+            keys = [each.strip("/.") for each in inside if each is not None]
+            if self._at(keys) is not None:
+                return None
+            led = next(filter(None, (self._other_at(f"/{key}", False) for key in keys)), None)
+        if led is None and found is not None and not is_own:
+            led = next(((other, found) for other in self._others() if found in other.gathering.pages), None)
+        return led
+
+    def _others(self) -> Sequence[_Other]:
+        return self.others() if self.others is not None else ()
+
+    def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
+        """``old``: also where there was a page before."""
+        for other in self._others():
+            place = other.gathering
+            base = place.layout.base.strip("/")
+            if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
+                continue  # Each of them has its own, which says the language.
+            keys = place._keys(name, literal=True)
+            found = place._at(keys)
+            if found is None and old:
+                found = next(filter(None, map(place._once, keys)), None)
+            if found is not None:
+                return other, found
+        return None
+
+    def _leaves(self, name: str, source: str, found: str) -> bool:
+        """Whether a relative path leads out of the folder of one language to the same page in the first."""
+        return any(
+            source.startswith(over) and not found.startswith(over)
+            and self._exact(_joined(posixpath.dirname(source), name)) == found
+            for over, _ in self.layout.overlays
+        )  # fmt: skip
+
+    def lead_to(self, led: tuple[_Other, str], fragment: str) -> str | None:
+        """The address of a page of another variant; None where neither that comes nor its old address is known."""
+        (other, path), layout = led, self.layout
+        place = other.gathering
+        anchor = place.anchor(path, fragment)
+        behind = f"#{quote(anchor)}" if anchor else ""
+        if other.comes:
+            return _SPACES.page(other.variant.key, quote(place.paths[place.pages[path]])) + behind
+        if not layout.site:
+            return None
+        address = "/".join(
+            part for part in (layout.base.strip("/"), place.layout.addresses.get(path, "")) if part
+        )
+        return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
         """The file of a path that begins with a name which stands for a folder of the project, as `~/`, `@site/` or
@@ -431,6 +588,8 @@ class _Gathering:
                 candidate = (start + ending).lstrip("/")
                 if candidate in self.files.known:
                     return candidate
+                if candidate in self.layout.same:
+                    return self.layout.same[candidate]
         return self.folded_paths.get(path.casefold()) or self.folded_paths.get(f"{path}.md".casefold())
 
     def _redirects(self) -> dict[str, str]:
@@ -484,18 +643,18 @@ class _Page:
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         gathering = self.gathering
         href = href.strip()
+        written, literal = href, False
         site = gathering.layout.site.rstrip("/")
         if site and href.startswith(site + "/") and not shown:
-            inside = gathering.find(
-                "/" + href[len(site) :].partition("#")[0].partition("?")[0].strip("/"), ""
-            )
-            if inside in gathering.pages:
-                href = "/" + href[len(site) :].lstrip("/")
+            there = "/" + href[len(site) :].partition("#")[0].partition("?")[0].strip("/")
+            inside = gathering.find(there, "")
+            if inside in gathering.pages or gathering.elsewhere(there, "", inside, True):
+                href, literal = "/" + href[len(site) :].lstrip("/"), True
         for scheme, start in gathering.layout.schemes.items():
             if href.startswith(scheme):
                 href = start + href[len(scheme) :]
         if href.startswith("pathname://"):
-            href = "/" + href[len("pathname://") :].lstrip("/")
+            href, literal = "/" + href[len("pathname://") :].lstrip("/"), True
         name, _, fragment = href.partition("#")
         labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
         if (
@@ -515,6 +674,21 @@ class _Page:
         )
         if found is None and gathering.layout.dialect.wiki:
             found = gathering.named(posixpath.basename(plain.rstrip("/")))
+        led = gathering.elsewhere(plain, self.written, found, literal) if not shown else None
+        if (
+            led is not None
+            and not led[0].comes
+            and gathering.layout.same.get(led[1], led[1]) in gathering.pages
+        ):
+            found, led = led[1], None
+        if led is not None:
+            if not led[0].comes:
+                self.problem(
+                    line,
+                    "other_variant",
+                    f"{href[:200]} leads to {led[0].variant.title}, which does not come along",
+                )
+            return gathering.lead_to(led, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
             fragment = known[1]

@@ -4,7 +4,7 @@ around what they are given. Nothing is run; a template that computes anything el
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from msgspec import Struct
@@ -16,11 +16,12 @@ _TERM = re.compile(
     r"\"(?P<text>[^\"]*)\"|`(?P<raw>[^`]*)`|(?P<number>\d+)(?![\w.])|(?P<word>[$.\w]+)|(?P<sign>[()])"
 )
 _AS_IT_IS = frozenset(
-    "markdownify safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
+    "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
 """Functions that give what they get, for who reads it as a page of ours."""
 _LONGEST = 50_000
-"""Characters of a template, and of what it makes."""
+"""Characters of a template, and of what it makes beside what it is given."""
+_LONGEST_WHOLE = 400_000
 _DEEPEST = 20
 
 
@@ -39,13 +40,19 @@ class _Given(Struct, frozen=True):
         return escape(self.named.get(key, ""))
 
 
-def fill(template: str, named: Mapping[str, str], placed: Sequence[str], inner: str = "") -> str | None:
-    """The HTML, and Markdown where ``inner`` is, of a shortcode with its named and other parameters and with what is
-    between its tags. None where the template computes something."""
+def fill(
+    template: str,
+    named: Mapping[str, str],
+    placed: Sequence[str],
+    inner: str = "",
+    render: Callable[[str], str] = lambda markdown: markdown,
+) -> str | None:
+    """The HTML of a shortcode with its named and other parameters and with what is between its tags. ``render`` makes
+    HTML of what the template takes for Markdown. None where the template computes something."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
-    filling = _Filling(pieces, _Given(named, placed, inner))
+    filling = _Filling(pieces, _Given(named, placed, inner), render)
     try:
         made = filling.until_end("", 0)
     except _Computed:
@@ -67,9 +74,10 @@ def _pieces(template: str) -> list[str] | None:
 
 
 class _Filling:
-    def __init__(self, pieces: list[str], given: _Given) -> None:
+    def __init__(self, pieces: list[str], given: _Given, render: Callable[[str], str]) -> None:
         self.pieces = pieces
         self.given = given
+        self.render = render
         self.at = 0
         self.variables: dict[str, str] = {}
 
@@ -91,7 +99,7 @@ class _Filling:
                 self.variables[found[1]] = self._value(found[2], dot)
             elif not piece.startswith("/*"):
                 made += self._value(piece, dot)
-            if len(made) > _LONGEST:
+            if len(made) > min(_LONGEST + 2 * len(self.given.inner), _LONGEST_WHOLE):
                 raise _Computed
         return made
 
@@ -152,8 +160,10 @@ class _Filling:
         if name == "index" and len(rest) == 2 and rest[0] in ((False, ".Params"), (False, "$.Params")):
             return self.given.get(rest[1][1])
         if name in (".Page.RenderString", "$.Page.RenderString") and given:
-            return given[-1]
+            return self.render(given[-1])
         values = [*given, *([before] if before is not None else [])]
+        if name == "markdownify" and len(values) == 1:
+            return self.render(values[0])
         if name in _AS_IT_IS and len(values) == 1:
             return values[0]
         if name == "default" and len(values) == 2:

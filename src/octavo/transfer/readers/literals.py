@@ -197,7 +197,8 @@ class _Reader:
             elif self.peek() == "(":
                 # What helps to write a configuration gives it back as it got it.
                 given = self.arguments()
-                if value is UNKNOWN:
+                if value is UNKNOWN or isinstance(value, str):
+                    # A text is the name of a package, whose function this calls.
                     value = given
                 elif isinstance(value, dict) and isinstance(given, dict):
                     # What a plug-in with settings of its own made, which is called with the rest of them.

@@ -229,7 +229,7 @@ class Vocabulary(Struct, frozen=True):
     directive: Callable[[Writer, str, str, list[Line], int], list[Line] | None]
     role: Callable[[Writer, str, str, int], str]
     shortcode: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
-    shortcode_inline: Callable[[Writer, str, int], str]
+    shortcode_inline: Callable[[Writer, str, int, int, int], tuple[str, int]]
     liquid: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     liquid_inline: Callable[[Writer, re.Match[str], int], str]
     magic: Callable[[Writer, list[Line], int], tuple[int, list[Line]] | None]
@@ -1205,7 +1205,7 @@ class Writer:
         if sign == "{/*" and self.jsx:
             written = ""
         elif sign.startswith("{{") and self.dialect.shortcodes:
-            written = self.vocabulary.shortcode_inline(self, written, line)
+            return self.vocabulary.shortcode_inline(self, text, found.start(), end, line)
         return written, end
 
     def _embed(self, found: re.Match[str], line: int) -> str:

@@ -15,7 +15,7 @@ from .form import Dialect, Entry, Layout, Variant
 from .heads import Heads, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
 from .trees import pages_below, walk_entries
-from .variants import MAX_VARIANTS, key_of, left_out
+from .variants import MAX_VARIANTS, addressed, key_of, left_out
 
 MAX_LEVELS = 20
 _ORDERS = ("_order.yaml", "_order.yml")
@@ -54,21 +54,22 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
 
 def _lay_out(files: Heads, project: str) -> Layout:
     versions = _versions(files, project)
-    layout = _of_version(files, project, versions[0] if versions else "")
+    layout = _of_version(files, project, versions[0] if versions else "", True)
     if len(versions) > 1:
         taken: set[str] = set()
         layout.left.append(left_out(project.rstrip("/") or versions[-1], "versions", versions[1:]))
         layout.variants = [
             Variant(
-                key=key_of(taken, name), title=name, path=None if at == 0 else name, default=at == 0, lay_out=partial(_of_version, files, project, name)
+                key=key_of(taken, name), title=name, path=None if at == 0 else name, default=at == 0, lay_out=partial(_of_version, files, project, name, at == 0)
             )
             for at, name in enumerate(versions[:MAX_VARIANTS])
         ]  # fmt: skip
     return layout
 
 
-def _of_version(files: Heads, project: str, version: str) -> Layout:
-    return _Project(files, f"{project}{version}/" if version else project).layout()
+def _of_version(files: Heads, project: str, version: str, is_first: bool) -> Layout:
+    layout = _Project(files, f"{project}{version}/" if version else project).layout()
+    return addressed(layout, version, is_first) if version else layout
 
 
 def _versions(files: Heads, project: str) -> list[str]:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from html import escape, unescape
 
-from .components import component_block, version_badge
+from .components import as_html, component_block, version_badge
 from .html_pages import html_of_tree
 from .hugo_templates import fill
-from .markdown import HINT_NAMES, Line, Writer, attributes_of, dedented, fenced, quoted
+from .markdown import (
+    HINT_NAMES,
+    MAX_LINES,
+    MAX_LOOKED,
+    MAX_NESTING,
+    Line,
+    Writer,
+    attributes_of,
+    dedented,
+    fenced,
+    quoted,
+    trimmed,
+    words,
+)
 
 _SHORT = re.compile(
     r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>[\w./-]+)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}",
@@ -16,39 +31,76 @@ _SHORT = re.compile(
 _TABS = frozenset(["tabs", "tabpane", "tabbed", "codetabs", "tab-group"])
 _TAB = frozenset(["tab", "codetab", "tabitem"])
 _DETAILS = frozenset(["details", "expand", "collapse", "accordion", "spoiler", "expandable"])
+_PLAIN = frozenset(
+    ["steps", "cards", "columns", "column", "raw", "rawhtml", "blocks/section", "div", "param", "center"]
+)
 _HINTS = HINT_NAMES | frozenset(["alert", "callout", "notice", "hint", "pageinfo", "box", "block"])
+
+_BUILT_IN = _TABS | _TAB | _DETAILS | _PLAIN | _HINTS | frozenset(
+    "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include readfile site-param children section "
+    "section-list toc br icon anchor clear button card".split()
+)  # fmt: skip
+_TAG = re.compile(r"<[a-zA-Z]")
+_VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
+_SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
+"""Stands in HTML for a piece of Markdown."""
+_LAST = re.compile(
+    r"(?P<lead>(?:[ \t]*(?:>|[*+-](?=[ ])|\d+[.)](?=[ ])))*[ \t]*)(?P<before>.*)\ue0f0(?P<sign>\d+)\ue0f1[ \t]*"
+)
+_BLOCK = re.compile(
+    r"[ \t]*(?:[*+-][ ]|\d+[.)][ ]|`{3}|~{3}|[|>#]|\{%|<(?!/?(?:a|b|code|em|i|kbd|strong|img|br)\b))"
+)
+"""What a line of ours begins with that is no paragraph."""
+
+
+def _is_built_in(name: str) -> bool:
+    return name.lower() in _BUILT_IN or "code" in name.lower() or version_badge(name, "x") is not None
+
+
+_PARAMETER = re.compile(
+    r"(?:(?P<name>[\w-]+)\s*=\s*)?(?:\"(?P<text>(?:[^\"\\]|\\.)*)\"|`(?P<raw>[^`]*)`|(?P<word>[^\s\"`]+))"
+)
 
 
 def _given(rest: str) -> tuple[dict[str, str], list[str]]:
     """The named and the other parameters of a shortcode."""
-    named = {
-        found[1]: found[2] if found[2] is not None else found[3]
-        for found in re.finditer(r"([\w-]+)\s*=\s*(?:[\"`]([^\"`]*)[\"`]|([^\s\"`]+))", rest)
-    }
-    left = re.sub(r"[\w-]+\s*=\s*(?:[\"`][^\"`]*[\"`]|[^\s\"`]+)", "", rest)
-    return named, [
-        found[1] if found[1] is not None else found[2]
-        for found in re.finditer(r"[\"`]([^\"`]*)[\"`]|(\S+)", left)
-    ]
+    named: dict[str, str] = {}
+    placed: list[str] = []
+    for found in _PARAMETER.finditer(rest):
+        value = found["raw"] if found["raw"] is not None else found["word"]
+        if found["text"] is not None:
+            value = re.sub(r"\\([\"\\])", r"\1", found["text"])
+        if found["name"]:
+            named[found["name"]] = value
+        else:
+            placed.append(value)
+    return named, placed
 
 
-def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-    text, number = lines[at]
-    start = len(text) - len(text.lstrip())
+def _opening(lines: list[Line], at: int) -> tuple[re.Match[str], int, str] | None:
+    """The shortcode that a line begins with, the line that its tag ends in, and what is behind it there."""
+    joined = lines[at][0]
+    start = len(joined) - len(joined.lstrip())
     end_of_tag = at
-    joined = text
     while (
         (found := _SHORT.match(joined, start)) is None
         and end_of_tag - at < 20
         and end_of_tag + 1 < len(lines)
+        and joined.startswith("{{", start)
         and "}}" not in joined
     ):
         end_of_tag += 1
         joined += "\n" + lines[end_of_tag][0]
-    found = _SHORT.match(joined, start)
-    if found is None:
+    return (found, end_of_tag, joined[found.end() :]) if found is not None else None
+
+
+def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]]:
+    text, number = lines[at]
+    opening = _opening(lines, at)
+    if opening is None:
         return at, []
-    rest = joined[found.end() :]
+    found, end_of_tag, rest = opening
+    start = len(text) - len(text.lstrip())
     name = found["name"]
     if found["close"]:
         return end_of_tag + 1, [(rest, number)] if rest.strip() else []
@@ -58,26 +110,35 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
         if rest.strip():
             return at, []
         return end_of_tag + 1, [
-            (lead + row if row else row, number)
-            for row in _alone(writer, name, found["rest"], number).split("\n")
+            (lead + row if row else row, number) for row in _alone(writer, found, number).split("\n")
         ]
-    line, begin, behind = close
-    if line == end_of_tag:
-        inside = [(rest[:begin], lines[line][1])] if rest[:begin].strip() else []
-        tail = rest[behind:]
-    else:
-        first = [(rest, lines[end_of_tag][1])] if rest.strip() else []
-        last = lines[line][0][:begin]
-        inside = [*first, *lines[end_of_tag + 1 : line], *([(last, lines[line][1])] if last.strip() else [])]
-        tail = lines[line][0][behind:]
-    made = _paired(writer, name, found["rest"], dedented(inside), number)
+    line, _, behind = close
+    inside = _between(lines, end_of_tag, rest, close)
+    tail = (rest if line == end_of_tag else lines[line][0])[behind:]
+    if tail.strip() and line == at and not _is_built_in(name):
+        return at, []  # It is in a line of words.
+    made = _paired(writer, found, dedented(inside), number)
     made = [(lead + row if row.strip() else row, n) for row, n in made]
+    if made and at and lines[at - 1][0].strip():
+        made.insert(0, ("", number))
     if made:
         made.append(("", made[-1][1]))
-    if tail.strip():
+    if tail.strip() and line == at:
+        made += writer.blocks([(tail.strip(), number)])
+    elif tail.strip():
         lines[line] = (tail, lines[line][1])
-        return max(line, at + 1) if line > at else line, made
+        return line, made
     return line + 1, made
+
+
+def _between(lines: list[Line], first: int, rest: str, close: tuple[int, int, int]) -> list[Line]:
+    """The lines between the tags of a shortcode; ``rest``: what is behind the first tag in its line."""
+    line, begin, _ = close
+    if line == first:
+        return [(rest[:begin], lines[line][1])] if rest[:begin].strip() else []
+    above = [(rest, lines[first][1])] if rest.strip() else []
+    last = lines[line][0][:begin]
+    return [*above, *lines[first + 1 : line], *([(last, lines[line][1])] if last.strip() else [])]
 
 
 def _closing(
@@ -100,8 +161,8 @@ def _closing(
     return None
 
 
-def _paired(writer: Writer, name: str, rest: str, inside: list[Line], number: int) -> list[Line]:
-    named, given = _given(rest)
+def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: int) -> list[Line]:
+    name, (named, given) = found["name"], _given(found["rest"])
     kind = name.lower()
     if kind in ("highlight", "code"):
         return fenced(inside, given[0] if given else named.get("lang", ""), number, named.get("title", ""))
@@ -132,18 +193,7 @@ def _paired(writer: Writer, name: str, rest: str, inside: list[Line], number: in
             writer.blocks(inside),
             number,
         )
-    if kind in (
-        "steps",
-        "cards",
-        "columns",
-        "column",
-        "raw",
-        "rawhtml",
-        "blocks/section",
-        "div",
-        "param",
-        "center",
-    ):
+    if kind in _PLAIN:
         if kind == "steps":
             return component_block(writer, "Steps", {}, inside, number) or []
         return writer.blocks(inside)
@@ -156,42 +206,182 @@ def _paired(writer: Writer, name: str, rest: str, inside: list[Line], number: in
         ending = named.get("file", "").partition(".")[2]
         language = named.get("lang", named.get("language", ending))
         return fenced(inside, language or _data_language(inside), number, named.get("title", ""))
-    own = _of_template(writer, name, rest, number, "")
-    if own is not None:
-        within = _templates_within(writer, inside, number)
-        if within is None and not _shows(own):
-            # It only dresses what is in it.
-            return writer.blocks(inside)
-        whole = _of_template(
-            writer, name, rest, number, within or "\n".join(text for text, _ in writer.blocks(inside))
-        )
-        return _as_blocks(writer, whole or "", number)
+    made = _of_template(writer, found, inside, number)
+    if made is not None:
+        return made
     writer.tell(
         number, "unknown_shortcode", f"the shortcode {name} means nothing here; what is in it is kept", name
     )
     return writer.blocks(inside)
 
 
-def _of_template(writer: Writer, name: str, rest: str, number: int, inner: str) -> str | None:
-    """What the site's own template makes of a shortcode; None where there is none that can be filled in."""
-    if not re.fullmatch(r"[\w-]+", name):
+# --- Templates of the site ----------------------------------------------------------------------------
+
+
+def _of_template(
+    writer: Writer, found: re.Match[str], inside: list[Line] | None, number: int
+) -> list[Line] | None:
+    """What the site's own template makes of a shortcode with these lines between its tags; None where there is none that
+    can be filled in."""
+    template = _template(writer, found, number)
+    given = _given(found["rest"])
+    plain = fill(template, *given) if template is not None else None
+    if template is None or plain is None:
         return None
-    found = writer.place.include(f"/layouts/shortcodes/{name}.html", number)
-    return fill(found[1], *_given(rest), inner) if found is not None else None
+    if found["kind"] == "%" and not _TAG.search(template):
+        # It is Markdown, as what is between the tags.
+        whole = fill(template, *given, "\n".join(text for text, _ in inside or []))
+        return writer.blocks([(row, number) for row in (whole or "").strip("\n").split("\n")])
+    pieces = _Pieces(writer)
+    within = pieces.html_of(inside or [])
+    if inside and not pieces.has_templates and not _shows(plain):
+        # It only dresses what is in it.
+        return writer.blocks(inside)
+    if inside and _VERBATIM.search(template):
+        within = escape("\n".join(text for text, _ in inside or []))
+    whole = fill(template, *given, within, partial(pieces.rendered, number=number))
+    if whole is None or pieces.count(whole) > MAX_LINES:
+        # A page that grows beyond measure is not tried again.
+        writer.looked.take(MAX_LOOKED)
+        return None
+    return pieces.blocks_of(whole, number)
 
 
-def _templates_within(writer: Writer, inside: list[Line], number: int) -> str | None:
-    """HTML of some lines with shortcodes of the site's own alone on theirs; None where there are none."""
-    count = 0
+def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
+    if not re.fullmatch(r"[\w-]+", found["name"]):
+        return None
+    there = writer.place.include(f"/layouts/shortcodes/{found['name']}.html", number)
+    return there[1] if there is not None else None
 
-    def one(found: re.Match[str]) -> str:
-        nonlocal count
-        made = None if found["close"] else _of_template(writer, found["name"], found["rest"], number, "")
-        count += made is not None
-        return found[0] if made is None else made
 
-    text = _SHORT.sub(one, "\n".join(text for text, _ in inside))
-    return text if count else None
+class _Pieces:
+    """HTML of templates with pieces of Markdown in it. Each piece is made into ours by itself and stands in the HTML as a
+    sign, which is replaced once the HTML has become Markdown, too. ``has_templates``: some of it comes of templates."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.made: list[list[Line]] = []
+        self.has_templates = False
+
+    def put(self, lines: list[Line]) -> str:
+        self.made.append(trimmed(lines))
+        return f"\ue0f0{len(self.made) - 1}\ue0f1"
+
+    def count(self, html: str) -> int:
+        """How many lines the signs in HTML stand for."""
+        return sum(len(self.made[int(found[1])]) for found in _SIGN.finditer(html))
+
+    def rendered(self, markdown: str, number: int) -> str:
+        """HTML of what a template takes for Markdown."""
+        if _SIGN.search(markdown) or not markdown.strip():
+            return markdown
+        return self.put(self.writer.blocks([(row, number) for row in unescape(markdown).split("\n")]))
+
+    def html_of(self, lines: list[Line]) -> str:
+        """What is between the tags of a shortcode: shortcodes of the site filled in, the rest as signs."""
+        if self.writer.depth >= MAX_NESTING:
+            return self.put(lines)
+        self.writer.depth += 1
+        try:
+            return self._html_of(lines)
+        finally:
+            self.writer.depth -= 1
+
+    def _html_of(self, lines: list[Line]) -> str:
+        made: list[str] = []
+        waiting: list[Line] = []
+        at = 0
+        lines = list(lines)
+
+        def take() -> None:
+            if any(text.strip() for text, _ in waiting):
+                made.append(self.put(self.writer.blocks(dedented(waiting))))
+            waiting.clear()
+
+        while at < len(lines):
+            opening = _opening(lines, at)
+            if opening is None or opening[0]["close"]:
+                waiting.append(lines[at])
+                at += 1
+                continue
+            found, end_of_tag, rest = opening
+            close = None
+            if not found["empty"]:
+                close = _closing(self.writer, lines, end_of_tag, found["name"], rest)
+            last = end_of_tag if close is None else close[0]
+            template = self._html_template(found, lines[at][1])
+            if template is None:
+                waiting += lines[at : last + 1]
+                at = last + 1
+                continue
+            take()
+            number, inner, behind = lines[at][1], "", rest
+            if close is not None:
+                behind = (rest if last == end_of_tag else lines[last][0])[close[2] :]
+                inner = self.html_of(_between(lines, end_of_tag, rest, close))
+            filled = fill(template, *_given(found["rest"]), inner, partial(self.rendered, number=number))
+            self.has_templates = True
+            made.append(inner if filled is None else filled)
+            if behind.strip():
+                lines[last] = (behind, lines[last][1])
+            at = last if behind.strip() else last + 1
+        take()
+        return "\n".join(made)
+
+    def _html_template(self, found: re.Match[str], number: int) -> str | None:
+        """The site's own template of a shortcode, where it can be filled in and is HTML."""
+        if _is_built_in(found["name"]):
+            return None
+        template = _template(self.writer, found, number)
+        if template is None or (found["kind"] == "%" and not _TAG.search(template)):
+            return None
+        return template if fill(template, *_given(found["rest"])) is not None else None
+
+    def blocks_of(self, html: str, number: int) -> list[Line]:
+        """HTML with signs as lines of ours."""
+        from ..html import parse_html
+
+        if re.search(r"<script\b", html, re.IGNORECASE):
+            self.writer.tell(number, "script_left_out", "a script; what it does is not done here", "script")
+        if not _shows(html):
+            return []
+        page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
+        rows = html_of_tree(page, self.writer.place, "-").partition("\n")[2].strip("\n").split("\n")
+        return [line for row in rows for line in self._filled(row, number)]
+
+    def _filled(self, row: str, number: int) -> list[Line]:
+        found = _SIGN.search(row)
+        if found is None:
+            return [(row, number)]
+        is_html, is_row = row.lstrip().startswith("<"), row.lstrip().startswith("|")
+
+        def words_of(sign: re.Match[str]) -> str:
+            said = [text.strip() for text, _ in self.made[int(sign[1])] if text.strip()]
+            if re.search(r"=\"[^\"<>]*$", row[: sign.start()]) and is_html:
+                return escape(words(" ".join(said)))
+            if is_row:
+                return re.sub(r"(?<!\\)\|", r"\\|", "<br>".join(said))
+            return as_html(" ".join(said)) if is_html else " ".join(said)
+
+        if (lead := _LAST.fullmatch(row)) and not lead["before"].startswith(("#", "|", "<")):
+            return self._behind(
+                lead["lead"], _SIGN.sub(words_of, lead["before"]), self.made[int(lead["sign"])], number
+            )
+        return [(_SIGN.sub(words_of, row), number)]
+
+    def _behind(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
+        """Lines of ours behind the beginning of a line; ``lead``: the signs of the quotes and lists that they are in."""
+        below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
+        if before and lines and _BLOCK.match(lines[0][0]):
+            lines = [(before.rstrip(), number), ("", number), *lines]
+        elif lines:
+            lines = [(before + lines[0][0], lines[0][1]), *lines[1:]]
+        else:
+            lines = [(before, number)]
+        return [
+            (((lead if at == 0 else below) + text).rstrip() if text or ">" in below else "", line)
+            for at, (text, line) in enumerate(lines)
+        ]
 
 
 def _shows(html: str) -> bool:
@@ -199,20 +389,6 @@ def _shows(html: str) -> bool:
     return bool(re.sub(r"<[^<>]*>|\s", "", html)) or bool(
         re.search(r"<(?:img|video|audio|iframe|ul|ol|li|table|tr|td|pre|details|blockquote|a|button)\b", html)
     )
-
-
-def _as_blocks(writer: Writer, html: str, number: int) -> list[Line]:
-    from ..html import parse_html
-
-    if re.search(r"<script\b", html, re.IGNORECASE):
-        writer.tell(number, "script_left_out", "a script; what it does is not done here", "script")
-    if not _shows(html):
-        return []
-    made = html_of_tree(
-        parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>"), writer.place, "-"
-    )
-    rows = made.partition("\n")[2].strip("\n").split("\n")
-    return [(row, number) for row in rows]
 
 
 def _data_language(lines: list[Line]) -> str:
@@ -257,12 +433,17 @@ def _tab_list(
     return writer.tab_list(items, number) or writer.blocks(inside)
 
 
-def _alone(writer: Writer, name: str, rest: str, number: int) -> str:
-    named, given = _given(rest)
+def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
+    name, (named, given) = found["name"], _given(found["rest"])
     kind = name.lower()
     first = given[0] if given else ""
     if kind in ("ref", "relref"):
-        return writer.place.link(first, number)
+        wanted = named.get("path", first)
+        # The same path in another language, as its address would be there.
+        tongue = named.get("lang", "")
+        return writer.place.link(
+            f"/{tongue}/{wanted.strip('/').removesuffix('.md')}" if tongue else wanted, number
+        )
     if kind in ("figure", "img", "image", "imgproc"):
         source = named.get("src", first)
         caption = named.get("caption", named.get("title", ""))
@@ -290,21 +471,31 @@ def _alone(writer: Writer, name: str, rest: str, number: int) -> str:
         return f"[{title}]({writer.place.link(href, number)})"
     if (since := version_badge(name, first or named.get("version", ""))) is not None:
         return since
-    own = _of_template(writer, name, rest, number, "")
+    own = _of_template(writer, found, None, number)
     if own is not None:
-        return "\n".join(text for text, _ in _as_blocks(writer, own, number))
+        return "\n".join(text for text, _ in own)
     writer.tell(number, "unknown_shortcode", f"the shortcode {name} means nothing here; it is left out", name)
     return ""
 
 
-def shortcode_inline(writer: Writer, written: str, line: int) -> str:
+def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int) -> tuple[str, int]:
+    """What the shortcode between two places of a paragraph becomes, and where the paragraph goes on."""
+    written = text[start:end]
     found = _SHORT.fullmatch(written)
-    if found is None or found["close"]:
+    if found is None:
         # A shortcode that is only shown, with stars within its brackets.
-        return (
-            re.sub(r"^(\{\{[<%])/\*\s*(.*?)\s*\*/([>%]\}\})$", r"\1 \2 \3", written) if found is None else ""
-        )
-    return _alone(writer, found["name"], found["rest"], line)
+        return re.sub(r"^(\{\{[<%])/\*\s*(.*?)\s*\*/([>%]\}\})$", r"\1 \2 \3", written), end
+    if found["close"]:
+        return "", end
+    if not found["empty"] and not _is_built_in(found["name"]) and _template(writer, found, line):
+        rows = [(row, line) for row in text[end:].split("\n")]
+        if (close := _closing(writer, rows, 0, found["name"], rows[0][0])) is not None:
+            inside = _between(rows, 0, rows[0][0], close)
+            made = _of_template(writer, found, inside, line)
+            if made is not None:
+                behind = end + sum(len(row) + 1 for row, _ in rows[: close[0]]) + close[2]
+                return "\n".join(text for text, _ in made), behind
+    return _alone(writer, found, line), end
 
 
 # --- Liquid -------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from .heads import Heads, address_of, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
 from .literals import UNKNOWN, read_constant, read_export
 from .trees import FolderFacts, grow, label_of, pages_below, position_of, walk_entries
-from .variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
+from .variants import MAX_VARIANTS, addressed, key_of, laid_over, language_name, left_out
 
 MAX_DEPTH = 4
 """Folders down to which the configuration of a tool is looked for."""
@@ -220,6 +220,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
         names={path: path[len(root) :].removesuffix(own) + ".md" for path in paths if path.endswith(own)},
+        same={path.removesuffix(own) + ".md": path for path in paths if path.endswith(own)},
     )  # fmt: skip
     present = [
         name for name in others
@@ -582,7 +583,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
             if found := re.match(r"sidebar\.[^.]+\.(?:category|link|doc)\.(.+?)(?:\.link\..*)?$", str(key)):
                 words.setdefault(found[1], _text(_mapping(one).get("message")))
     over_it = laid_over(layout, translated, labels={k: v for k, v in words.items() if v}, begins=locale)
-    over_it.overlays = tuple((over, under) for under, over in roots)
+    over_it.overlays, over_it.begins = tuple((over, under) for under, over in roots), locale
     return over_it
 
 
@@ -1019,8 +1020,48 @@ def _find_nextra(files: Heads) -> str | None:
 
 
 def _nextra(files: Heads, project: str) -> Layout:
-    problems: list[Problem] = []
-    root = next(
+    config = _nextra_config(files, project)
+    top = _nextra_root(files, project)
+    i18n = _mapping(_mapping(read_export(config)).get("i18n"))
+    tongues = [_text(one) for one in _listing(i18n.get("locales"))]
+    in_folders = [one for one in tongues if any(path.startswith(f"{top}{one}/") and is_page(path) for path in files.paths)]  # fmt: skip
+    by_names = [one for one in tongues if any(path.startswith(top) and path.endswith((f".{one}.mdx", f".{one}.md")) for path in files.paths)]  # fmt: skip
+    there = in_folders or by_names
+    first = _text(i18n.get("defaultLocale"))
+    first = first if first in there else there[0] if there else ""
+
+    def in_language(name: str) -> Layout:
+        made = _nextra_of(files, project, top, config, name if in_folders else "", "" if in_folders else name)
+        return addressed(made, name, name == first)
+
+    others = [one for one in there if one != first]
+    if not others:
+        return _nextra_of(files, project, top, config, "", "")
+    layout = in_language(first)
+    layout.left.append(left_out(top.rstrip("/"), "translations", others))
+    taken: set[str] = set()
+    layout.variants = [
+        Variant(
+            key=key_of(taken, name),
+            title=language_name(name),
+            language=name,
+            path=None if name == first else name,
+            default=name == first,
+            lay_out=partial(in_language, name),
+        )
+        for name in [first, *others][:MAX_VARIANTS]
+    ]
+    return layout
+
+
+def _nextra_config(files: Heads, project: str) -> str:
+    return next(
+        (text for name in _NEXT if (text := files.text(project + name)) is not None and "nextra" in text), ""
+    )
+
+
+def _nextra_root(files: Heads, project: str) -> str:
+    return next(
         (
             project + name
             for name in ("src/content/", "content/", "pages/", "src/pages/", "app/", "src/app/")
@@ -1028,14 +1069,31 @@ def _nextra(files: Heads, project: str) -> Layout:
         ),
         project,
     )
-    paths = pages_below(files, root, lambda path: path.startswith(("_app", "_document", "api/")))
+
+
+def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, ending: str) -> Layout:
+    """``top``: the folder of all pages; ``tongue``: the folder in it of the language that is meant; ``ending``: what the
+    names of pages in it end with before their endings, where languages are told by these."""
+    problems: list[Problem] = []
+    root = f"{top}{tongue}/" if tongue else top
+    own = f".{ending}" if ending else ""
+    paths = pages_below(
+        files,
+        root,
+        lambda path: (
+            path.startswith(("_app", "_document", "api/")) or not posixpath.splitext(path)[0].endswith(own)
+        ),
+    )
     addresses = {
-        path: re.sub(r"(?:^|/)page$", "", re.sub(r"\([\w-]+\)/", "", address_of(path[len(root) :])))
+        path: re.sub(
+            r"(?:^|/)page$", "",
+            re.sub(r"\([\w-]+\)/", "", address_of(path[len(root) :].replace(f"{own}.md", ".md"))),
+        )
         for path in paths
-    }
+    }  # fmt: skip
 
     def meta(folder: str) -> dict[str, Any]:
-        for name in _META:
+        for name in (*(f"_meta{own}.{name.partition('.')[2]}" for name in _META if own), *_META):
             if folder + name in files.known:
                 text = files.text(folder + name) or ""
                 made = (
@@ -1052,7 +1110,9 @@ def _nextra(files: Heads, project: str) -> Layout:
         said = meta(folder)
         below = [path[len(folder) :] for path in paths if path.startswith(folder)]
         names = list(
-            dict.fromkeys(stem_of(one) if "/" not in one else one.partition("/")[0] for one in below)
+            dict.fromkeys(
+                stem_of(one).removesuffix(own) if "/" not in one else one.partition("/")[0] for one in below
+            )
         )
         if root.endswith("app/"):
             names = [name for name in names if name != "page"]
@@ -1088,7 +1148,13 @@ def _nextra(files: Heads, project: str) -> Layout:
                 f"{folder}{name}/README",
             )
             page = next(
-                (stem + end for stem in stems for end in (".mdx", ".md") if stem + end in paths_set), None
+                (
+                    stem + own + end
+                    for stem in stems
+                    for end in (".mdx", ".md")
+                    if stem + own + end in paths_set
+                ),
+                None,
             )
             if name == "index" and depth and page:
                 continue
@@ -1106,12 +1172,11 @@ def _nextra(files: Heads, project: str) -> Layout:
     home = next((path for path in paths if addresses[path] == ""), None)
     if home and home not in {entry.path for entry in walk_entries(entries)}:
         entries.insert(0, Entry(path=home))
-    config = next(
-        (text for name in _NEXT if (text := files.text(project + name)) is not None and "nextra" in text), ""
-    )
     base = re.search(r"contentDirBasePath\s*:\s*['\"]([^'\"\n]*)", config)
     given = _mapping(read_export(config))
-    names = {}
+    names = {path: f"{path[len(root) :].partition(own)[0]}.md" for path in paths} if own else {}
+    if own:
+        names = {path: _named_as_index(name) for path, name in names.items()}
     if root.endswith("app/"):
         # A page is the folder that it is in, as its address says.
         names = {
@@ -1120,6 +1185,7 @@ def _nextra(files: Heads, project: str) -> Layout:
     return Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
         parts=(project.rstrip("/"),), problems=problems, names=names, base=(base[1] if base else "") or _text(given.get("basePath")),
+        same={path.replace(f"{own}.md", ".md"): path for path in paths} if own else {},
         redirects={
             _text(one.get("source")): _text(one.get("destination"))
             for one in _listing(given.get("redirects")) if isinstance(one, dict) and one.get("source")
@@ -1445,7 +1511,7 @@ def _hugo(files: Heads, project: str) -> Layout:
 
         def in_language(name: str) -> Layout:
             made = laid_over(layout, lambda path: translated(path, name), begins=name, whole=False)
-            made.overlays = ((f"{content}{name}/", root),)
+            made.overlays, made.begins = ((f"{content}{name}/", root),), name
             for path in layout.addresses:
                 if (other := translated(path, name)) is not None:
                     made.names[other] = _named_as_index(re.sub(r"(?:^|(?<=/))_index\.md$", "README.md", re.sub(rf"\.{re.escape(default)}(?=\.md$)", "", path[len(root) :])))  # fmt: skip

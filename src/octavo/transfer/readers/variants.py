@@ -44,9 +44,20 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
 def key_of(taken: set[str], *parts: str) -> str:
     """A key for a variant, that no other one has."""
     wanted = re.sub(r"[^a-z0-9.-]+", "-", slugify("-".join(part for part in parts if part))).strip("-.")
-    made = free_name(wanted or "main", taken.__contains__)
+    made = free_name(wanted[:60].strip("-.") or "main", taken.__contains__)
     taken.add(made)
     return made
+
+
+def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
+    """The same tree, at addresses that begin with the name of the variant. Readers come to the first one with and
+    without it."""
+    if is_first:
+        layout.redirects |= {f"{name}/{address}".strip("/"): path for path, address in layout.addresses.items()}  # fmt: skip
+    else:
+        layout.addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}  # fmt: skip
+        layout.begins = name
+    return layout
 
 
 def laid_over(
@@ -97,8 +108,9 @@ def laid_over(
     first = next((entry.path for entry in walk_entries(layout.entries) if entry.path), None)
     if first in instead and posixpath.dirname(first) == layout.root.rstrip("/"):
         names[instead[first]] = "README.md"
+    same = {name: instead.get(path, path) for name, path in layout.same.items()}
     redirects = {old: instead.get(target, target) for old, target in layout.redirects.items()}
     return replace(
         layout, entries=entries(layout.entries), addresses=addresses, names=names, redirects=redirects,
-        same={**layout.same, **instead}, variants=[], left=[],
+        same={**same, **instead}, variants=[], left=[],
     )  # fmt: skip

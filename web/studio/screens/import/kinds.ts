@@ -35,6 +35,10 @@ const KINDS: Record<string, Kind> = {
     title: t("Links that lead nowhere in the source"),
     then: t("They lead nowhere here either. Mend them on the page."),
   },
+  other_variant: {
+    title: t("Links to other versions and languages"),
+    then: t("These do not come along. Bring the source in with all versions and languages."),
+  },
   unknown_component: {
     title: t("Components that mean nothing here"),
     then: t("What is in them is shown. Look whether the page reads well."),
