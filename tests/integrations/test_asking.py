@@ -7,6 +7,7 @@ import gzip
 import json
 import time
 from functools import partial
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -29,9 +30,13 @@ export default { async fetch(request, env, context) {
 } };"""
 
 
-def visit(world, method, path, **options):
-    """A request to the origin of sites."""
-    return LightClient(reader_edge(world.context), "http://sites.test").ask(method, path, **options)
+def visit(world, method, path, *, follow=False, **options):
+    """A request to the origin of sites; ``follow``: on to where it leads, with the cookies that were given."""
+    client = LightClient(reader_edge(world.context), "http://sites.test", keeps_cookies=True)
+    answer = client.ask(method, path, **options)
+    while follow and answer.is_redirect:
+        answer = client.ask("GET", urljoin(str(answer.url), answer.headers["location"]))
+    return answer
 
 
 def endpoint(url):

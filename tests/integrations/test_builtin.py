@@ -47,7 +47,7 @@ def test_another_version_is_replaced_and_its_configuration_stays(world):
     made = world.post("admin", "/integrations/slack/installations", target)
     path = f"/integrations/slack/installations/{made['id']}"
     configuration = {"webhook_url": "https://hooks.slack.com/services/1"}
-    world.call("admin", "PATCH", path, json={"configuration": configuration}).raise_for_status()
+    assert world.call("admin", "PATCH", path, json={"configuration": configuration}).is_success
     assert world.post("admin", home.path(BUILTIN), {"name": "slack"})["configuration"] == configuration
     assert world.get("admin", "/integrations/slack")["version"] == 2
     assert states(world, home)["slack"] == "published"

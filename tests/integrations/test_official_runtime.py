@@ -110,7 +110,7 @@ def test_it_signs_visitors_in_and_gives_pages_a_script(world, api, built):
     arrived = visit(world, "GET", endpoint(back.headers["location"]))
     assert (arrived.status_code, arrived.headers["location"]) == (307, f"{endpoint(base)}welcome/first")
     cookie = arrived.headers["set-cookie"].partition(";")[0]
-    home = visit(world, "GET", endpoint(base), headers={"cookie": cookie}, follow_redirects=True)
+    home = visit(world, "GET", endpoint(base), headers={"cookie": cookie}, follow=True)
     assert home.status_code == 200 and "private" in home.headers["cache-control"]
     forged = visit(world, "GET", endpoint(base), headers={"cookie": f"{cookie}x"})
     assert forged.status_code == 307

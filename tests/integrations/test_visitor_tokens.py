@@ -36,7 +36,7 @@ def test_their_token_is_good_for_pages_renderers_and_insights(world):
 
     def read_page():
         cookie = {"cookie": f"octavo-visitor={token}"}
-        return visit(world, "GET", endpoint(base), headers=cookie, follow_redirects=True).status_code
+        return visit(world, "GET", endpoint(base), headers=cookie, follow=True).status_code
 
     def resolve():
         body = {"url": base, "visitor": {"jwtToken": token, "unsignedClaims": {}}}
