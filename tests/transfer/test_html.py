@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document import read
+from octavo.core.document import DocumentError, read
 from octavo.core.document.html import Heading, render
 from octavo.reader import drawing
 from octavo.reader.views import Crumb, Feedback, NavItem, PageView, SiteView, Tab
+from octavo.transfer import html
 from octavo.transfer.html import convert, decode_html, parse_html
 
 
@@ -138,3 +139,15 @@ def test_an_image_for_each_theme_is_one_image():
         '# T\n\n<figure><picture><source srcset="d.png" media="(prefers-color-scheme: dark)"><img src="l.png" alt="A">'
         "</picture><figcaption></figcaption></figure>\n"
     )
+
+
+@pytest.mark.parametrize("body", ["<p>x</p>" * 50_001, "<table>" + "<tr><td>x</td><td>y</td></tr>" * 25_001])
+def test_a_page_of_too_many_parts_is_refused_before_it_is_made(monkeypatch, body):
+    monkeypatch.setattr(html, "_Maker", None)
+    with pytest.raises(DocumentError, match="more than 100,000 parts"):
+        convert(parse_html(f"<html><body><h1>A</h1>{body}</body></html>"), link=str, image=str)
+
+
+def test_words_straight_in_a_list_are_items():
+    tree = parse_html("<body><h1>A</h1><ul>one <li>two</li> three<li>four</li></ul></body>")
+    assert convert(tree, link=str, image=str).text.endswith("* one\n* two\n* three\n* four\n")

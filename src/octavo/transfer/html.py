@@ -9,18 +9,21 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 from msgspec import Struct
 
 from ..core.addresses import read_address
-from ..core.document import DocumentError, from_json, slug, with_head, write
+from ..core.document import MAX_NODES, DocumentError, from_json, slug, with_head, write
 
 MAX_DEPTH = 60
 _SAFE_DEPTH = 16
 MAX_TITLE = 200
 _MAX_COLUMNS = 60
+_PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4", "h5", "h6")
+"""Elements that become two nodes at least."""
 
 Node = dict[str, Any]
 Rewrite = Callable[[str], str | None]
@@ -144,10 +147,15 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     description = _told_description(tree)
     main = _main_content(tree)
     _drop_lead(main, description)
+    # What would be refused in the end is not made first.
+    for elements, most in ((main.iter(*_PARTS), MAX_NODES // 2), (main.iter(), MAX_NODES * 4)):
+        if next(islice(elements, most, None), None) is not None:
+            raise DocumentError(f"more than {MAX_NODES:,} parts")
     try:
         title, body = _written(_Maker(link, image, MAX_DEPTH).flow(main))
-    except DocumentError:
-        # Deeper than a document may be.
+    except DocumentError as error:
+        if "nested" not in str(error):
+            raise
         title, body = _written(_Maker(link, image, _SAFE_DEPTH).flow(main))
     title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
     head = {"title": title, **_said(description=description)}

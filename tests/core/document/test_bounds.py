@@ -16,9 +16,11 @@ from octavo.core.document import (
     to_json,
     walk,
     write,
+    writer,
 )
 from octavo.core.document import markdown as blocks
 from octavo.core.document.html import render
+from octavo.core.document.inline import plain
 from octavo.core.document.nodes import Text
 
 MOST = 400
@@ -82,3 +84,16 @@ def test_the_largest_pages_that_people_write_are_far_from_it():
     document = read(part * 2000)
     assert document.whole
     assert size_of(document) < nodes.MAX_NODES / 2
+
+
+def test_a_paragraph_of_very_many_signs_is_not_read_back(monkeypatch):
+    monkeypatch.setattr(writer, "parse_inline", None)
+    text = {"object": "text", "leaves": [{"text": "*" * 100_002}]}
+    nodes = [{"object": "block", "type": "paragraph", "nodes": [text]}]
+    document = from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes})
+    assert write(document) == "\\*" * 100_002 + "\n"
+
+
+def test_the_pieces_of_a_text_are_one():
+    (paragraph,) = read("a\\*b\\_c **d\\*e** f\\#[g\\*h](x)i\\*").nodes
+    assert [plain([node]) for node in paragraph.nodes] == ["a*b_c d*e f#", "g*h", "i*"]

@@ -229,35 +229,56 @@ class _Builder:
     often each of ``marks`` is open."""
 
     def __init__(self, footnote: Footnote | None) -> None:
-        self.out: Inlines = []
+        self._out: Inlines = []
+        self._leaf: Leaf | None = None
+        self._parts: list[str] = []
+        """The pieces of the text of the last leaf: a paragraph of signs has a million of them."""
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
         self.counts: list[int] = []
         self.footnote = footnote
 
+    @property
+    def out(self) -> Inlines:
+        self._join()
+        return self._out
+
+    def _join(self) -> None:
+        if self._leaf is not None:
+            self._leaf.text = "".join(self._parts)
+            self._leaf = None
+
     def text(self, text: str) -> None:
         if not text:
             return
         marks = self.marks[:] if self.marks else NO_MARKS
-        if self.out and isinstance(last := self.out[-1], Text):
+        if self._leaf is not None and self._leaf.marks == marks:
+            self._parts.append(text)
+            return
+        out = self.out
+        if out and isinstance(last := out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:
-                leaf.text += text
-            else:
-                last.leaves.append(Leaf(text, marks))
+                self._leaf, self._parts = leaf, [leaf.text, text]
+                return
+            leaf = Leaf(text, marks)
+            last.leaves.append(leaf)
         else:
-            self.out.append(Text([Leaf(text, marks)]))
+            leaf = Leaf(text, marks)
+            out.append(Text([leaf]))
+        self._leaf, self._parts = leaf, [text]
 
     def add(self, node: Inline) -> None:
         self.out.append(node)
 
     def open(self, node: Inline) -> None:
         self.out.append(node)
-        self.stack.append((self.out, node))
-        self.out = node.nodes
+        self.stack.append((self._out, node))
+        self._out = node.nodes
 
     def close(self) -> Inline:
-        self.out, node = self.stack.pop()
+        self._join()
+        self._out, node = self.stack.pop()
         return node
 
     def mark(self, mark: Mark) -> None:

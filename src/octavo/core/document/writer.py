@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from markdown_it.token import Token
@@ -18,7 +19,7 @@ from markdown_it.token import Token
 from . import markup
 from .inline import HEADING_ID, emoji_code, inlines, plain
 from .markdown import parse_blocks, parse_inline
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from .parts import emoji
 from .reader import API_NAMES, default_label, read_blocks
 from .schema import BLOCKS
@@ -240,8 +241,12 @@ def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool 
 
 
 def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
-    if not _ODD.search(text) and not table:
+    signs = _ODD.finditer(text)
+    if next(signs, None) is None and not table:
         return True
+    if next(islice(signs, MAX_NODES, None), None) is not None:
+        # Whoever reads so many signs shows them as they are written.
+        return False
     if table:
         text = re.sub(r"\\\|", "|", text)
     env = {"footnotes": {first for first, _ in _LABEL.findall(text)}}
