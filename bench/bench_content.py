@@ -20,7 +20,7 @@ from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
 from octavo.kit import loopback
-from octavo.kit.asgi import Edge
+from octavo.kit.edge import Edge
 from octavo.orgs import create_organization
 from octavo.settings import load
 

@@ -40,7 +40,7 @@ TOKEN = "a-token-of-the-bench-that-is-long-enough"  # noqa: S105
 EMPTY_EDGE = """
 import asyncio, pathlib, sys
 from concurrent.futures import ThreadPoolExecutor
-from octavo.kit.asgi import Edge, fixed, text_error
+from octavo.kit.edge import Edge, fixed, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
 from octavo.kit.connection import Bounds, Connections

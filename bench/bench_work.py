@@ -29,8 +29,8 @@ from octavo.app import api_app, spare_collector
 from octavo.core.document import read, split_page
 from octavo.installation import close_context, open_context
 from octavo.kit import loopback
-from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
+from octavo.kit.edge import Edge
 from octavo.orgs import create_organization
 from octavo.reader import reader_edge
 from octavo.settings import load

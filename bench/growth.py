@@ -21,9 +21,9 @@ from figures import figure
 from octavo.access import insert_user
 from octavo.installation import load_packages
 from octavo.kit import loopback
-from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
 from octavo.kit.db import Transaction
+from octavo.kit.edge import Edge
 from octavo.kit.worker import Worker
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from octavo.kit.asgi import Edge
+from octavo.kit.edge import Edge
 from octavo.kit.loopback import ask
 from octavo.kit.serving import new_loop
 

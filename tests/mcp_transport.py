@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from octavo.kit.asgi import Edge
+from octavo.kit.edge import Edge
 from octavo.kit.loopback import ask
 
 

@@ -19,8 +19,8 @@ from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
-from octavo.kit.asgi import Edge
 from octavo.kit.context import Context
+from octavo.kit.edge import Edge
 from octavo.kit.loopback import Loopback
 from octavo.settings import load
 from world import CONTENT

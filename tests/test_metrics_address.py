@@ -8,7 +8,7 @@ import pytest
 
 from light_client import LightClient
 from octavo.app import api_app, metrics_edge
-from octavo.kit.asgi import Edge
+from octavo.kit.edge import Edge
 from octavo.kit.metrics import Metrics
 from world import URL, World
 

@@ -29,10 +29,10 @@ from .events import write_presence
 from .insights import EventQueue, read_style
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs, tracing
-from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.compression import Compressor
 from .kit.connection import Bounds, Connections
 from .kit.context import Context
+from .kit.edge import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.http import Dispatcher, api_edge
 from .kit.hub import Hub
 from .kit.jobs import wake

@@ -20,8 +20,8 @@ from octavo.agents.jobs import forget_programs
 from octavo.app import api_app
 from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
-from octavo.kit.asgi import RateLimiter
 from octavo.kit.clock import now
+from octavo.kit.edge import RateLimiter
 from octavo.kit.loopback import Loopback
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL

@@ -12,7 +12,7 @@ from octavo.changes import uploading
 from octavo.content import limits
 from octavo.core.document import markdown as blocks
 from octavo.core.document import nodes, reader
-from octavo.kit import asgi, http
+from octavo.kit import edge, http
 from octavo.references.inclusions import MAX_INCLUDED, Inclusions
 from transfer.bringing_in import website
 
@@ -290,8 +290,8 @@ def test_a_query_has_so_many_parameters_and_bytes(space):
     def answer(query):
         return space.world.call("reader", "GET", f"{space.path}/content/files?{query}")
 
-    assert answer("&".join(["limit=1"] * asgi.MAX_PARAMETERS)).status_code == 200
-    refused(answer("&".join(["limit=1"] * (asgi.MAX_PARAMETERS + 1))), 400, "query", asgi.MAX_PARAMETERS)
+    assert answer("&".join(["limit=1"] * edge.MAX_PARAMETERS)).status_code == 200
+    refused(answer("&".join(["limit=1"] * (edge.MAX_PARAMETERS + 1))), 400, "query", edge.MAX_PARAMETERS)
     assert answer("x=" + "a" * (limit - 2)).status_code == 200
     refused(answer("x=" + "a" * (limit - 1)), 414, "query", limit)
 

@@ -8,7 +8,7 @@ from octavo.access import find_membership
 from octavo.admin.first_start import token_for
 from octavo.identity import attempts, factors, passwords, signing_in
 from octavo.invitations import inviting
-from octavo.kit import asgi
+from octavo.kit import edge
 from world import NOBODY, PASSWORD
 
 SQUATTER = "the squatter's password"
@@ -177,10 +177,10 @@ def sign_in(world, password=PASSWORD, client="192.0.2.1", **more):
 def proxied(monkeypatch):
     """Clients are known by what their proxy says."""
 
-    def client_of(self, scope, headers):
+    def client_of(self, peer, headers):
         return headers.get(b"x-forwarded-for", b"192.0.2.99").decode()
 
-    monkeypatch.setattr(asgi.Edge, "_client", client_of)
+    monkeypatch.setattr(edge.Edge, "_client", client_of)
 
 
 def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):

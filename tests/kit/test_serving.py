@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.kit.asgi import Action, Answer, Content, Edge, Route, etag_of, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.connection import Bounds, Connections
+from octavo.kit.edge import Action, Answer, Content, Edge, Route, etag_of, text_error
 from octavo.kit.metrics import Metrics
 from octavo.kit.serving import Listener, bind, run_served
 from octavo.kit.shares import request_threads

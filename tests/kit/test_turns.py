@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from octavo.errors import OutOfReach
-from octavo.kit import asgi, db, deadlines
-from octavo.kit.asgi import in_turn
+from octavo.kit import db, deadlines, edge
 from octavo.kit.db import Database
+from octavo.kit.edge import in_turn
 from octavo.kit.serving import run_served
 from octavo.kit.shares import SharedThreads
 from world import URL, World
@@ -98,7 +98,7 @@ def test_a_new_thread_reads_while_somebody_writes(database: Database) -> None:
 
 
 def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:
-    monkeypatch.setattr(asgi, "QUEUE_SECONDS", 0.1)
+    monkeypatch.setattr(edge, "QUEUE_SECONDS", 0.1)
     go_on, ran = threading.Event(), []
 
     async def ask() -> None:

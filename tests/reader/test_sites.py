@@ -1,4 +1,4 @@
-"""What visitors get: pages, files, refusals; through the reader's own ASGI application."""
+"""What visitors get: pages, files, refusals; through the reader's own application."""
 
 import json
 import re

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from octavo.errors import BadRequest
-from octavo.kit.asgi import Request
 from octavo.kit.connection import Disconnected
+from octavo.kit.edge import Request
 from octavo.kit.shares import request_threads
 from octavo.spaces import unused
 from octavo.uploads import receiving

@@ -12,9 +12,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ..core.addresses import host_of, read_address
 from ..errors import BadRequest
-from ..kit.asgi import RateLimiter, Request
 from ..kit.clock import now
 from ..kit.context import Context
+from ..kit.edge import RateLimiter, Request
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.proxies import address_key
 from ..kit.shares import Shares

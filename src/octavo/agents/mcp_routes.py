@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ..errors import NotSignedIn
-from ..kit.asgi import Action, Answer, Request, Route, in_turn, json_error
 from ..kit.context import Context
+from ..kit.edge import Action, Answer, Request, Route, in_turn, json_error
 from ..kit.http import Dispatcher
 from ..kit.mcp import Headers, Server, answer_message
 from ..kit.operation import TABLE, Call

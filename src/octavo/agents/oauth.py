@@ -13,8 +13,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import AGENT_SCOPES, hash_token
 from ..errors import BadRequest
-from ..kit.asgi import Action, Answer, RateLimiter, Request, Route, in_turn
 from ..kit.context import Context
+from ..kit.edge import Action, Answer, RateLimiter, Request, Route, in_turn
 from ..kit.proxies import address_key
 from ..portal import CONTENT_SECURITY_POLICY, draw_consent, draw_refusal
 from . import store

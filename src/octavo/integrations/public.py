@@ -11,10 +11,10 @@ from typing import cast
 from urllib.parse import parse_qs, quote
 
 from ..errors import Forbidden, NotFound
-from ..kit.asgi import QUEUE_SECONDS, Action, Request, Route, in_thread
-from ..kit.asgi import Answer as HttpAnswer
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.edge import QUEUE_SECONDS, Action, Request, Route, in_thread
+from ..kit.edge import Answer as HttpAnswer
 from ..kit.files import FileGrant, file_headers
 from ..kit.shares import SharedThreads
 from ..runtime import Answer

@@ -26,7 +26,10 @@ from ..errors import (
 )
 from ..settings import parse_networks
 from . import tracing
-from .asgi import (
+from .compression import Compressor
+from .context import Context
+from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
+from .edge import (
     QUEUE_SECONDS,
     Action,
     Answer,
@@ -39,9 +42,6 @@ from .asgi import (
     in_turn,
     json_error,
 )
-from .compression import Compressor
-from .context import Context
-from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from .hub import Hub, Listener
 from .insiders import Insiders
 from .json_bounds import has_more_values

@@ -9,8 +9,8 @@ from typing import Any
 import httptools
 import httpx
 
-from .asgi import Edge
 from .connection import Bounds, Connections, Port
+from .edge import Edge
 
 _BOUNDS = Bounds(
     connections=1,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from .asgi import Answer, Request
+from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
 """The version since which each request says by itself which one it speaks, and nothing is agreed before."""

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import uvloop
 
-from .asgi import Edge
 from .connection import Connections, Port
+from .edge import Edge
 
 log = logging.getLogger("octavo.serving")
 T = TypeVar("T")

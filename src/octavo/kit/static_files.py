@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 
 from ..errors import NotFound
-from .asgi import Action, Answer, Request, Route, etag_of
+from .edge import Action, Answer, Request, Route, etag_of
 
 _CODINGS = {"br": ".br", "gzip": ".gz"}
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2", ".svg": "image/svg+xml"}

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from ..errors import MethodNotAllowed, NotFound, OctavoError, Unauthorized
-from ..kit.asgi import Answer
+from ..kit.edge import Answer
 from ..visits import (
     Admission,
     Coming,

@@ -12,8 +12,8 @@ import msgspec
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
-from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
+from ..kit.edge import Answer, Content, Request, etag_of
 from ..kit.files import FileGrant, file_headers
 from ..kit.locales import date_words
 from ..openapi import Gone, find_former

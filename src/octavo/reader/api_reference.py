@@ -17,8 +17,8 @@ from ..core.document import Block, Document, slug
 from ..core.document.html import Context, render
 from ..core.pages import slugify
 from ..errors import NotFound
-from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.cache import ByteCache, share
+from ..kit.edge import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
 from ..openapi import (
     Description,

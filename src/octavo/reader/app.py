@@ -21,7 +21,12 @@ from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..insights import EventQueue, HeldEvents
 from ..integrations import public_routes
-from ..kit.asgi import (
+from ..kit.cache import FreshCache, share
+from ..kit.clock import now
+from ..kit.compression import Compressor
+from ..kit.context import Context
+from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
+from ..kit.edge import (
     QUEUE_SECONDS,
     Action,
     Answer,
@@ -33,11 +38,6 @@ from ..kit.asgi import (
     in_turn,
     text_error,
 )
-from ..kit.cache import FreshCache, share
-from ..kit.clock import now
-from ..kit.compression import Compressor
-from ..kit.context import Context
-from ..kit.db import REQUEST_SECONDS, NotKept, Transaction, statements_within
 from ..kit.insiders import Insiders
 from ..kit.mcp import Call, Headers, answer_call, read_call
 from ..kit.metrics import Metrics
@@ -449,7 +449,7 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Sequence[Route] = (),
 ) -> Edge:
-    """Published sites as an ASGI application. ``events``: where it puts what visitors do, for whoever opens it to
+    """Published sites as an application. ``events``: where it puts what visitors do, for whoever opens it to
     write now and then. ``others``: what it answers besides."""
     settings = context.settings
     pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)

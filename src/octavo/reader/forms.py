@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from ..core.document.html import ALL_FIELDS
-from ..kit.asgi import Request
+from ..kit.edge import Request
 
 _ALL_FIELDS = ALL_FIELDS.encode()
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import NotFound
-from ..kit.asgi import Answer, Request, accepts_page, etag_of, text_error
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.edge import Answer, Request, accepts_page, etag_of, text_error
 from ..kit.pagination import present_slice
 from ..orgs import get_organization
 from ..sites import SiteRow, list_public_sites, published_url

@@ -20,9 +20,9 @@ from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..images import ScaledImage, find_pictures, is_scaled, variant_name
 from ..integrations import list_code_blocks
-from ..kit.asgi import Answer
 from ..kit.cache import ByteCache, share
 from ..kit.db import Transaction
+from ..kit.edge import Answer
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..kit.locales import date_words

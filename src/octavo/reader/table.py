@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, TypeVar
 from msgspec import Struct
 
 from ..insights import Events
-from ..kit.asgi import Answer, Request
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.edge import Answer, Request
 from ..kit.routing import Routes
 from ..visits import SiteVisit, SpaceVisit
 from .cards import Cards

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import NamedTuple
 
-from ..kit.asgi import Answer, Request
 from ..kit.cache import FreshCache, share
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
+from ..kit.edge import Answer, Request
 from ..kit.mcp import Call
 from ..visits import Admission, MadeOf, host_name
 from .tracking import Note

@@ -37,7 +37,7 @@ from ..insights import (
     VisitorLocation,
     VisitorSession,
 )
-from ..kit.asgi import Request
+from ..kit.edge import Request
 from ..kit.proxies import address_key
 from ..visits import PREVIEW_COOKIE, MadeOf, SiteVisit, SpaceVisit
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import NotFound
-from ..kit.asgi import Action, Answer, Request, Route, accepts_page
+from ..kit.edge import Action, Answer, Request, Route, accepts_page
 from ..kit.icons import icon
 from ..kit.static_files import read_built, static_route
 from ..settings import Settings

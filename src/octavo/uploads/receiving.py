@@ -23,10 +23,10 @@ from ..errors import (
     TooManyRequests,
 )
 from ..kit import ids
-from ..kit.asgi import Action, Answer, Request, Route, in_thread
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.edge import Action, Answer, Request, Route, in_thread
 from ..kit.jobs import job, schedule
 from ..kit.shares import SharedThreads
 from ..spaces import release, retain

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )

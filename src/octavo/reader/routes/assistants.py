@@ -10,7 +10,7 @@ import msgspec
 
 from ...errors import Forbidden, NotFound
 from ...insights import Event, VisitorLocation
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...kit.fetch import Fetcher, FetchError
 from ...kit.mcp import (
     Call,

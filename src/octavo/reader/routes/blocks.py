@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from ...errors import Forbidden, NotFound
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...errors import NotFound
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     EMBEDDED,
     SiteVisit,

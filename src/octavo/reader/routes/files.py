@@ -8,7 +8,7 @@ from ...content import Item
 from ...errors import NotFound
 from ...fonts import find_face
 from ...images import VARIANT_TYPE, Variant, find_pictures, variant_name
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...kit.files import FileGrant
 from ...visits import (
     SiteVisit,

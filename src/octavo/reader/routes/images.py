@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )

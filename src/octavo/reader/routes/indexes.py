@@ -8,9 +8,9 @@ from urllib.parse import quote
 import msgspec
 
 from ...errors import NotFound
-from ...kit.asgi import Answer
 from ...kit.compression import gzip_pieces, takes_gzip
 from ...kit.db import Transaction
+from ...kit.edge import Answer
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
 from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, same, with_headers

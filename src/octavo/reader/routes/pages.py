@@ -8,7 +8,7 @@ import msgspec
 
 from ...core.pages import Page
 from ...integrations import find_frames
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SendOn,
     SiteVisit,

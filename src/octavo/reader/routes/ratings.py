@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote
 
 from ...errors import BadRequest, NotFound
 from ...insights import PagePostFeedback, PageRating, Rating, collect
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import SpaceVisit
 from ..pages import FEEDBACK_PATH
 from ..sites import look_of

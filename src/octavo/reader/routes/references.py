@@ -8,7 +8,7 @@ import msgspec
 
 from ...content import asker_at
 from ...errors import NotFound
-from ...kit.asgi import Answer, etag_of
+from ...kit.edge import Answer, etag_of
 from ...openapi import export, find_reference, may_export
 from ...visits import SpaceVisit
 from ..answers import same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )

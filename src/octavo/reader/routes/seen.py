@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote
 
 from ...core.pages import Page
 from ...errors import Forbidden, NotFound
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
     visit_space,

@@ -9,7 +9,7 @@ import msgspec
 from ...core.pages import Page
 from ...errors import BadRequest, Forbidden, NotFound
 from ...insights import ApiClientRequest, ApiOperation, collect
-from ...kit.asgi import Answer
+from ...kit.edge import Answer
 from ...kit.fetch import Fetcher
 from ...openapi import MAX_SENT, Description, FilledForm, Operation, make_form, prepare, send
 from ...visits import (

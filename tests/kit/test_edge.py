@@ -1,4 +1,4 @@
-"""The HTTP edge: methods, conditions, ranges, compression, bounds, errors; each through ASGI."""
+"""The HTTP edge: methods, conditions, ranges, compression, bounds, errors; each by its protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from octavo.errors import Forbidden, TooManyRequests
-from octavo.kit.asgi import (
+from octavo.kit.cache import Memory
+from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
+from octavo.kit.edge import (
     Action,
     Answer,
     Content,
@@ -30,8 +32,6 @@ from octavo.kit.asgi import (
     read_tags,
     text_error,
 )
-from octavo.kit.cache import Memory
-from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
 from octavo.kit.loopback import Loopback, ask
 from octavo.kit.metrics import Metrics
 from octavo.kit.routing import Routes, split_path
