@@ -147,7 +147,7 @@ class _SharedServer:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers(config) -> Generator[None, int, int]:
-    """Three for two processors: for a fifth of their time tests wait for browsers, servers and clocks."""
+    """Three for two processors: tests also wait for browsers, servers and clocks."""
     processors = yield
     return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processors + processors // 2
 

@@ -1,5 +1,5 @@
 """A client of an application in this process: it does what httpx does, whose answers it gives, and a plain request costs
-it a fifth of that. A run makes some hundred thousand of them."""
+it a third of what that costs."""
 
 from __future__ import annotations
 
