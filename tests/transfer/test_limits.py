@@ -117,9 +117,9 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
     size = sum(info.file_size for info in zipfile.ZipFile(io.BytesIO(data)).infolist())
     path = tmp_path / "a.docx"
     path.write_bytes(data)
-    monkeypatch.setattr(converting, "MAX_WORD", size)
+    monkeypatch.setattr(converting, "MAX_UNPACKED", size)
     converting._check_word(path)
-    monkeypatch.setattr(converting, "MAX_WORD", size - 1)
+    monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
     with pytest.raises(SourceError, match="unpacked"):
         converting._check_word(path)
 

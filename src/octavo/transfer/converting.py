@@ -1,4 +1,4 @@
-"""Uploaded files as one source of Markdown: archives opened, HTML and Word documents converted."""
+"""Uploaded files as one source of Markdown: archives opened, HTML and documents of offices converted."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from .readers import read_source
 from .sources import Source, SourceError
 
 MAX_PAGE = 10 * 1024 * 1024
-"""Bytes of HTML, or of the text of a Word document, that become one page."""
-MAX_WORD = 200 * 1024 * 1024
-"""Bytes that a Word document may have unpacked."""
+"""Bytes of HTML, or of the text of a document of an office, that become one page."""
+MAX_UNPACKED = 200 * 1024 * 1024
+"""Bytes that a document of an office may have unpacked."""
 ASSETS = ".gitbook/assets"
 _HTML = (".html", ".htm", ".xhtml")
 _MARKDOWN = (".md", ".markdown")
+_OFFICE = (".docx", ".odt", ".fodt")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
+CONVERTED = (*_HTML, *_MARKDOWN, *_OFFICE)
+"""Endings of single files that can be brought in."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 Tick = Callable[[], None]
@@ -91,10 +94,10 @@ def gather_uploads(
                 continue
             for path in archive.paths():
                 raw.add(prefix + path, archive.size(path), _entry_opening(archive, path, folder))
-        elif ending.lower() in (*_HTML, *_MARKDOWN, ".docx"):
+        elif ending.lower() in CONVERTED:
             raw.add(upload.name, upload.size, _opening(place))
         else:
-            message = "left out: of files only Markdown, HTML, .docx and .zip are read"
+            message = "left out: of files only Markdown, HTML, .docx, .odt and .zip are read"
             raw.problem(upload.name, "unknown_format", message)
     return read_files(raw, folder, tick, kind, several)
 
@@ -126,10 +129,6 @@ def _add_parts(
         raw.problems += part.problems
         for name in part.paths():
             raw.add(prefix + name, part.size(name), _entry_opening(part, name, folder))
-
-
-CONVERTED = (*_HTML, *_MARKDOWN, ".docx")
-"""Endings of single files that can be brought in."""
 
 
 def convert_file(file: Path, folder: Folder) -> Source:
@@ -173,7 +172,7 @@ class _Conversion:
         taken = {path.casefold() for path in self.paths}
         for path in self.paths:
             stem, ending = posixpath.splitext(path)
-            if ending.lower() in (*_HTML, ".docx"):
+            if ending.lower() in (*_HTML, *_OFFICE):
                 folder, name = posixpath.split(stem)
                 wanted = posixpath.join(folder, "README") if name.lower() == "index" else stem
                 self.becomes[path] = _free(f"{wanted}.md", taken)
@@ -183,6 +182,8 @@ class _Conversion:
                 self.made.add(path, self.raw.size(path), self._raw_opening(path))
             elif path.lower().endswith(".docx"):
                 self._word(path)
+            elif path.lower().endswith(_OFFICE):
+                self._opendocument(path)
             else:
                 self._html(path, self.raw.read(path))
         return self.made
@@ -241,6 +242,36 @@ class _Conversion:
             if " style" not in message:
                 self.made.problem(path, "word", message[:300])
         self._html(path, f"<body>{found.value}</body>")
+
+    def _opendocument(self, path: str) -> None:
+        from .opendocument import read_opendocument
+
+        data = self.raw.read(path)
+        place = self.folder.new(".zip")
+        try:
+            with ExitStack() as stack:
+                packed, flat = None, None
+                if path.lower().endswith(".fodt"):
+                    flat = data
+                    _check_text(len(data))
+                else:
+                    place.write_bytes(data)
+                    packed = stack.enter_context(
+                        open_source(str(place), allow_url=_refuse, local=True, whole=True)
+                    )
+                    if packed.total > MAX_UNPACKED:
+                        raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+                text = read_opendocument(
+                    lambda name: _part(packed, name),
+                    lambda image: self._asset(path, image),
+                    lambda code, message: self.made.problem(path, code, message),
+                    MAX_PAGE,
+                    flat,
+                )
+        except SourceError as error:
+            self._as_it_is(path, "not_converted", str(error))
+            return
+        self._html(path, text)
 
     def _word_image(self, path: str, image: Any) -> dict[str, str]:
         with image.open() as stream:
@@ -337,15 +368,30 @@ def _free(path: str, taken: set[str]) -> str:
     return path
 
 
+def _part(packed: Source | None, name: str) -> bytes | None:
+    """A part of an OpenDocument file; of an image no more than shows that it is too large. Raises SourceError."""
+    if packed is None or name not in packed.paths():
+        return None
+    if name.endswith(".xml"):
+        _check_text(packed.size(name))
+    elif packed.size(name) > MAX_INLINE_IMAGE:
+        return b""
+    return packed.read(name)
+
+
+def _check_text(size: int) -> None:
+    if size > MAX_PAGE:
+        raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+
+
 def _check_word(place: Path) -> None:
     """Raises SourceError for an archive that grows beyond measure, or XML with a document type of its own."""
     with open_source(str(place), allow_url=_refuse, local=True) as source, zipfile.ZipFile(place) as archive:
-        if source.total > MAX_WORD:
-            raise SourceError(f"more than {MAX_WORD // 1024**2} MB unpacked")
+        if source.total > MAX_UNPACKED:
+            raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
         for info in archive.infolist():
             if not info.filename.lower().endswith((".xml", ".rels")):
                 continue
-            if info.file_size > MAX_PAGE:
-                raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+            _check_text(info.file_size)
             if b"<!DOCTYPE" in archive.read(info).replace(b"\0", b""):
                 raise SourceError("its XML has a document type")

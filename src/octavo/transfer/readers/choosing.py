@@ -54,7 +54,8 @@ _CONSTRUCTS = re.compile(
 )
 
 
-def _find(files: Heads) -> tuple[str, str]:
+def _find(files: Heads) -> tuple[str, str | None]:
+    """What a source is and in which folder of it, None where it is of no reader but converted file by file."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -63,7 +64,7 @@ def _find(files: Heads) -> tuple[str, str]:
             return reader.kind, folder
     pages = sum(map(is_page, files.paths))
     htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml")) for path in files.paths)
-    return ("html" if htmls > pages else "markdown"), ""
+    return ("html" if htmls > pages else "markdown"), None
 
 
 def read_source(
@@ -74,7 +75,7 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """A source as one of our Markdown. ``convert`` makes Markdown of HTML and Word documents; ``kind``: what it is, where
+    """A source as one of our Markdown. ``convert`` makes Markdown of HTML and documents of offices; ``kind``: what it is, where
     that was told. ``several``: versions and languages come as parts of what is made; else all but one are left out, and
     told. Raises SourceError for a kind that it cannot be."""
     files = Heads(source)
@@ -89,7 +90,7 @@ def read_source(
         source.kind = found
         return source
     reader = next((reader for reader in READERS if reader.kind == found), None)
-    if reader is None:
+    if reader is None or folder is None:
         made = _plain(convert(source), add, tick)
     else:
         layout = reader.lay_out(files, folder)

@@ -59,8 +59,9 @@ def _find(files: Heads) -> str | None:
     pages = sum(map(_is_page, files.paths))
     if pages <= sum(map(is_page, files.paths)):
         return None
-    # Word documents are made into HTML by another way, with the pages beside them.
-    return None if any(path.lower().endswith(".docx") for path in files.paths) else _common(files)
+    # Documents of offices are made into HTML by another way, with the pages beside them.
+    office = (".docx", ".odt", ".fodt")
+    return None if any(path.lower().endswith(office) for path in files.paths) else _common(files)
 
 
 def _common(files: Heads) -> str | None:

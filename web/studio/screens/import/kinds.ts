@@ -146,7 +146,7 @@ const KINDS: Record<string, Kind> = {
   not_converted: { title: t("Documents that cannot be read"), then: t("Kept as files.") },
   unknown_format: {
     title: t("Files of other kinds"),
-    then: t("Markdown, HTML, Word and archives of these are read."),
+    then: t("Markdown, HTML, Word, OpenDocument and archives of these are read."),
   },
   unsafe_path: { title: t("Paths that lead out of the archive"), then: t("They are left out.") },
   missing_image: {
@@ -166,6 +166,10 @@ const KINDS: Record<string, Kind> = {
   unclear_markup: { title: t("Markup that is not clear"), then: t("Look whether the page reads well.") },
   comments_left_out: { title: t("Comments of the source"), then: t("They are left out.") },
   left_out: { title: t("Parts that cannot be made here"), then: t("They are left out.") },
+  tracked_changes: {
+    title: t("Tracked changes"),
+    then: t("Insertions are taken, deletions are left out."),
+  },
   word: {
     title: t("Parts of Word documents that mean nothing here"),
     then: t("Look whether the page reads well."),
