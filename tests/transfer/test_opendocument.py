@@ -251,7 +251,7 @@ def test_what_does_not_come_over_is_told(read):
         ("left_out", "hidden text, below “Part”"),
         ("left_out", "a formula that came as its source, below “Part”"),
         ("left_out", "an embedded object that came as its picture, below “Part”"),
-        ("left_out", "a drawing; its words came (2 times), below “Part”"),
+        ("left_out", "a drawing, of which the words are kept (2 times), below “Part”"),
         ("left_out", "a hidden section, below “Part”"),
     ]
 
@@ -288,21 +288,31 @@ def test_a_part_that_is_damaged_is_told(read):
     assert (text, code) == (None, "not_converted")
 
 
-def test_repetitions_are_bounded(read):
-    cells = "<table:table-row table:number-rows-repeated='1000000000'><table:table-cell"
-    cells += (
-        " table:number-columns-repeated='1000000'><text:p>x</text:p></table:table-cell></table:table-row>"
-    )
-    text, problems = read(odt(p("Text") + f"<table:table>{cells}</table:table>"))
-    assert text is None and problems[-1][0] == "not_converted"
-    # Within each other.
-    table = "<table:table><table:table-row><table:table-cell table:number-columns-repeated='60'>{}</table:table-cell>"
-    table += "</table:table-row></table:table>"
-    inner = p("x" * 1000)
+def test_repetitions_are_bounded(read, monkeypatch):
+    table = "<table:table><table:table-row{}><table:table-cell table:number-columns-repeated='1000000'>{}"
+    table += "</table:table-cell></table:table-row></table:table>"
+    text, problems = read(odt(h("A") + table.format("", p("x"))))
+    assert text.count("<td>x</td>") == 60
+    said = "a cell of a table is said to be there more than 60 times; the rest, below “A”"
+    assert problems == [("left_out", said)]
+    monkeypatch.setattr(converting, "MAX_PAGE", 100_000)
+    within = p("x" * 1000)
     for _ in range(5):
-        inner = table.format(inner)
-    text, problems = read(odt(inner))
-    assert (text, problems) == (None, [("not_converted", "kept as a file: there is too much text in it")])
+        within = table.format("", within)
+    for body in (table.format(" table:number-rows-repeated='1000000000'", p("x")), within):
+        assert read(odt(body)) == (None, [("not_converted", "kept as a file: there is too much in it")])
+
+
+def test_what_says_nothing_is_not_looked_at_for_ever(read, monkeypatch):
+    monkeypatch.setattr(converting, "MAX_PAGE", 400_000)
+    silent = "<text:bookmark/>" * 10_000
+    row = "<table:table-row table:number-rows-repeated='1000'><table:table-cell table:number-columns-repeated='60'>"
+    noisy = (
+        p("Text")
+        + f"<table:table>{row}<text:p>{silent}</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    text, problems = read(content(noisy, "document"), "a.fodt")
+    assert (text, problems) == (None, [("not_converted", "kept as a file: there is too much in it")])
 
 
 def test_parts_of_a_document_are_bounded(read, monkeypatch):

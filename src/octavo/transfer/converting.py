@@ -250,7 +250,7 @@ class _Conversion:
         place = self.folder.new(".zip")
         try:
             with ExitStack() as stack:
-                packed, flat = None, None
+                packed, flat, names = None, None, set[str]()
                 if path.lower().endswith(".fodt"):
                     flat = data
                     _check_text(len(data))
@@ -261,8 +261,9 @@ class _Conversion:
                     )
                     if packed.total > MAX_UNPACKED:
                         raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+                    names.update(packed.paths())
                 text = read_opendocument(
-                    lambda name: _part(packed, name),
+                    lambda name: _part(packed, name) if packed and name in names else None,
                     lambda image: self._asset(path, image),
                     lambda code, message: self.made.problem(path, code, message),
                     MAX_PAGE,
@@ -368,10 +369,8 @@ def _free(path: str, taken: set[str]) -> str:
     return path
 
 
-def _part(packed: Source | None, name: str) -> bytes | None:
-    """A part of an OpenDocument file; of an image no more than shows that it is too large. Raises SourceError."""
-    if packed is None or name not in packed.paths():
-        return None
+def _part(packed: Source, name: str) -> bytes:
+    """A part of an OpenDocument file, nothing of an image that is too large. Raises SourceError."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))
     elif packed.size(name) > MAX_INLINE_IMAGE:

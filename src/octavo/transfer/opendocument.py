@@ -65,6 +65,8 @@ _MAX_CHAIN = 20
 _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
+_ELEMENT = 4
+"""What looking at an element counts, in characters: less than any is written with."""
 
 _TAGS = (
     ("code", "code"), ("keyboard", "kbd"), ("bold", "b"), ("italic", "i"), ("struck", "s"), ("above", "sup"),
@@ -148,12 +150,12 @@ def _number(element: Any, name: str, most: int, default: int = 1) -> int:
 
 
 def _words(element: Any) -> str:
-    """What a paragraph says, without its notes and frames."""
+    """What a paragraph says, without its notes and frames, and other paragraphs in it."""
     found = [element.text or ""]
     for child in element:
         if child.tag in (_q("text:s"), _q("text:tab"), _q("text:line-break")):
             found.append(" ")
-        elif child.tag not in (_NOTE, _FRAME) and child.tag not in _SILENT:
+        elif child.tag not in (_NOTE, _FRAME, _P, _H) and child.tag not in _SILENT:
             found.append(_words(child))
         found.append(child.tail or "")
     return re.sub(r"\s+", " ", "".join(found))
@@ -174,6 +176,8 @@ class _Styles:
                 elif style.tag == _q("text:list-style"):
                     self._lists[name] = style
         self._looks: dict[tuple[str, str], Look] = {}
+        self._own: dict[Any, Look] = {}
+        self._numbers: dict[tuple[str, int], int | None] = {}
         self._roles: dict[str, str] = {}
 
     def _chain(self, family: str, name: str) -> Iterator[tuple[str, Any]]:
@@ -195,7 +199,7 @@ class _Styles:
             for shown, style in self._chain(family, name):
                 if family == "paragraph" and (style is None or style.getparent().tag == _q("office:styles")):
                     break
-                look = {**_look_of(style), **({_NAMED[shown]: True} if shown in _NAMED else {}), **look}
+                look = {**self._own_look(style), **({_NAMED[shown]: True} if shown in _NAMED else {}), **look}
             self._looks[family, name] = look
         return self._looks[family, name]
 
@@ -212,7 +216,7 @@ class _Styles:
                 return _ROLES[shown]
             if level := _HEADING.match(shown):
                 return str(max(int(level[1]), 1))
-            fixed = fixed or (shown not in _PLAIN_STYLES and _look_of(style).get("code", False))
+            fixed = fixed or (shown not in _PLAIN_STYLES and self._own_look(style).get("code", False))
         return "pre" if fixed else ""
 
     def is_table_heading(self, name: str) -> bool:
@@ -220,11 +224,17 @@ class _Styles:
 
     def numbering(self, name: str, level: int) -> int | None:
         """With which number a list begins; None for one that has signs."""
-        for each in self._lists.get(name, ()):
-            if _number(each, "text:level", 99) == level:
-                numbered = each.tag == _q("text:list-level-style-number") and each.get(_q("style:num-format"))
-                return _number(each, "text:start-value", 999_999_999) if numbered else None
-        return None
+        if (name, level) not in self._numbers:
+            found = (each for each in self._lists.get(name, ()) if _number(each, "text:level", 99) == level)
+            sign: Any = next(found, etree.Element("none"))
+            shown = sign.tag == _q("text:list-level-style-number") and sign.get(_q("style:num-format"))
+            self._numbers[name, level] = _number(sign, "text:start-value", 999_999_999) if shown else None
+        return self._numbers[name, level]
+
+    def _own_look(self, style: Any) -> Look:
+        if style not in self._own:
+            self._own[style] = _look_of(style)
+        return self._own[style]
 
 
 def _look_of(style: Any) -> Look:
@@ -277,6 +287,10 @@ class _Document:
         self.notes: list[Any] = []
         self.counts: dict[tuple[str, int], int] = {}
         self.lists: dict[str, tuple[str, int]] = {}
+        self.chapters: set[Any] = set()
+        """Lists that have headings in them."""
+        self.kept: dict[Any, str | None] = {}
+        self.formulas: dict[Any, str] = {}
         self.ids: dict[Any, str] = {}
         self.anchors: dict[str, str] = {}
 
@@ -312,12 +326,17 @@ class _Document:
         taken: Counter[str] = Counter()
         at = ""
         for element in body.iter(_H, _P, *_MARKS, _TABLE, _FRAME, _q("text:a"), *_REFERENCES):
+            if element.tag == _H:
+                for around in element.iterancestors(_LIST):
+                    if around in self.chapters:
+                        break
+                    self.chapters.add(around)
             if element.tag in (_H, _P):
                 role = self._role(element)
-                words = _words(element).strip()
-                self.below = max(self.below, int(role == "title" and bool(words)))
-                if not words or not (role.isdecimal() or role == "title"):
+                words = _words(element).strip() if role.isdecimal() or role == "title" else ""
+                if not words:
                     continue
+                self.below = max(self.below, int(role == "title"))
                 id = slug(words) or "section"
                 taken[id] += 1
                 # The first one is the title of the page.
@@ -347,16 +366,24 @@ class _Document:
     def _role(self, element: Any) -> str:
         role = self.styles.role(element.get(_STYLE) or "")
         if element.tag == _H and role != "title":
-            return str(_number(element, "text:outline-level", 10))
+            return str(max(_number(element, "text:outline-level", 10), 1))
         return role
 
     # Writing
 
-    def put(self, html: str) -> None:
-        self.left -= len(html)
+    def spend(self, much: int) -> None:
+        """Counts what is written and looked at, so that what is repeated within each other comes to an end."""
+        self.left -= much
         if self.left < 0:
-            raise SourceError("there is too much text in it")
+            raise SourceError("there is too much in it")
+
+    def put(self, html: str) -> None:
+        self.spend(len(html))
         self.parts.append(html)
+
+    def all_words(self, element: Any) -> str:
+        self.spend(sum(1 for _ in element.iter()))
+        return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
         """Words as the document has them: white space in its XML is one space."""
@@ -392,8 +419,9 @@ class _Document:
         self.within("")
 
     def block(self, element: Any) -> None:
+        self.spend(_ELEMENT)
         tag = element.tag
-        if not isinstance(tag, str) or tag in _SILENT:
+        if tag in _SILENT:
             return
         if tag in (_H, _P):
             self.paragraph(element)
@@ -401,9 +429,9 @@ class _Document:
         self.within("")
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            self.put(f"<p>{escape(_words(element))}</p>")
+            self.put(f"<p>{escape(self.all_words(element))}</p>")
         elif tag == _LIST:
-            self.list(element)
+            self.items(element)
         elif tag == _TABLE:
             self.put("<table>")
             self.rows(element)
@@ -430,6 +458,8 @@ class _Document:
         for block in inner:
             self.within("")
             block()
+        if inner:
+            self.within("")
 
     def paragraph(self, element: Any) -> None:
         role = self._role(element)
@@ -456,8 +486,9 @@ class _Document:
         self._anchored(partial(self.runs, element, look), tag, attributes)
         self.with_frames = outer
 
-    def list(self, element: Any, style: str = "", level: int = 1, goes_on: bool = False) -> None:
-        if next(element.iter(_H), None) is not None:
+    def items(self, element: Any, style: str = "", level: int = 1, goes_on: bool = False) -> None:
+        self.spend(len(element))
+        if element in self.chapters:
             # Numbered chapters are headings in lists.
             for item in element:
                 self.blocks(item)
@@ -484,14 +515,15 @@ class _Document:
                 number = _number(item, "text:start-value", 999_999_999)
                 self.put("</ol>")
                 self._begin(tag, number)
-            inner = [child for child in item if isinstance(child.tag, str) and child.tag not in _SILENT]
+            self.spend(1 + len(item))
+            inner = [child for child in item if child.tag not in _SILENT]
             alone = bool(inner) and all(child.tag == _LIST for child in inner)
             if alone and self.parts[-1] == "</li>":
                 # What is deeper belongs to the item before.
                 self.parts.pop()
             else:
                 self.put("<li>")
-                self.counts = {key: count for key, count in self.counts.items() if key != (style, level + 1)}
+                self.counts.pop((style, level + 1), None)
                 if not alone:
                     self.counts[style, level] = number
                     number += 1
@@ -499,7 +531,7 @@ class _Document:
                 if child.tag == _LIST and self.depth < _MAX_DEPTH:
                     self.within("")
                     self.depth += 1
-                    self.list(child, style, level + 1, alone and goes_on)
+                    self.items(child, style, level + 1, alone and goes_on)
                     self.depth -= 1
                 else:
                     self.block(child)
@@ -513,6 +545,7 @@ class _Document:
         self.put(f'<ol start="{number}">' if tag == "ol" and number != 1 else f"<{tag}>")
 
     def rows(self, element: Any, head: bool = False) -> None:
+        self.spend(len(element))
         for child in element:
             if child.tag == _q("table:table-header-rows"):
                 self.put("<thead>")
@@ -528,6 +561,7 @@ class _Document:
                     self.put("</tr>")
 
     def _cells(self, row: Any, head: bool) -> None:
+        self.spend(len(row))
         for cell in row.iterchildren(_q("table:table-cell")):
             first = cell.find(_P)
             tag = "td"
@@ -552,14 +586,14 @@ class _Document:
     def runs(self, element: Any, look: Look) -> None:
         self.say(element.text, look)
         for child in element:
-            if isinstance(child.tag, str):
-                self.inline(child, look)
+            self.inline(child, look)
             self.say(child.tail, look)
 
     def inline(self, element: Any, look: Look) -> None:
+        self.spend(_ELEMENT)
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            self.say(_words(element), look)
+            self.say(self.all_words(element), look)
         elif element.tag not in _SILENT:
             self._inline(element, look)
         self.depth -= 1
@@ -595,7 +629,10 @@ class _Document:
             self.later.append(partial(self.block, element))
         elif tag.startswith(_SPACES["draw"]):
             self.tell(
-                "left_out", "a field of a form" if tag == _q("draw:control") else "a drawing; its words came"
+                "left_out",
+                "a field of a form"
+                if tag == _q("draw:control")
+                else "a drawing, of which the words are kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
@@ -618,6 +655,7 @@ class _Document:
         self.put("</a>")
 
     def _note(self, element: Any) -> None:
+        self.spend(len(element))
         body = element.find(_q("text:note-body"))
         if body is not None:
             self.notes.append(body)
@@ -628,6 +666,7 @@ class _Document:
         if self.run == "pre":
             self.later.append(partial(self._anchored, partial(self._frame, element)))
             return
+        self.spend(len(element))
         alt = ""
         for name in ("svg:title", "svg:desc"):
             said = element.find(_q(name))
@@ -641,7 +680,7 @@ class _Document:
             self.put(f"<code>{escape(formula)}</code>")
             self.tell("left_out", "a formula that came as its source")
         elif embedded is not None:
-            known = [image for image in images if name_image(self._bytes(image) or b"")]
+            known = [image for image in images if self._keep(image)]
             self._image(known, alt)
             self.tell("left_out", "an embedded object" + (" that came as its picture" if known else ""))
         elif images:
@@ -651,44 +690,53 @@ class _Document:
 
     def _formula(self, embedded: Any) -> str:
         """What was typed for a formula, or its signs; empty for another object."""
-        root = embedded.find(_q("math:math"))
-        if root is None:
-            name = (embedded.get(_HREF) or "").removeprefix("./")
-            try:
-                root = _parse_part(self.read(f"{name}/content.xml"))
-            except SourceError:
-                return ""
-        if root.tag != _q("math:math"):
-            return ""
-        typed = next(root.iter(_q("math:annotation")), root)
-        return re.sub(r"\s+", " ", "".join(typed.itertext())).strip()
+        key = embedded.get(_HREF) or embedded
+        if key not in self.formulas:
+            root = embedded.find(_q("math:math"))
+            if root is None:
+                try:
+                    root = _parse_part(
+                        self.read(f"{(embedded.get(_HREF) or '').removeprefix('./')}/content.xml")
+                    )
+                except SourceError:
+                    return ""
+            typed = next(root.iter(_q("math:annotation")), root)
+            words = "".join(typed.itertext()) if root.tag == _q("math:math") else ""
+            self.formulas[key] = re.sub(r"\s+", " ", words).strip()
+        return self.formulas[key]
 
-    def _bytes(self, image: Any) -> bytes | None:
+    def _keep(self, image: Any) -> str | None:
+        """Where an image of the document is kept: empty if it is too large or of no known format, None if it is none of
+        the document's."""
         held = image.find(_q("office:binary-data"))
-        if held is None:
-            return self.read((image.get(_HREF) or "").removeprefix("./"))
-        try:
-            return base64.b64decode(held.text or "")
-        except (binascii.Error, ValueError):
-            return b""
+        key = image if held is not None else image.get(_HREF)
+        if key not in self.kept:
+            data = self.read((key or "").removeprefix("./")) if held is None else _decoded(held.text or "")
+            self.kept[key] = data if data is None else self.keep(data) or "" if name_image(data) else ""
+        return self.kept[key]
 
     def _image(self, images: list[Any], alt: str) -> None:
         """The first of the forms of an image that is known."""
-        found = [(image, self._bytes(image)) for image in images]
-        for image, data in sorted(found, key=lambda one: name_image(one[1] or b"") is None):
-            href = image.get(_HREF) or ""
-            if data is not None:
-                source = self.keep(data)
-            elif re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", href):
-                self.tell("missing_image", f"{href[:200]} is not in the document")
+        kept = [self._keep(image) for image in images]
+        source = next(filter(None, kept), None)
+        if source is None and "" in kept:
+            self.tell("image_left_out", "an image is too large or of no known format")
+        elif source is None and images:
+            source = _beside(images[0].get(_HREF) or "")
+            if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
+                self.tell("missing_image", f"{source[:200]} is not in the document")
                 source = None
-            else:
-                source = _beside(href)
-            if source:
-                self.put(f'<img src="{escape(source)}" alt="{escape(alt)}">')
-            else:
-                self._write(alt, {})
-            return
+        if source:
+            self.put(f'<img src="{escape(source)}" alt="{escape(alt)}">')
+        else:
+            self._write(alt, {})
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return b""
 
 
 def _is_hidden(element: Any) -> bool:
