@@ -282,7 +282,11 @@ def test_what_cannot_be_read_stays_a_file(read, data, said):
 
 
 def test_a_part_that_is_damaged_is_told(read):
-    whole = odt(h("A") + p("Text"))
+    shown = p("Text<draw:frame><draw:image xlink:href='Pictures/a.png'/></draw:frame>")
+    whole = odt(h("A") + shown, **{"Pictures/a.png": PNG})
+    at = whole.index(b"Pictures/a.png") + 20
+    text, ((code, _),) = read(whole[:at] + b"\0\0\0\0" + whole[at + 4 :])
+    assert (text, code) == ("# A\n\nText\n", "image_left_out")
     at = whole.index(b"content.xml") + 40
     text, ((code, _),) = read(whole[:at] + b"\0\0\0\0\0\0" + whole[at + 6 :])
     assert (text, code) == (None, "not_converted")

@@ -246,16 +246,15 @@ class _Conversion:
     def _opendocument(self, path: str) -> None:
         from .opendocument import read_opendocument
 
-        data = self.raw.read(path)
         place = self.folder.new(".zip")
         try:
             with ExitStack() as stack:
                 packed, flat, names = None, None, set[str]()
                 if path.lower().endswith(".fodt"):
-                    flat = data
-                    _check_text(len(data))
+                    _check_text(self.raw.size(path))
+                    flat = self.raw.read(path)
                 else:
-                    place.write_bytes(data)
+                    place.write_bytes(self.raw.read(path))
                     packed = stack.enter_context(
                         open_source(str(place), allow_url=_refuse, local=True, whole=True)
                     )
@@ -370,12 +369,14 @@ def _free(path: str, taken: set[str]) -> str:
 
 
 def _part(packed: Source, name: str) -> bytes:
-    """A part of an OpenDocument file, nothing of an image that is too large. Raises SourceError."""
+    """A part of an OpenDocument file; nothing of an image that is damaged or too large. Raises SourceError."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))
-    elif packed.size(name) > MAX_INLINE_IMAGE:
+        return packed.read(name)
+    try:
+        return packed.read(name) if packed.size(name) <= MAX_INLINE_IMAGE else b""
+    except SourceError:
         return b""
-    return packed.read(name)
 
 
 def _check_text(size: int) -> None:

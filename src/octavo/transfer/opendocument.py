@@ -720,7 +720,7 @@ class _Document:
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
-            self.tell("image_left_out", "an image is too large or of no known format")
+            self.tell("image_left_out", "an image is damaged, too large or of no known format")
         elif source is None and images:
             source = _beside(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
