@@ -7,7 +7,7 @@ import binascii
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import lru_cache, partial
 from html import escape
 from typing import Any
 from urllib.parse import unquote
@@ -30,14 +30,13 @@ _SPACES = {
 }  # fmt: skip
 
 
-@cache
+@lru_cache(200)
 def _q(name: str) -> str:
     """``text:p`` as lxml names it."""
     space, _, local = name.partition(":")
     return _SPACES[space] + local
 
 
-@cache
 def _all(space: str, names: str) -> frozenset[str]:
     return frozenset(_q(f"{space}:{name}") for name in names.split())
 
@@ -58,6 +57,7 @@ _GENERATED = _all(
 )
 """What a document makes of itself; readers have a table of contents anyway."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
+_ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")
 
 _MAX_DEPTH = 100
@@ -501,7 +501,7 @@ class _Document:
         if earlier or goes_on or element.get(_q("text:continue-numbering")) == "true":
             goes_on = True
             number = self.counts.get(earlier or (style, level), number - 1) + 1
-        items = [item for item in element if item.tag in _all("text", "list-item list-header")]
+        items = [item for item in element if item.tag in _ITEMS]
         if not items:
             return
         if not items[0].get(_q("text:start-value")) and goes_on and self.parts[-1:] == [f"</{tag}>"]:
@@ -551,7 +551,7 @@ class _Document:
                 self.put("<thead>")
                 self.rows(child, True)
                 self.put("</thead>")
-            elif child.tag in _all("table", "table-rows table-row-group"):
+            elif child.tag in _ROWS:
                 self.rows(child, head)
             elif child.tag == _q("table:table-row"):
                 times = self._times(child, "table:number-rows-repeated", _MAX_ROWS, "a row")
