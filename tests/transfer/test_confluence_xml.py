@@ -81,10 +81,12 @@ BOMB = '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n<hiber
         BOMB
         % "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghz", strict=True)),
         BOMB % '<!ENTITY z SYSTEM "file:///etc/passwd">',
+        f"<!-- <hibernate-generic {'x' * 70_000} -->{BOMB.partition(chr(10))[2]}"
+        % "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghz", strict=True)),
         '<?xml version="1.0"?>\n<hibernate-generic><object class="Page"><id name="id">1</id>',
         "<hibernate-generic>" + "<a>" * 5000,
     ],
-    ids=["entities", "outside", "cut off", "deep"],
+    ids=["entities", "outside", "entities behind a long comment", "cut off", "deep"],
 )
 def test_what_is_no_export_is_refused(export):
     with pytest.raises(SourceError, match=r"entities\.xml"):

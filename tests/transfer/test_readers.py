@@ -723,6 +723,48 @@ def test_links_and_includes_stay_within_the_source():
     assert codes == ["missing_include", "missing_include", "broken_link", "circular_include"]
 
 
+def test_files_that_include_each_other_are_shown_once():
+    config = {
+        "docusaurus": {"docusaurus.config.js": "module.exports = {}"},
+        "mintlify": {"docs.json": '{"navigation": {"pages": ["docs/a"]}}'},
+        "starlight": {"astro.config.mjs": "starlight({})"},
+        "vitepress": {".vitepress/config.js": "export default {}"},
+        "jekyll": {"_config.yml": "title: J"},
+        "hugo": {"hugo.toml": "title = 'H'"},
+        "sphinx": {"docs/conf.py": "", "docs/index.md": "# I\n"},
+    }
+    imported = "import {0} from './{0}.mdx'\n\n<{0} />\n"
+    ways = {
+        "docusaurus": (imported, "docs/", "mdx"),
+        "mintlify": (imported, "docs/", "mdx"),
+        "starlight": (imported, "src/content/docs/", "mdx"),
+        "vitepress": ("<!--@include: ./{0}.md-->\n", "docs/", "md"),
+        "jekyll": ("{{% include_relative {0}.md %}}\n", "docs/", "md"),
+        "hugo": ('{{{{< readfile "{0}.md" >}}}}\n', "content/", "md"),
+        "sphinx": ("```{{include}} {0}.md\n```\n", "docs/", "md"),
+    }
+    for kind, (written, folder, ending) in ways.items():
+        parts = {
+            f"{folder}{name}.{ending}": f"# {name}\n\nof {name}\n\n{written.format(other)}\nend\n"
+            for name, other in (("a", "B"), ("B", "C"), ("C", "B"))
+        }
+        made = brought({**config[kind], **parts})
+        page = text(made, next(path for path, origin in made.origins.items() if origin == f"{folder}a.{ending}"))  # fmt: skip
+        assert [made.kind, *(page.count(f"of {name}") for name in "aBC")] == [kind, 1, 1, 1], page
+        assert "circular_include" in {code for path, _, code in problems(made) if path.endswith(f"a.{ending}")}, kind  # fmt: skip
+
+
+def test_what_is_no_text_or_too_long_is_told():
+    rest = {"sphinx": {"conf.py": "", "index.rst": "A\n=\n"}, "notion": {f"A {'1' * 32}.html": "<h1>A</h1>"}}
+    for kind, name in (("sphinx", "b.rst"), ("notion", f"b {'2' * 32}.html")):
+        for data, code in ((b"\xc4\n", "invalid_utf8"), (b"word\n" * 2_200_000, "too_large")):
+            made = brought({**rest[kind], name: data})
+            assert (made.kind, problems(made)) == (kind, [(name, 0, code)])
+            assert "# " in text(made, "b.md")
+    made = brought({"mkdocs.yml": "", "docs/a.md": "# A\n", "docs/b.md": "---\ntitle: T\nx: *y\n---\n# B\n"})
+    assert problems(made) == [("docs/b.md", 3, "front_matter")]
+
+
 def test_includes_that_multiply_are_bounded():
     files = {f"docs/{n}.md": f'--8<-- "{n + 1}.md"\n' * 40 for n in range(8)}
     made = brought({"mkdocs.yml": "nav: [0.md]\n", **files, "docs/8.md": "end\n" * 40})

@@ -126,6 +126,8 @@ class Layout(Struct, kw_only=True):
     """Files that another one stands for."""
     convert: Callable[[str, Place], str | None] | None = None
     """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    letters: bool = False
+    """Whether it makes pages of text in any letters; otherwise text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
     """Of a file that is converted: the heading that each id in it stands below, by its anchor; headings keep theirs."""
     close: Callable[[], None] | None = None

@@ -26,7 +26,7 @@ from ...kit.icons import is_free
 from ..inline_images import name_image, read_data_url
 from ..sources import Source
 from .form import Entry, Head, Layout, Variant
-from .heads import Heads, is_index, is_page
+from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
 from .markdown import words
 from .translating import Translated, translate
@@ -297,7 +297,7 @@ class _Gathering:
 
     def _page(self, path: str, made: str) -> None:
         page = _Page(self, path)
-        if self.layout.convert is not None and (whole := self.layout.convert(path, page)) is not None:
+        if (whole := self._converted(path, page)) is not None:
             self.made.origins[made] = path
             self.made.lines[made] = []
             if path in self.hidden:
@@ -310,6 +310,8 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
             return
         head = self.files.head(path)
+        if not head and (wrong := unread_head(text)):
+            page.problem(wrong[0], "front_matter", f"it is left out: {wrong[1]}")
         done = self.translated(text, page, head)
         body = done.text
         lines = list(done.lines)
@@ -336,6 +338,21 @@ class _Gathering:
         self.add(self.made, made, whole.encode("utf-8", "replace"))
         if first is not None:
             self.told[path] = _plain_title(first[1]) or self.name(path)
+
+    def _converted(self, path: str, page: _Page) -> str | None:
+        """The page of a file that is no Markdown; None: it is Markdown."""
+        convert, files = self.layout.convert, self.files
+        if convert is None:
+            return None
+        if self.layout.letters or path not in files.known or files.text(path) is not None:
+            return convert(path, page)
+        if is_page(path):
+            return None
+        if files.source.size(path) > MAX_TEXT:
+            page.problem(0, "too_large", f"more than {MAX_TEXT // 1024**2} MB; its text is left out")
+        else:
+            page.problem(0, "invalid_utf8", "not UTF-8; its text is left out")
+        return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
         return translate(text, page, self.layout.dialect)
