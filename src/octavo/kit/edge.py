@@ -231,13 +231,15 @@ class Request:
         self._size += len(part)
         return part
 
-    def _announced(self) -> int:
+    @property
+    def announced(self) -> int:
+        """How many bytes the body has by its head; 0 where that does not say."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
         """Whether the body has at most so many bytes; what is read to find out is kept for ``read``."""
-        if self._announced() > limit:
+        if self.announced > limit:
             return False
         while self._more and self._size <= limit:
             self._parts.append(await self._next())
@@ -252,7 +254,7 @@ class Request:
     async def read_parts(self, limit: int, limit_of: str) -> Any:
         """The body in pieces as they arrive. Raises like ``read``."""
         too_large = TooLarge(f"body: larger than the {limit} bytes {limit_of}")
-        if max(self._announced(), self._size) > limit:
+        if max(self.announced, self._size) > limit:
             raise too_large
         while self._more:
             part = await self._next()

@@ -192,7 +192,9 @@ class Dispatcher:
                 ask=self.ask,
             )
             if request.has_more:
-                if not await request.fits(SMALL_BODY):
+                # What is announced as small need not arrive to be known to be small, or larger than this takes.
+                is_small = 0 < request.announced <= SMALL_BODY
+                if not is_small and not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, request.owner, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
             try:
