@@ -106,3 +106,13 @@ def test_pages_that_are_above_each_other_come():
     loop = page(1, "A", "<p>a</p>", 2) + page(2, "B", "<p>b</p>", 1)
     made = brought({"entities.xml": f"<hibernate-generic>{loop}</hibernate-generic>"})
     assert {"a.md", "b.md"} <= set(made.paths()) or len(tree(made)) == 2
+
+
+def test_headings_are_named_as_links_name_them():
+    links = "".join(
+        f'<ac:link ac:anchor="{anchor}"><ac:plain-text-link-body><![CDATA[{anchor}]]></ac:plain-text-link-body></ac:link> '
+        for anchor in ("OfTwo", "Of-Two", "own")
+    )
+    body = f"<p>{links}</p><h2>Of <em>Two</em></h2>".replace("]]>", "]] >")
+    made = brought({"entities.xml": f"<hibernate-generic>{page(1, 'A', body)}</hibernate-generic>"})
+    assert "[OfTwo](#of-two) [Of-Two](#of-two) [own](#own)" in text(made, "a.md")

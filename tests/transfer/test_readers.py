@@ -658,6 +658,114 @@ def test_restructured_text_of_any_kind_is_read_or_shown():
     assert ("loop.rst", 1, "circular_include") in problems(made)
 
 
+def test_navigation_of_plug_ins_of_mkdocs():
+    pages = {f"docs/{path}.md": f"# {path}\n" for path in ("index", "x/a", "x/b", "x/c")}
+    nav = "title: Ex\nnav:\n  - b.md\n  - Ay: a.md\n  - ...\n"
+    made = brought({"mkdocs.yml": "plugins: [awesome-pages]\n", "docs/x/.pages": nav, **pages})
+    assert tree(made) == {"index": {}, "Ex": {"x/b": {}, "Ay": {}, "x/c": {}}}
+    lists = {
+        "docs/SUMMARY.md": "- [Home](index.md)\n- [Ex](x/)\n- All\n    - x/*.md\n",
+        "docs/x/SUMMARY.md": "- [Bee](b.md)\n",
+    }
+    made = brought({"mkdocs.yml": "plugins: [search, literate-nav]\n", **lists, **pages})
+    assert tree(made) == {"Home": {}, "Ex": {"Bee": {}}, "All": {"x/a": {}, "x/b": {}, "x/c": {}}}
+
+
+def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
+    config = "markdown_extensions: [pymdownx.arithmatex]\n"
+    page = "# A\n\nSo \\(x < y\\) and `\\(a\\)`:\n\n\\[\nx\n\\]\n\n--8<-- [start:one]\n\n\\(open\n"
+    made = brought({"mkdocs.yml": config, "docs/index.md": page})
+    assert text(made, "README.md") == "# A\n\nSo $$x < y$$ and `\\(a\\)`:\n\n$$\nx\n$$\n\n\n\\(open\n"
+    made = brought({"mkdocs.yml": "", "docs/index.md": page})
+    assert "So \\(x < y\\)" in text(made, "README.md")
+
+
+def test_parts_of_pages_that_vitepress_includes():
+    part = "# P\n\nthree\n\n## One\n\nseven\n\n## Two\n\n<!-- #region mine -->\ntwelve\n<!-- #endregion mine -->\n"
+    for written, shown in (
+        ("{3,4}", "three"),
+        ("#one", "## One\n\nseven"),
+        ("#mine", "twelve"),
+        ("{13,}", None),
+    ):
+        page = f"# A\n\n<!-- @include: ./p.md{written} -->\n"
+        made = brought({".vitepress/config.js": "export default {}", "a.md": page, "p.md": part})
+        assert text(made, "README.md").removeprefix("# A").strip() == (shown or "<!-- #endregion mine -->")
+
+
+def test_values_that_snippets_of_mintlify_are_given():
+    made = brought(
+        {
+            "docs.json": '{"variables": {"version": "1.2"}, "navigation": {"pages": ["a"]}}',
+            "a.mdx": "---\ntitle: A\n---\nimport { Who as me, All } from '/snippets/values.mdx'\nimport Part from '/snippets/part.mdx'\n\n"
+            '{me} {All.fruit} {{version}}\n\n<Part word="kiwi" />\n\n<Card title="C" img="/x.png">c</Card>\n',
+            "snippets/values.mdx": "export const Who = 'Ann';\n\nexport const All = { fruit: 'plum' }\n",
+            "snippets/part.mdx": "A {word}, {props.word}.\n",
+            "x.png": b"\x89PNG",
+        }
+    )
+    page = text(made, "README.md")
+    assert "Ann plum 1.2\n" in page and "A kiwi, kiwi.\n" in page and 'href="x.png"' in page
+    assert problems(made) == []
+
+
+def test_formulas_and_bookmarks_of_notion_in_html():
+    tex = '<span class="katex"><math><annotation encoding="application/x-tex">{}</annotation></math><b>x</b></span>'
+    body = (
+        f'<figure class="equation"><style>x</style><div>{tex.format("a_b")}</div></figure>'
+        f'<p>So <span class="notion-text-equation-token">{tex.format("c^2")}</span>.</p>'
+        '<figure><a href="https://example.org/x" class="bookmark source"><div class="bookmark-title">Ex</div>'
+        '<div class="bookmark-href">https://example.org/x</div></a></figure>'
+    )
+    made = brought({f"A {'1' * 32}.html": f'<article><h1 class="page-title">A</h1>{body}</article>'})
+    assert text(made, "README.md") == "# A\n\n$$\na_b\n$$\n\nSo $$c^2$$.\n\n[Ex](https://example.org/x)\n"
+
+
+def test_headings_and_their_places_of_confluence_in_html():
+    def page(title, body):
+        return f'<span id="title-text"> Acme : {title} </span><div id="main-content" class="wiki-content">{body}</div>'
+
+    there = '<h1 id="Far-One">One</h1><p>x</p><h1 id="Far-Two">Two</h1><p><a href="#Far-Two">up</a></p>'
+    made = brought(
+        {
+            "index.html": "<h2>Available Pages:</h2>",
+            "near.html": page("Above", '<p><a href="far.html#Far-Two">two</a></p>'),
+            "far.html": page("Far", there),
+        }
+    )
+    said = text(made, "far.md")
+    assert said.startswith("# Far\n\n## One") and 'id="Far-Two"' in said and "[up](#Far-Two)" in said
+    assert "[two](far.md#Far-Two)" in text(made, "README.md")
+
+
+def test_comments_and_names_of_blocks_of_obsidian():
+    page = "A %%not this%% word ^here\n\n%%\nnor this\n%%\n\n`%%` and\n\n```\n%% this ^that\n```\n\n[[a#^here|b]] 100%% sure\n"
+    made = brought({".obsidian/app.json": "{}", "a.md": page, "b.md": "# B\n"})
+    assert text(made, "README.md") == (
+        "A  word\n\n\n\n\n\n`%%` and\n\n```\n%% this ^that\n```\n\n[b](README.md) 100%% sure\n"
+    )
+
+
+def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
+    made = brought(
+        {
+            "_config.yml": "title: J",
+            "index.md": '# A\n\n1. TOC\n{:toc}\n\n{% include box.html words="x y" %}\n\n{% include if.html %}\n\n1. One\n',
+            "_includes/box.html": "<b>{{ include.words }}</b>\n",
+            "_includes/if.html": "{% if page.x %}\nkept\n{% endif %}\n",
+        }
+    )
+    assert text(made, "README.md") == "# A\n\n\n<b>x y</b>\n\nkept\n\n1. One\n"
+    assert problems(made) == [("index.md", 8, "variable")]
+
+
+def test_pages_of_a_wiki_in_other_formats_stay_files():
+    made = brought(
+        {"Home.md": "# A\n", "_Sidebar.md": "[[Home]]\n", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}
+    )
+    assert {"B.rst", "C.asciidoc"} <= set(made.paths())
+
+
 # --- bad input ----------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
     ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
-    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``dollars``: ``$x$`` is a formula.
+    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
+    names of blocks at their ends, as in Obsidian. ``dollars``: ``$x$`` is a formula.
     ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``. ``tabsets``: headings of tabs, and
     drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that begin with a sign,
     listings side by side, ``<<value>>``, as in ReadMe."""
@@ -31,6 +32,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     liquid: bool = False
     roles: bool = False
     wiki: bool = False
+    vault: bool = False
     dollars: bool = False
     icons: bool = False
     marks: bool = False

@@ -403,7 +403,7 @@ class _Gathering:
                 and not is_page(path)
                 and not name.endswith(
                     (
-                        *(".rst", ".jsx", ".tsx", ".vue"),
+                        *(".jsx", ".tsx", ".vue"),
                         *((".html", ".csv") if self.layout.convert else ()),
                         *self.layout.skipped,
                     )
@@ -734,7 +734,11 @@ class _Page:
             _, kind, target = name.split("\0", 2)
             return self._role(kind, target, line, quiet)
         page, _, heading = name.partition("#")
-        heading = heading.rpartition("#")[2].lstrip("^")
+        heading = heading.rpartition("#")[2]
+        if heading.startswith("^"):
+            heading = ""  # A block has no address here; its page has.
+            if not page.strip():
+                return relative_href(self.made, self.made), gathering.name(self.path)
         if not page.strip():
             return f"#{slugify(heading)}", heading
         wanted = page.strip().strip("/")

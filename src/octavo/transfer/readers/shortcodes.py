@@ -529,7 +529,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
         if more.strip() or name in ("link", "post_url", "include", "include_cached"):
             if name not in ("include", "include_cached"):
                 return at, []
-        return at + 1, _tag(writer, name, rest, number)
+        return at + 1, _tag(writer, name, rest, number, alone=True)
     closing = re.compile(rf"\{{%-?\s*(?:end{re.escape(name)}|(?P<again>{re.escape(name)}\b))")
     depth, end = 1, at
     if (inner := closing.search(more)) and not inner["again"]:
@@ -565,7 +565,8 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
     return end, writer.blocks(dedented(kept))
 
 
-def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
+def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
+    """``alone``: on a line of its own."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -589,6 +590,8 @@ def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
             return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
         if (text := _filled(writer, path, given, number)) is not None:
             return [(row, number) for row in text.split("\n")]
+        if alone:
+            return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
         writer.tell(number, "unknown_shortcode", f"{{% include {path} %}} is not read; it is left out", path)
         return []
     if name == "assign" and (said := re.match(r"([\w-]+)\s*=\s*(.+)$", rest)):
