@@ -64,6 +64,9 @@ class Place(Protocol):
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
 
+    def in_language(self, path: str, language: str, line: int) -> str:
+        """The same for the page that a path means in another language, from the folder of this page or from the top."""
+
     def keep(self, source: str) -> str | None:
         """How the page refers to an image that is written into it as a ``data:`` URL; None where it cannot be kept."""
 

@@ -534,6 +534,9 @@ class _Gathering:
     def _others(self) -> Sequence[_Other]:
         return self.others() if self.others is not None else ()
 
+    def named_languages(self, language: str) -> list[_Other]:
+        return [other for other in self._others() if other.variant.language == language]
+
     def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
         """``old``: also where there was a page before."""
         for other in self._others():
@@ -700,11 +703,7 @@ class _Page:
             found, led = led[1], None
         if led is not None:
             if not led[0].comes:
-                self.problem(
-                    line,
-                    "other_variant",
-                    f"{href[:200]} leads to {led[0].variant.title}, which does not come along",
-                )
+                self._tell_variant(href, led[0], line)
             return gathering.lead_to(led, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
@@ -714,6 +713,31 @@ class _Page:
                 self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
         return relative_href(place, self.made, gathering.anchor(found or "", unquote(fragment)) or None)
+
+    def in_language(self, path: str, language: str, line: int) -> str:
+        gathering, begins = self.gathering, self.gathering.layout.begins
+        name, sign, fragment = path.partition("#")
+        name = name.removesuffix(".md")
+        here = posixpath.dirname(gathering.layout.addresses.get(self.written, ""))
+        if begins and f"{here}/".startswith(f"{begins}/"):
+            here = here[len(begins) + 1 :]
+        keys = [_joined(start, name.lstrip("/")) for start in ([""] if name.startswith("/") else [here, ""])]
+        for other in gathering.named_languages(language):
+            for key in filter(None, keys):
+                found = other.gathering.find(f"/{key}", "")
+                if found is None or found not in other.gathering.pages:
+                    continue
+                if found in gathering.pages:
+                    return self.link(f"/{gathering.layout.addresses.get(found, key)}{sign}{fragment}", line)
+                if not other.comes:
+                    self._tell_variant(path, other, line)
+                return gathering.lead_to((other, found), unquote(fragment)) or path
+        return self.link(f"/{language}/{path.strip('/').removesuffix('.md')}", line)
+
+    def _tell_variant(self, href: str, other: _Other, line: int) -> None:
+        self.problem(
+            line, "other_variant", f"{href[:200]} leads to {other.variant.title}, which does not come along"
+        )
 
     def keep(self, source: str) -> str | None:
         data = read_data_url(source)

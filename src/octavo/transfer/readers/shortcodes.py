@@ -439,10 +439,9 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
     first = given[0] if given else ""
     if kind in ("ref", "relref"):
         wanted = named.get("path", first)
-        # The same path in another language, as its address would be there.
         tongue = named.get("lang", "")
-        return writer.place.link(
-            f"/{tongue}/{wanted.strip('/').removesuffix('.md')}" if tongue else wanted, number
+        return (
+            writer.place.in_language(wanted, tongue, number) if tongue else writer.place.link(wanted, number)
         )
     if kind in ("figure", "img", "image", "imgproc"):
         source = named.get("src", first)
