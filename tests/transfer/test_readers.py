@@ -709,6 +709,13 @@ def test_values_that_snippets_of_mintlify_are_given():
     assert problems(made) == []
 
 
+def test_tabs_of_hugo_in_one_line():
+    page = '{{< tabs >}}{{< tab "A" >}}a{{< /tab >}}{{< tab "B" >}}b\n\nc{{< /tab >}}{{< /tabs >}}\n'
+    said = text(brought({"hugo.toml": "title = 'H'", "content/_index.md": page}), "README.md")
+    parts = ('{% tab title="A" %}\na\n{% endtab %}', '{% tab title="B" %}\nb\n\nc\n{% endtab %}')
+    assert all(part in said for part in parts), said
+
+
 def test_formulas_and_bookmarks_of_notion_in_html():
     tex = '<span class="katex"><math><annotation encoding="application/x-tex">{}</annotation></math><b>x</b></span>'
     body = (
@@ -759,11 +766,12 @@ def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
     assert problems(made) == [("index.md", 8, "variable")]
 
 
-def test_pages_of_a_wiki_in_other_formats_stay_files():
-    made = brought(
-        {"Home.md": "# A\n", "_Sidebar.md": "[[Home]]\n", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}
-    )
+def test_images_and_other_formats_of_a_wiki():
+    page = "# A\n\n[[i/a.png]] [[/i/a.png|alt=Al|width=20px]]\n"
+    rest = {"_Sidebar.md": "[[Home]]\n", "i/a.png": b"\x89PNG", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}
+    made = brought({"Home.md": page, **rest})
     assert {"B.rst", "C.asciidoc"} <= set(made.paths())
+    assert '![](i/a.png) <img src="i/a.png" alt="Al" width="20">' in text(made, "README.md")
 
 
 # --- bad input ----------------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ _INCLUDES = (
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
 )  # fmt: skip
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
 _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
@@ -1262,9 +1263,7 @@ class Writer:
             return found[0]
         name, _, more = found["embedded"].replace("\\|", "|").partition("|")
         href, _ = self.place.wiki(name, line)
-        if re.search(
-            r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", name.partition("#")[0].strip(), re.IGNORECASE
-        ):
+        if _PICTURE.search(name.partition("#")[0].strip()):
             width = re.match(r"(\d+)", more)
             alt = "" if width else more
             tail = f' width="{width[1]}"' if width else ""
@@ -1276,6 +1275,13 @@ class Writer:
             return found[0]
         named = found["named"].replace("\\|", "|")
         name, bar, said = named.partition("|")
+        if not self.dialect.vault and _PICTURE.search(name.strip()):
+            given = attributes_of(said.replace("|", " "))
+            width = str(given.get("width", "")).removesuffix("px")
+            source = self.place.link(name.strip(), line, shown=True)
+            alt = words(str(given.get("alt", "")))
+            tail = f' width="{width}"' if width.isdecimal() else ""
+            return f'<img src="{source}" alt="{alt}"{tail}>' if tail else f"![{alt}]({_pointed(source)})"
         href, title = self.place.wiki(name.strip(), line, quiet=bool(bar))
         if bar and href.startswith("\0"):
             href, title = self.place.wiki(said.strip(), line)

@@ -417,11 +417,9 @@ def _tab_list(
             title = more.get("header", more.get("name", more.get("title", other[0] if other else "")))
             title = title or (titles[len(items)] if len(items) < len(titles) else f"Tab {len(items) + 1}")
             if close is not None:
-                line, begin, _ = close
-                if line == at:
-                    body = [(rest[:begin], inside[at][1])]
-                else:
-                    body = [*([(rest, inside[at][1])] if rest.strip() else []), *inside[at + 1 : line]]
+                line, _, behind = close
+                body = _between(inside, at, rest, close)
+                tail = (rest if line == at else inside[line][0])[behind:]
                 if (language := more.get("lang")) and not any("```" in text for text, _ in body):
                     items.append(
                         (title or language, fenced(dedented(body), language, inside[at][1]), inside[at][1])
@@ -429,6 +427,10 @@ def _tab_list(
                 else:
                     items.append((title, writer.blocks(dedented(body)), inside[at][1]))
                 at = line
+                if tail.strip():
+                    # Another one begins in the same line.
+                    inside[at] = (tail, inside[at][1])
+                    continue
         at += 1
     return writer.tab_list(items, number) or writer.blocks(inside)
 
@@ -446,7 +448,10 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
     if kind in ("figure", "img", "image", "imgproc"):
         source = named.get("src", first)
         caption = named.get("caption", named.get("title", ""))
-        shown = f'<img src="{writer.place.link(source, number, shown=True)}" alt="{named.get("alt", "")}">'
+        width = f' width="{named["width"]}"' if named.get("width", "").isdecimal() else ""
+        shown = (
+            f'<img src="{writer.place.link(source, number, shown=True)}" alt="{named.get("alt", "")}"{width}>'
+        )
         return f"<figure>{shown}<figcaption><p>{caption}</p></figcaption></figure>" if caption else shown
     if kind in ("youtube", "vimeo"):
         code = named.get("id", first)
