@@ -766,6 +766,17 @@ def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
     assert problems(made) == [("index.md", 8, "variable")]
 
 
+def test_pages_in_other_formats_of_jekyll_and_hugo_are_told():
+    other = "---\ntitle: B\n---\n<p>x</p>\n"
+    for config, folder in (
+        ({"_config.yml": "exclude: [out]"}, ""),
+        ({"hugo.toml": "title = 'H'"}, "content/"),
+    ):
+        files = {"a.md": "# A\n", "b.html": other, "part.html": "<p>x</p>\n"}
+        made = brought({**config, "_layouts/c.html": other, "out/d.html": other, **{folder + name: data for name, data in files.items()}})  # fmt: skip
+        assert problems(made) == [(f"{folder}b.html", 0, "format_left_out")]
+
+
 def test_images_and_other_formats_of_a_wiki():
     page = "# A\n\n[[i/a.png]] [[/i/a.png|alt=Al|width=20px]]\n"
     rest = {"_Sidebar.md": "[[Home]]\n", "i/a.png": b"\x89PNG", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}

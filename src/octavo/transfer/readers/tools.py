@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from ...core.pages import slugify
@@ -99,6 +100,22 @@ def _read_json(files: Heads, path: str, problems: list[Problem]) -> Any:
         problems.append(Problem(path, 0, "invalid_configuration", "cannot be read; the usual values count"))
         return None
     return made
+
+
+_OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
+MAX_TOLD = 100
+
+
+def _unread_pages(files: Heads, root: str, left: tuple[str, ...]) -> list[Problem]:
+    """The pages below ``root`` that are no Markdown, but those below what is ``left`` out."""
+    found = (
+        path
+        for path in files.paths
+        if path.startswith(root) and path.lower().endswith(_OTHER_PAGES) and not path[len(root) :].startswith((".", *left))
+        and files.head(path)
+    )  # fmt: skip
+    message = "a page in a format that is not read"
+    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
 
 
 def _unread(path: str, what: str) -> Problem:
@@ -1518,6 +1535,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     paths = pages_below(
         files, root, lambda path: any(one in path for one in others) or path.partition("/")[0] in languages
     )
+    problems += _unread_pages(files, root, ())
     unseen = tuple(
         folder_of(path) if is_index(path) else path
         for path in paths
@@ -1593,6 +1611,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
         if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
     ]  # fmt: skip
     out = tuple(_text(one).strip("/").casefold() for one in _listing(config.get("exclude")))
+    problems += _unread_pages(files, project, (*left, "_posts/", *(one for one in out if one)))
     paths = [
         path
         for path in paths
