@@ -50,7 +50,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
 
 
 def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypatch) -> None:
-    monkeypatch.setattr(db, "TURN_SECONDS", 0.1)
+    monkeypatch.setattr(db, "TURN_SECONDS", 0.5)
     locked, go_on = threading.Event(), threading.Event()
 
     def hold() -> None:
