@@ -177,3 +177,11 @@ def test_includes_end(monkeypatch):
     assert "After it." in text(made, "c.md")
     assert ("a.adoc", 0, "not_converted") in problems(made)
     assert "root:" not in text(made, "README.md")
+
+
+def test_files_that_include_each_other_are_told():
+    made = brought(
+        {"a.adoc": "= A\n\ninclude::_b.adoc[]\n", "_b.adoc": "of b\n\ninclude::_b.adoc[]\n\nend\n"}
+    )
+    assert problems(made) == [("a.adoc", 3, "circular_include")]
+    assert "include" not in text(made, "README.md") and "of b" in text(made, "README.md")

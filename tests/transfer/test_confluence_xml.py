@@ -81,10 +81,12 @@ BOMB = '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n<hiber
         BOMB
         % "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghz", strict=True)),
         BOMB % '<!ENTITY z SYSTEM "file:///etc/passwd">',
+        f"<!-- <hibernate-generic {'x' * 70_000} -->{BOMB.partition(chr(10))[2]}"
+        % "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghz", strict=True)),
         '<?xml version="1.0"?>\n<hibernate-generic><object class="Page"><id name="id">1</id>',
         "<hibernate-generic>" + "<a>" * 5000,
     ],
-    ids=["entities", "outside", "cut off", "deep"],
+    ids=["entities", "outside", "entities behind a long comment", "cut off", "deep"],
 )
 def test_what_is_no_export_is_refused(export):
     with pytest.raises(SourceError, match=r"entities\.xml"):
@@ -104,3 +106,13 @@ def test_pages_that_are_above_each_other_come():
     loop = page(1, "A", "<p>a</p>", 2) + page(2, "B", "<p>b</p>", 1)
     made = brought({"entities.xml": f"<hibernate-generic>{loop}</hibernate-generic>"})
     assert {"a.md", "b.md"} <= set(made.paths()) or len(tree(made)) == 2
+
+
+def test_headings_are_named_as_links_name_them():
+    links = "".join(
+        f'<ac:link ac:anchor="{anchor}"><ac:plain-text-link-body><![CDATA[{anchor}]]></ac:plain-text-link-body></ac:link> '
+        for anchor in ("OfTwo", "Of-Two", "own")
+    )
+    body = f"<p>{links}</p><h2>Of <em>Two</em></h2>".replace("]]>", "]] >")
+    made = brought({"entities.xml": f"<hibernate-generic>{page(1, 'A', body)}</hibernate-generic>"})
+    assert "[OfTwo](#of-two) [Of-Two](#of-two) [own](#own)" in text(made, "a.md")

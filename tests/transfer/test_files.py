@@ -6,6 +6,7 @@ import time
 import pytest
 
 from octavo.access import upsert_member
+from octavo.admin.import_export import preview
 from octavo.kit.jobs import list_jobs
 from octavo.kit.worker import Worker
 from octavo.transfer import runs, store, updating
@@ -450,18 +451,23 @@ def test_a_preview_brings_nothing_in(imports):
     assert imports.pages() == []
 
 
-def test_the_parts_of_an_export_are_read_as_one(imports):
+def test_the_parts_of_an_export_are_read_as_one(imports, tmp_path):
     """Notion puts archives into an archive; what is in these stays closed."""
     name = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
     first = archive({f"Top {name}.md": f"# Top\n\n[Sub](Top%20{name}/Sub%20b{name[1:]}.md)\n"})
     second = archive(
         {f"Top {name}/Sub b{name[1:]}.md": "# Sub\n", f"Top {name}/deep.zip": archive({"x.md": "# X\n"})}
     )
-    run = imports.files(("Export.zip", archive({"Export-Part-1.zip": first, "Export-Part-2.zip": second})))
+    whole = archive({"Export-Part-1.zip": first, "Export-Part-2.zip": second})
+    run = imports.files(("Export.zip", whole))
     assert (run["status"], run["kind"], run["problems"]) == ("completed", "notion", [])
     assert imports.tree() == {"Top": {"Sub": {}}}
     assert imports.stored_files() == ["deep.zip"]
     assert {page["path"] for page in run["pages"]} == {f"Top {name}.md", f"Top {name}/Sub b{name[1:]}.md"}
+    # So does the command.
+    (tmp_path / "Export.zip").write_bytes(whole)
+    looked = preview(imports.world.context, str(tmp_path / "Export.zip"))
+    assert (looked.kind, looked.plan.page_count) == ("notion", 2)
     # What would grow beyond measure is not unpacked within an archive either.
     run = imports.files(("Export.zip", archive({"Export-Part-1.zip": archive({"a.md": "a" * 8_000_000})})))
     assert run["status"] == "failed" and "200-fold" in str(run)

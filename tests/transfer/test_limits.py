@@ -1,12 +1,14 @@
 """How much may be uploaded and imported: at each limit it works, past it is an error or a problem that says so."""
 
 import io
+import os
 import zipfile
+from contextlib import ExitStack
 
 import pytest
 from msgspec.structs import replace
 
-from octavo.transfer import SourceError, converting, open_source, sources
+from octavo.transfer import Folder, SourceError, converting, open_source, sources, unpack_parts
 from octavo.uploads import receiving
 from octavo.uploads.receiving import Share
 from transfer.bringing_in import word
@@ -122,6 +124,61 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
     with pytest.raises(SourceError, match="unpacked"):
         converting._check_word(path)
+
+
+def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
+    def parts_of(path):
+        with ExitStack() as stack, open_source(path, allow_url=refuse, local=True) as source:
+            return unpack_parts(source, Folder(tmp_path), stack).paths()
+
+    def part(*names):
+        made = io.BytesIO()
+        packed(made, *((name, name) for name in names))
+        return made.getvalue()
+
+    few = packed(tmp_path / "a.zip", ("1.zip", part("a.md", "b.md")), ("2.zip", part("c.md", "c.zip")))
+    assert parts_of(few) == ["a.md", "b.md", "c.md", "c.zip"]
+    damaged = packed(tmp_path / "b.zip", ("1.zip", part("a.md")), ("2.zip", b"PK"))
+    with pytest.raises(SourceError, match=r"^2\.zip is no readable ZIP archive"):
+        parts_of(damaged)
+    monkeypatch.setattr(sources, "MAX_ENTRIES", 3)
+    with pytest.raises(SourceError, match="more than 3 entries"):
+        parts_of(few)
+    monkeypatch.setattr(converting, "MAX_PARTS", 1)
+    assert parts_of(few) == ["1.zip", "2.zip"]
+
+
+# --- names --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("ü.md".encode(), "ü.md"), ("ü.md".encode("cp437"), "ü.md"), ("日.md".encode("shift-jis"), "ô·.md")],
+)
+def test_names_of_an_archive_are_read_in_some_letters(tmp_path, name, path):
+    """Without the mark of UTF-8 in the archive."""
+    stands = "x" * len(name)
+    made = packed(tmp_path / "a.zip", (stands, "# A\n"), ("b.md", "# B\n"))
+    (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(stands.encode(), name))
+    assert paths_of(made) == [path, "b.md"]
+
+
+def test_links_of_a_folder_that_leave_it_are_left_out(tmp_path):
+    (tmp_path / "out.md").write_text("# Out\n")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.md").write_text("# A\n")
+    for name, target in (("b.md", "a.md"), ("c.md", "../out.md"), ("d", ".."), ("e", "e"), ("f.md", tmp_path / "out.md")):  # fmt: skip
+        (folder / name).symlink_to(target)
+    with open(os.fsencode(folder) + b"/\xe4.md", "wb"):
+        pass
+    with open_source(str(folder), allow_url=refuse, local=True) as source:
+        assert source.paths() == ["a.md", "b.md"]
+        told = [(problem.path, problem.code) for problem in source.problems]
+    assert told == [
+        *((name, "symlink") for name in ("c.md", "d", "e", "f.md")),
+        ("\\udce4.md", "unsafe_path"),
+    ]
 
 
 # --- pages that come in -------------------------------------------------------------------------------

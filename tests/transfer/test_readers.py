@@ -658,6 +658,133 @@ def test_restructured_text_of_any_kind_is_read_or_shown():
     assert ("loop.rst", 1, "circular_include") in problems(made)
 
 
+def test_navigation_of_plug_ins_of_mkdocs():
+    pages = {f"docs/{path}.md": f"# {path}\n" for path in ("index", "x/a", "x/b", "x/c")}
+    nav = "title: Ex\nnav:\n  - b.md\n  - Ay: a.md\n  - ...\n"
+    made = brought({"mkdocs.yml": "plugins: [awesome-pages]\n", "docs/x/.pages": nav, **pages})
+    assert tree(made) == {"index": {}, "Ex": {"x/b": {}, "Ay": {}, "x/c": {}}}
+    lists = {
+        "docs/SUMMARY.md": "- [Home](index.md)\n- [Ex](x/)\n- All\n    - x/*.md\n",
+        "docs/x/SUMMARY.md": "- [Bee](b.md)\n",
+    }
+    made = brought({"mkdocs.yml": "plugins: [search, literate-nav]\n", **lists, **pages})
+    assert tree(made) == {"Home": {}, "Ex": {"Bee": {}}, "All": {"x/a": {}, "x/b": {}, "x/c": {}}}
+
+
+def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
+    config = "markdown_extensions: [pymdownx.arithmatex]\n"
+    page = "# A\n\nSo \\(x < y\\) and `\\(a\\)`:\n\n\\[\nx\n\\]\n\n--8<-- [start:one]\n\n\\(open\n"
+    made = brought({"mkdocs.yml": config, "docs/index.md": page})
+    assert text(made, "README.md") == "# A\n\nSo $$x < y$$ and `\\(a\\)`:\n\n$$\nx\n$$\n\n\n\\(open\n"
+    made = brought({"mkdocs.yml": "", "docs/index.md": page})
+    assert "So \\(x < y\\)" in text(made, "README.md")
+
+
+def test_parts_of_pages_that_vitepress_includes():
+    part = "# P\n\nthree\n\n## One\n\nseven\n\n## Two\n\n<!-- #region mine -->\ntwelve\n<!-- #endregion mine -->\n"
+    for written, shown in (
+        ("{3,4}", "three"),
+        ("#one", "## One\n\nseven"),
+        ("#mine", "twelve"),
+        ("{13,}", None),
+    ):
+        page = f"# A\n\n<!-- @include: ./p.md{written} -->\n"
+        made = brought({".vitepress/config.js": "export default {}", "a.md": page, "p.md": part})
+        assert text(made, "README.md").removeprefix("# A").strip() == (shown or "<!-- #endregion mine -->")
+
+
+def test_values_that_snippets_of_mintlify_are_given():
+    made = brought(
+        {
+            "docs.json": '{"variables": {"version": "1.2"}, "navigation": {"pages": ["a"]}}',
+            "a.mdx": "---\ntitle: A\n---\nimport { Who as me, All } from '/snippets/values.mdx'\nimport Part from '/snippets/part.mdx'\n\n"
+            '{me} {All.fruit} {{version}}\n\n<Part word="kiwi" />\n\n<Card title="C" img="/x.png">c</Card>\n',
+            "snippets/values.mdx": "export const Who = 'Ann';\n\nexport const All = { fruit: 'plum' }\n",
+            "snippets/part.mdx": "A {word}, {props.word}.\n",
+            "x.png": b"\x89PNG",
+        }
+    )
+    page = text(made, "README.md")
+    assert "Ann plum 1.2\n" in page and "A kiwi, kiwi.\n" in page and 'href="x.png"' in page
+    assert problems(made) == []
+
+
+def test_tabs_of_hugo_in_one_line():
+    page = '{{< tabs >}}{{< tab "A" >}}a{{< /tab >}}{{< tab "B" >}}b\n\nc{{< /tab >}}{{< /tabs >}}\n'
+    said = text(brought({"hugo.toml": "title = 'H'", "content/_index.md": page}), "README.md")
+    parts = ('{% tab title="A" %}\na\n{% endtab %}', '{% tab title="B" %}\nb\n\nc\n{% endtab %}')
+    assert all(part in said for part in parts), said
+
+
+def test_formulas_and_bookmarks_of_notion_in_html():
+    tex = '<span class="katex"><math><annotation encoding="application/x-tex">{}</annotation></math><b>x</b></span>'
+    body = (
+        f'<figure class="equation"><style>x</style><div>{tex.format("a_b")}</div></figure>'
+        f'<p>So <span class="notion-text-equation-token">{tex.format("c^2")}</span>.</p>'
+        '<figure><a href="https://example.org/x" class="bookmark source"><div class="bookmark-title">Ex</div>'
+        '<div class="bookmark-href">https://example.org/x</div></a></figure>'
+    )
+    made = brought({f"A {'1' * 32}.html": f'<article><h1 class="page-title">A</h1>{body}</article>'})
+    assert text(made, "README.md") == "# A\n\n$$\na_b\n$$\n\nSo $$c^2$$.\n\n[Ex](https://example.org/x)\n"
+
+
+def test_headings_and_their_places_of_confluence_in_html():
+    def page(title, body):
+        return f'<span id="title-text"> Acme : {title} </span><div id="main-content" class="wiki-content">{body}</div>'
+
+    there = '<h1 id="Far-One">One</h1><p>x</p><h1 id="Far-Two">Two</h1><p><a href="#Far-Two">up</a></p>'
+    made = brought(
+        {
+            "index.html": "<h2>Available Pages:</h2>",
+            "near.html": page("Above", '<p><a href="far.html#Far-Two">two</a></p>'),
+            "far.html": page("Far", there),
+        }
+    )
+    said = text(made, "far.md")
+    assert said.startswith("# Far\n\n## One") and 'id="Far-Two"' in said and "[up](#Far-Two)" in said
+    assert "[two](far.md#Far-Two)" in text(made, "README.md")
+
+
+def test_comments_and_names_of_blocks_of_obsidian():
+    page = "A %%not this%% word ^here\n\n%%\nnor this\n%%\n\n`%%` and\n\n```\n%% this ^that\n```\n\n[[a#^here|b]] 100%% sure\n"
+    made = brought({".obsidian/app.json": "{}", "a.md": page, "b.md": "# B\n"})
+    assert text(made, "README.md") == (
+        "A  word\n\n\n\n\n\n`%%` and\n\n```\n%% this ^that\n```\n\n[b](README.md) 100%% sure\n"
+    )
+
+
+def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
+    made = brought(
+        {
+            "_config.yml": "title: J",
+            "index.md": '# A\n\n1. TOC\n{:toc}\n\n{% include box.html words="x y" %}\n\n{% include if.html %}\n\n1. One\n',
+            "_includes/box.html": "<b>{{ include.words }}</b>\n",
+            "_includes/if.html": "{% if page.x %}\nkept\n{% endif %}\n",
+        }
+    )
+    assert text(made, "README.md") == "# A\n\n\n<b>x y</b>\n\nkept\n\n1. One\n"
+    assert problems(made) == [("index.md", 8, "variable")]
+
+
+def test_pages_in_other_formats_of_jekyll_and_hugo_are_told():
+    other = "---\ntitle: B\n---\n<p>x</p>\n"
+    for config, folder in (
+        ({"_config.yml": "exclude: [out]"}, ""),
+        ({"hugo.toml": "title = 'H'"}, "content/"),
+    ):
+        files = {"a.md": "# A\n", "b.html": other, "part.html": "<p>x</p>\n"}
+        made = brought({**config, "_layouts/c.html": other, "out/d.html": other, **{folder + name: data for name, data in files.items()}})  # fmt: skip
+        assert problems(made) == [(f"{folder}b.html", 0, "format_left_out")]
+
+
+def test_images_and_other_formats_of_a_wiki():
+    page = "# A\n\n[[i/a.png]] [[/i/a.png|alt=Al|width=20px]]\n"
+    rest = {"_Sidebar.md": "[[Home]]\n", "i/a.png": b"\x89PNG", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}
+    made = brought({"Home.md": page, **rest})
+    assert {"B.rst", "C.asciidoc"} <= set(made.paths())
+    assert '![](i/a.png) <img src="i/a.png" alt="Al" width="20">' in text(made, "README.md")
+
+
 # --- bad input ----------------------------------------------------------------------------------------
 
 
@@ -721,6 +848,48 @@ def test_links_and_includes_stay_within_the_source():
     assert "root:" not in text(made, "README.md")
     codes = [code for path, _, code in problems(made) if path == "docs/index.md"]
     assert codes == ["missing_include", "missing_include", "broken_link", "circular_include"]
+
+
+def test_files_that_include_each_other_are_shown_once():
+    config = {
+        "docusaurus": {"docusaurus.config.js": "module.exports = {}"},
+        "mintlify": {"docs.json": '{"navigation": {"pages": ["docs/a"]}}'},
+        "starlight": {"astro.config.mjs": "starlight({})"},
+        "vitepress": {".vitepress/config.js": "export default {}"},
+        "jekyll": {"_config.yml": "title: J"},
+        "hugo": {"hugo.toml": "title = 'H'"},
+        "sphinx": {"docs/conf.py": "", "docs/index.md": "# I\n"},
+    }
+    imported = "import {0} from './{0}.mdx'\n\n<{0} />\n"
+    ways = {
+        "docusaurus": (imported, "docs/", "mdx"),
+        "mintlify": (imported, "docs/", "mdx"),
+        "starlight": (imported, "src/content/docs/", "mdx"),
+        "vitepress": ("<!--@include: ./{0}.md-->\n", "docs/", "md"),
+        "jekyll": ("{{% include_relative {0}.md %}}\n", "docs/", "md"),
+        "hugo": ('{{{{< readfile "{0}.md" >}}}}\n', "content/", "md"),
+        "sphinx": ("```{{include}} {0}.md\n```\n", "docs/", "md"),
+    }
+    for kind, (written, folder, ending) in ways.items():
+        parts = {
+            f"{folder}{name}.{ending}": f"# {name}\n\nof {name}\n\n{written.format(other)}\nend\n"
+            for name, other in (("a", "B"), ("B", "C"), ("C", "B"))
+        }
+        made = brought({**config[kind], **parts})
+        page = text(made, next(path for path, origin in made.origins.items() if origin == f"{folder}a.{ending}"))  # fmt: skip
+        assert [made.kind, *(page.count(f"of {name}") for name in "aBC")] == [kind, 1, 1, 1], page
+        assert "circular_include" in {code for path, _, code in problems(made) if path.endswith(f"a.{ending}")}, kind  # fmt: skip
+
+
+def test_what_is_no_text_or_too_long_is_told():
+    rest = {"sphinx": {"conf.py": "", "index.rst": "A\n=\n"}, "notion": {f"A {'1' * 32}.html": "<h1>A</h1>"}}
+    for kind, name in (("sphinx", "b.rst"), ("notion", f"b {'2' * 32}.html")):
+        for data, code in ((b"\xc4\n", "invalid_utf8"), (b"word\n" * 2_200_000, "too_large")):
+            made = brought({**rest[kind], name: data})
+            assert (made.kind, problems(made)) == (kind, [(name, 0, code)])
+            assert "# " in text(made, "b.md")
+    made = brought({"mkdocs.yml": "", "docs/a.md": "# A\n", "docs/b.md": "---\ntitle: T\nx: *y\n---\n# B\n"})
+    assert problems(made) == [("docs/b.md", 3, "front_matter")]
 
 
 def test_includes_that_multiply_are_bounded():

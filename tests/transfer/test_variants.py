@@ -249,8 +249,10 @@ LINKS = {
     "hugo": (
         {
             "content/_index.de.md": "# Start\n", "content/a.md": '# A\n\n[a](/de/a/) [b](/b/) [c]({{< relref path="/a.md" lang="de" >}})\n', "content/a.de.md": "# Ah\n\n[d](/a) [e](/b)\n",
+            "content/s/x.md": '# X\n\n[f]({{< relref path="y.md" lang="de" >}}) [g]({{< relref path="a.md" lang="de" >}}) [h]({{< relref path="../a.md#t" lang="de" >}})\n',
+            "content/s/y.md": "# Y\n", "content/s/y.de.md": '# Y\n\n[i]({{< relref path="x.md" lang="en" >}}) [j]({{< relref path="y.md" lang="de" >}})\n',
         },
-        "a de/a, b b.md, c de/a, d a.md, e en/b",
+        "a de/a, b b.md, c de/a, d a.md, e en/b, f de/s/y, g de/a, h de/a#t, i en/s/x, j y.md",
     ),
     "mintlify": ({"v2/a.mdx": "# A two\n\n[a](/v1/a) [c](../v1/b) [d](/loose)\n"}, "a v1/g/a, b b.md, c v1/g/b, d ../loose.md"),
     "readme": (

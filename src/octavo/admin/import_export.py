@@ -41,6 +41,7 @@ from ..transfer import (
     open_source,
     plan_source,
     read_files,
+    unpack_parts,
     with_ids,
 )
 
@@ -136,6 +137,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
                 source = convert_file(Path(where), folder)
             else:
                 source = stack.enter_context(open_source(where, allow_url=allow, local=True))
+                source = unpack_parts(source, folder, stack)
                 source = read_files(source, folder, kind=kind, several=several)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""

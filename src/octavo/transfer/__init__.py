@@ -2,7 +2,7 @@
 
 from . import tables as tables
 from .asking import Absent
-from .converting import CONVERTED, Folder, convert_file, read_files
+from .converting import CONVERTED, Folder, convert_file, read_files, unpack_parts
 from .exporting import Exported, export_files, lay_out
 from .hosted import Remote, escaped, list_of, object_of, open_space, pages_of, read_markdown, text_of
 from .importing import ImportOutcome, import_files
@@ -23,5 +23,5 @@ __all__ = [
     "export_files", "find_noted_change", "guess_ids", "import_files", "import_source", "known_space",
     "lay_out", "list_of", "longest_in_order", "match_pages", "note_change", "object_of", "on_variants",
     "open_source", "open_space", "pages_of", "plan_source", "platform_at", "ranks_of", "read_files",
-    "read_markdown", "source_of_tree", "text_of", "with_ids", "with_names",
+    "read_markdown", "source_of_tree", "text_of", "unpack_parts", "with_ids", "with_names",
 ]  # fmt: skip

@@ -26,6 +26,8 @@ MAX_PAGE = 10 * 1024 * 1024
 """Bytes of HTML, or of the text of a document of an office, that become one page."""
 MAX_UNPACKED = 200 * 1024 * 1024
 """Bytes that a document of an office may have unpacked."""
+MAX_PARTS = 100
+"""Archives in an archive that are read as one; they stay open while they are read."""
 ASSETS = ".gitbook/assets"
 _HTML = (".html", ".htm", ".xhtml")
 _MARKDOWN = (".md", ".markdown")
@@ -85,13 +87,10 @@ def gather_uploads(
                 out.write(piece)
         stem, ending = posixpath.splitext(upload.name)
         if ending.lower() == ".zip":
-            archive = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True))
+            archive = unpack_parts(_open(place, upload.name, stack), folder, stack, tick)
             prefix = "" if len(uploads) == 1 else f"{stem}/"
+            raw.count(archive.seen)
             raw.problems += archive.problems
-            if all(path.lower().endswith(".zip") for path in archive.paths()):
-                # An export in parts: archives in an archive, once.
-                _add_parts(raw, archive, prefix, folder, stack, tick)
-                continue
             for path in archive.paths():
                 raw.add(prefix + path, archive.size(path), _entry_opening(archive, path, folder))
         elif ending.lower() in CONVERTED:
@@ -116,19 +115,34 @@ def read_files(
     )
 
 
-def _add_parts(
-    raw: Source, archive: Source, prefix: str, folder: Folder, stack: ExitStack, tick: Tick
-) -> None:
-    for path in archive.paths():
+def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick = lambda: None) -> Source:
+    """An export in parts, archives and nothing else, as the one source that they are together; any other source as it is.
+    What is in these archives stays closed. Raises SourceError."""
+    paths = archive.paths()
+    if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
+        return archive
+    made = Source(archive.name)
+    made.commit, made.problems = archive.commit, archive.problems
+    for path in paths:
         tick()
         place = folder.new(".zip")
         with place.open("wb") as out:
             for piece in archive.pieces(path):
                 out.write(piece)
-        part = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))
-        raw.problems += part.problems
+        part = _open(place, path, stack, whole=True)
+        made.count(part.seen)
+        made.problems += part.problems
         for name in part.paths():
-            raw.add(prefix + name, part.size(name), _entry_opening(part, name, folder))
+            made.add(name, part.size(name), _entry_opening(part, name, folder))
+    return made
+
+
+def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Source:
+    """An archive, which messages call by its name."""
+    try:
+        return stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=whole))
+    except SourceError as error:
+        raise SourceError(str(error).replace(str(place), name)) from error
 
 
 def convert_file(file: Path, folder: Folder) -> Source:

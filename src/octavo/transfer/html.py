@@ -420,6 +420,10 @@ class _Maker:
             return [_text("".join(element.itertext()), marks)]
         if tag in ("code", "tt") and "math" in _classes(element):
             return [_inline("inline-math", formula=_squeezed("".join(element.itertext())))]
+        if tag == "span" and "katex" in _classes(element):
+            written = next((one.text for one in element.iter("annotation") if one.get("encoding") == "application/x-tex"), None)  # fmt: skip
+            if written:
+                return [_inline("inline-math", formula=_squeezed(written))]
         mark = _MARKS.get(tag)
         if mark and mark not in marks:
             marks = (*marks, mark)
@@ -480,7 +484,7 @@ class _Maker:
         data = {"id": pinned} if pinned and pinned != slug(text) else {}
         # The title is above; 0 is a heading that may be it.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
-        return [_block(f"heading-{min(level - 1, 3)}", nodes, **({} if level == 1 else data))]
+        return [_block(f"heading-{min(level - 1, 3)}", nodes, **data)]
 
     def _paragraph(self, element: Any) -> list[Node]:
         return self.flow(element)
@@ -746,11 +750,13 @@ def anchors_of(tree: Any) -> dict[str, str]:
     """The anchor that each id in a page leads to: that of its heading, or of the one above it. Empty for what is above
     the first, as for the title of the page."""
     anchors: dict[str, str] = {}
-    at = ""
+    at, titled = "", False
     for element in _main_content(tree).iter(etree.Element):
         if re.fullmatch(r"h[1-6]", element.tag) and _is_shown(element):
             words = _squeezed("".join(element.itertext()))
-            at = "" if element.tag == "h1" and not at else _pinned(element) or slug(words)
+            titles = element.tag == "h1" and not titled and not at
+            titled = titled or titles
+            at = "" if titles else _pinned(element) or slug(words)
             anchors |= {own: at for own in (element.get("id"), element.getparent().get("id")) if own}
         for own in (element.get("id"), element.get("name") if element.tag == "a" else None):
             if own:

@@ -61,7 +61,7 @@ class Source:
         self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}
         self._folders: set[str] = set()
         self.total = 0
-        self._seen = 0
+        self.seen = 0
 
     def paths(self) -> list[str]:
         return list(self._files)
@@ -114,10 +114,10 @@ class Source:
         line = lines[min(problem.line, len(lines)) - 1] if problem.line and lines else 0
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
-    def count(self) -> None:
+    def count(self, entries: int = 1) -> None:
         """To be called for every entry looked at, whatever becomes of it."""
-        self._seen += 1
-        if self._seen > MAX_ENTRIES:
+        self.seen += entries
+        if self.seen > MAX_ENTRIES:
             raise SourceError(f"more than {MAX_ENTRIES} entries")
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:

@@ -56,9 +56,13 @@ _SETTINGS = {
     "icons": "font", "experimental": "", "relfilesuffix": ".adoc", "attribute-missing": "skip", "allow-uri-read": "",
     "source-highlighter!": "", "sectnums!": "", "sectanchors!": "", "figure-caption!": "", "table-caption!": "",
     "example-caption!": "", "listing-caption!": "", "toc!": "", "showtitle!": "", "linkcss": "", "env": "site",
-    "site-gen": "octavo",
+    "site-gen": "octavo", "max-include-depth": "20",
 }  # fmt: skip
 _LEFT = re.compile(r"Unresolved directive in [^\n<]{1,500} - include::[^\n<]{1,500}")
+_DEEP = "maximum include depth of "
+_UNFOLLOWED = re.compile(
+    r"(<pre\b.*?</pre>)|(?:(?<=^<p>)|^)include::[^\n<]{1,500}?\](?=</p>$|$)", re.DOTALL | re.MULTILINE
+)
 _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
@@ -603,6 +607,8 @@ class _Reading:
         self._tell(read, path, place)
         if read.title:
             self.titles[path] = " ".join(html.unescape(re.sub(r"<[^<>]*>", "", read.title)).split())
+        if any(message.text.startswith(_DEEP) for message in read.messages):
+            read.html = _UNFOLLOWED.sub(lambda found: found[1] or "", read.html)
         description = html.escape(read.said.get("description", ""), quote=True)
         whole = (
             f'<html><head><meta name="description" content="{description}"></head><body><main>'
@@ -632,6 +638,12 @@ class _Reading:
             if found := re.match(r"include (?:URI|file) not \w+: (\S+)", said):
                 name = unquote(found[1].removeprefix(_ROOT))
                 written.problem(message.line, "missing_include", f"{name[:200]} is not there; left out")
+            elif said.startswith(_DEEP):
+                written.problem(
+                    message.line,
+                    "circular_include",
+                    "a file includes itself, or files include too deep; the rest is left out",
+                )
             else:
                 written.problem(message.line, "unclear_markup", said[:300])
 

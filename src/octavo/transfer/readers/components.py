@@ -39,7 +39,7 @@ def component_block(
     """The lines of a component that stands for itself; None for an element that stays as it is."""
     partial = writer.imports.get(name)
     if partial is not None and re.search(r"\.mdx?$", partial):
-        return writer.included(partial, number)
+        return writer.included(partial, number, attributes)
     if writer.dialect.magic and writer.place.include(path := f"custom_blocks/{name}.md", number):
         return writer.included(path, number)
     made = _BLOCKS.get(name)
@@ -302,21 +302,28 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         )
         text = text or as_html(said(given, "description"))
         title = as_html(words(said(given, "title"))) or as_html(words(href))
-        rows.append((title, text, target))
+        image = said(given, "img")
+        cover = writer.place.link(image, line, shown=True) if image else ""
+        rows.append((title, text, target, cover))
     return [(card_table(rows), number)]
 
 
-def card_table(rows: list[tuple[str, str, str]]) -> str:
-    """Cards as the format has them. Of each its title and text in HTML, and where it leads to or nothing."""
-    head = (
-        '<table data-view="cards"><thead><tr><th></th><th></th><th data-hidden data-card-target data-type="content-ref">'
-        "</th></tr></thead><tbody>"
-    )
+def card_table(rows: list[tuple[str, str, str, str]]) -> str:
+    """Cards as the format has them. Of each its title and text in HTML, where it leads to or nothing, and the image above
+    it or nothing."""
+    covered = any(cover for _, _, _, cover in rows)
+    head = '<th></th><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
+    if covered:
+        head += '<th data-hidden data-card-cover data-type="image"></th>'
     body = ""
-    for title, text, target in rows:
-        link = f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
-        body += f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{link}</td></tr>"
-    return f"{head}{body}</tbody></table>"
+    for title, text, target, cover in rows:
+        body += f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{_cell_link(target)}</td>"
+        body += f"<td>{_cell_link(cover)}</td></tr>" if covered else "</tr>"
+    return f'<table data-view="cards"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell_link(target: str) -> str:
+    return f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
 
 
 def as_html(text: str) -> str:
@@ -449,7 +456,8 @@ def _partial(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
     path = said(attributes, "file", "src")
-    return writer.included(f"/snippets/{path}" if name == "Snippet" else path, number) if path else []
+    where = f"/snippets/{path}" if name == "Snippet" else path
+    return writer.included(where, number, attributes) if path else []
 
 
 def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:

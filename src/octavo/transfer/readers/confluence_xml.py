@@ -6,12 +6,13 @@ import html
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from msgspec import Struct, field
 
-from ...core.document import with_head
+from ...core.document import slug, with_head
 from ...core.problems import Problem
 from ...core.summary import natural_key
 from ..sources import SourceError
@@ -141,14 +142,14 @@ class _Export:
         self.by_address = {self.address(page): page for page in by_path.values()}
         names: dict[str, str] = {}
         for page in by_path.values():
-            slug = re.sub(r"[^\w.-]+", "-", page.title).strip("-")[:100].lower() or "page"
-            names[page.path] = f"{slug}.md"
+            name = re.sub(r"[^\w.-]+", "-", page.title).strip("-")[:100].lower() or "page"
+            names[page.path] = f"{name}.md"
             for name, path in page.files.items():
                 names[path] = "attachments/" + re.sub(r"[/\\]", "-", name)
         return Layout(
             entries=self._entries(), titles={path: page.title for path, page in by_path.items()}, names=names,
             title=next((name for name, _, _ in self.spaces.values()), ""), problems=self.problems, convert=self._page, site=self.site,
-            addresses={path: self.address(page) for path, page in by_path.items()},
+            addresses={path: self.address(page) for path, page in by_path.items()}, anchors=cache(self._anchors),
             redirects={
                 old: path
                 for path, page in by_path.items()
@@ -282,6 +283,19 @@ class _Export:
         return made
 
     # Pages
+
+    def _anchors(self, path: str) -> dict[str, str]:
+        """The anchors of the headings of a page, by the ways in which links name these."""
+        made: dict[str, str] = {}
+        page = self.by_path.get(path)
+        for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
+            head = re.split(r"</h[1-6]>", part, maxsplit=1)[0].partition(">")[2]
+            words = " ".join(html.unescape(re.sub(r"<[^<>]*>", "", head[:2000])).split())
+            if not words or 'ac:name="anchor"' in head:
+                continue
+            for name in (words, words.replace(" ", ""), words.replace(" ", "-")):
+                made.setdefault(name, slug(words))
+        return made
 
     def _page(self, path: str, place: Place) -> str | None:
         from ..html import parse_html

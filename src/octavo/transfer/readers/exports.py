@@ -6,6 +6,7 @@ import csv
 import io
 import posixpath
 import re
+from functools import cache, partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -242,8 +243,18 @@ def _prepare_notion(tree: Any) -> None:
             if formula is not None:
                 text = formula.text or ""
                 for child in list(element):
-                    drop(child)
-                element.tag, element.text = "p", f"$${text}$$"
+                    element.remove(child)
+                element.tag, element.text = "pre", text
+                element.set("class", "math")
+        elif element.tag == "a" and "bookmark" in classes:
+            title = next(
+                (one for one in element.iter("div") if "bookmark-title" in (one.get("class") or "").split()),
+                None,
+            )
+            words = " ".join("".join(title.itertext()).split()) if title is not None else ""
+            for child in list(element):
+                element.remove(child)
+            element.text = words or element.get("href")
         elif element.tag == "p" and "page-description" in classes and not "".join(element.itertext()).strip():
             drop(element)
 
@@ -353,9 +364,18 @@ def _confluence(files: Heads, project: str) -> Layout:
         rest=False,
     )
     layout.convert = lambda path, place: html_page(
-        files.text(path), place, titles[path], _prepare_confluence, _confluence_content
+        files.text(path), place, titles[path], _prepare_confluence, partial(_confluence_content, titles[path])
     )
+    layout.anchors = cache(lambda path: _confluence_anchors(files.text(path), titles.get(path, "")))
     return layout
+
+
+def _confluence_anchors(text: str | None, title: str) -> dict[str, str]:
+    # Loaded where it is used: it takes long to load.
+    from ..html import anchors_of, parse_html
+
+    tree = parse_html(text) if text is not None else None
+    return anchors_of(_confluence_content(title, tree)) if tree is not None else {}
 
 
 def _index_order(files: Heads, project: str) -> dict[str, int]:
@@ -379,13 +399,15 @@ _LEFT_OUT = (
 )
 
 
-def _confluence_content(tree: Any) -> Any:
+def _confluence_content(title: str, tree: Any) -> Any:
+    """What a page says, below its title."""
     main = next((one for one in tree.iter("div") if one.get("id") == "main-content"), None)
     if main is None:
         return tree
     from lxml import etree
 
     body = etree.Element("body")
+    etree.SubElement(body, "h1").text = title
     body.append(main)
     return body
 

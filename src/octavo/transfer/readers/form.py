@@ -19,7 +19,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
     ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
-    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``dollars``: ``$x$`` is a formula.
+    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
+    names of blocks at their ends, as in Obsidian. ``dollars``: ``$x$`` is a formula.
     ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``. ``tabsets``: headings of tabs, and
     drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that begin with a sign,
     listings side by side, ``<<value>>``, as in ReadMe."""
@@ -31,6 +32,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     liquid: bool = False
     roles: bool = False
     wiki: bool = False
+    vault: bool = False
     dollars: bool = False
     icons: bool = False
     marks: bool = False
@@ -61,6 +63,9 @@ class Place(Protocol):
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
+
+    def in_language(self, path: str, language: str, line: int) -> str:
+        """The same for the page that a path means in another language, from the folder of this page or from the top."""
 
     def keep(self, source: str) -> str | None:
         """How the page refers to an image that is written into it as a ``data:`` URL; None where it cannot be kept."""
@@ -126,6 +131,8 @@ class Layout(Struct, kw_only=True):
     """Files that another one stands for."""
     convert: Callable[[str, Place], str | None] | None = None
     """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    letters: bool = False
+    """Whether it makes pages of text in any letters; otherwise text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
     """Of a file that is converted: the heading that each id in it stands below, by its anchor; headings keep theirs."""
     close: Callable[[], None] | None = None

@@ -26,7 +26,7 @@ from ...kit.icons import is_free
 from ..inline_images import name_image, read_data_url
 from ..sources import Source
 from .form import Entry, Head, Layout, Variant
-from .heads import Heads, is_index, is_page
+from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
 from .markdown import words
 from .translating import Translated, translate
@@ -297,7 +297,7 @@ class _Gathering:
 
     def _page(self, path: str, made: str) -> None:
         page = _Page(self, path)
-        if self.layout.convert is not None and (whole := self.layout.convert(path, page)) is not None:
+        if (whole := self._converted(path, page)) is not None:
             self.made.origins[made] = path
             self.made.lines[made] = []
             if path in self.hidden:
@@ -310,6 +310,8 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
             return
         head = self.files.head(path)
+        if not head and (wrong := unread_head(text)):
+            page.problem(wrong[0], "front_matter", f"it is left out: {wrong[1]}")
         done = self.translated(text, page, head)
         body = done.text
         lines = list(done.lines)
@@ -336,6 +338,21 @@ class _Gathering:
         self.add(self.made, made, whole.encode("utf-8", "replace"))
         if first is not None:
             self.told[path] = _plain_title(first[1]) or self.name(path)
+
+    def _converted(self, path: str, page: _Page) -> str | None:
+        """The page of a file that is no Markdown; None: it is Markdown."""
+        convert, files = self.layout.convert, self.files
+        if convert is None:
+            return None
+        if self.layout.letters or path not in files.known or files.text(path) is not None:
+            return convert(path, page)
+        if is_page(path):
+            return None
+        if files.source.size(path) > MAX_TEXT:
+            page.problem(0, "too_large", f"more than {MAX_TEXT // 1024**2} MB; its text is left out")
+        else:
+            page.problem(0, "invalid_utf8", "not UTF-8; its text is left out")
+        return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
         return translate(text, page, self.layout.dialect)
@@ -386,7 +403,7 @@ class _Gathering:
                 and not is_page(path)
                 and not name.endswith(
                     (
-                        *(".rst", ".jsx", ".tsx", ".vue"),
+                        *(".jsx", ".tsx", ".vue"),
                         *((".html", ".csv") if self.layout.convert else ()),
                         *self.layout.skipped,
                     )
@@ -516,6 +533,9 @@ class _Gathering:
 
     def _others(self) -> Sequence[_Other]:
         return self.others() if self.others is not None else ()
+
+    def named_languages(self, language: str) -> list[_Other]:
+        return [other for other in self._others() if other.variant.language == language]
 
     def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
         """``old``: also where there was a page before."""
@@ -683,11 +703,7 @@ class _Page:
             found, led = led[1], None
         if led is not None:
             if not led[0].comes:
-                self.problem(
-                    line,
-                    "other_variant",
-                    f"{href[:200]} leads to {led[0].variant.title}, which does not come along",
-                )
+                self._tell_variant(href, led[0], line)
             return gathering.lead_to(led, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
@@ -697,6 +713,31 @@ class _Page:
                 self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
         return relative_href(place, self.made, gathering.anchor(found or "", unquote(fragment)) or None)
+
+    def in_language(self, path: str, language: str, line: int) -> str:
+        gathering, begins = self.gathering, self.gathering.layout.begins
+        name, sign, fragment = path.partition("#")
+        name = name.removesuffix(".md")
+        here = posixpath.dirname(gathering.layout.addresses.get(self.written, ""))
+        if begins and f"{here}/".startswith(f"{begins}/"):
+            here = here[len(begins) + 1 :]
+        keys = [_joined(start, name.lstrip("/")) for start in ([""] if name.startswith("/") else [here, ""])]
+        for other in gathering.named_languages(language):
+            for key in filter(None, keys):
+                found = other.gathering.find(f"/{key}", "")
+                if found is None or found not in other.gathering.pages:
+                    continue
+                if found in gathering.pages:
+                    return self.link(f"/{gathering.layout.addresses.get(found, key)}{sign}{fragment}", line)
+                if not other.comes:
+                    self._tell_variant(path, other, line)
+                return gathering.lead_to((other, found), unquote(fragment)) or path
+        return self.link(f"/{language}/{path.strip('/').removesuffix('.md')}", line)
+
+    def _tell_variant(self, href: str, other: _Other, line: int) -> None:
+        self.problem(
+            line, "other_variant", f"{href[:200]} leads to {other.variant.title}, which does not come along"
+        )
 
     def keep(self, source: str) -> str | None:
         data = read_data_url(source)
@@ -717,7 +758,11 @@ class _Page:
             _, kind, target = name.split("\0", 2)
             return self._role(kind, target, line, quiet)
         page, _, heading = name.partition("#")
-        heading = heading.rpartition("#")[2].lstrip("^")
+        heading = heading.rpartition("#")[2]
+        if heading.startswith("^"):
+            heading = ""  # A block has no address here; its page has.
+            if not page.strip():
+                return relative_href(self.made, self.made), gathering.name(self.path)
         if not page.strip():
             return f"#{slugify(heading)}", heading
         wanted = page.strip().strip("/")

@@ -83,13 +83,28 @@ def _said_title(text: str) -> str:
 
 def read_head(text: str) -> Head:
     """The keys of a front matter in YAML or TOML; none where it cannot be read."""
-    written, sign = front_text(text)
     try:
-        value: Any = (
-            tomllib.loads(written) if sign == "+++" else read_yaml(written).value if written else None
-        )
+        return _read_front(text)
     except (YamlError, tomllib.TOMLDecodeError, RecursionError):
         return {}
+
+
+def unread_head(text: str) -> tuple[int, str] | None:
+    """The line and the reason where a front matter cannot be read."""
+    try:
+        _read_front(text)
+    except YamlError as error:
+        return error.line + 1, str(error)
+    except tomllib.TOMLDecodeError as error:
+        return 1, str(error)
+    except RecursionError:
+        return 1, "it is too deep"
+    return None
+
+
+def _read_front(text: str) -> Head:
+    written, sign = front_text(text)
+    value: Any = tomllib.loads(written) if sign == "+++" else read_yaml(written).value if written else None
     return {str(key): entry for key, entry in value.items()} if isinstance(value, dict) else {}
 
 

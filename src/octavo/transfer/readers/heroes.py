@@ -34,7 +34,7 @@ def hero_text(head: Head, place: Place, title: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str]:
+def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
     icon, link = _said(one.get("icon")), _said(one.get("link"))
     # What is no sign is a drawing of the site's own.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
@@ -42,6 +42,7 @@ def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str]:
         escape(f"{sign}{_said(one.get('title'))}"),
         escape(_said(one.get("details"))),
         place.link(link, 1) if link else "",
+        "",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from .form import Dialect, Place
-from .literals import UNKNOWN, read_literal
+from .literals import UNKNOWN, read_constant, read_literal
 
 Line = tuple[str, int]
 """A line of text and its number in the source, from 1."""
@@ -22,6 +22,9 @@ MAX_LINES = 50_000
 MAX_INCLUDES = 12
 MAX_INCLUDE = 2000
 """Characters of a line that includes another file."""
+MAX_TAKEN = 20
+"""Files that a page takes constants of, and constants of one of them."""
+_PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
 """Elements without an end that are looked for to the end of a page."""
@@ -75,13 +78,17 @@ _IMPORT = re.compile(
 )
 _SNIPPET = re.compile(r"(?P<indent>[ \t]*)(?:-{1,}8<-{1,})[ \t]+[\"'](?P<path>[^\"'\n]+)[\"'][ \t]*$")
 _SNIPPETS = re.compile(r"[ \t]*-{1,}8<-{1,}[ \t]*$")
-_SECTION = re.compile(r"--8<--[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
+SECTION = re.compile(r"--8<--[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _INCLUDES = (
     re.compile(r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
-    re.compile(r"(?P<indent>[ \t]*)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+)[^\n]*-->[ \t]*$"),
+    re.compile(r"(?P<indent>[ \t]*)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
 )  # fmt: skip
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
+_CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
+_BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
+_PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _MAGIC = re.compile(
     r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
@@ -92,8 +99,8 @@ _ATTRIBUTE = re.compile(
 )
 
 _PIECES = re.compile(
-    r"""(?P<escape>\\[!-/:-@\[-`{-~])
-    |(?P<spanning><!--|\$\$|\{/\*|\{\{[<%])
+    r"""(?P<spanning><!--|\$\$|\{/\*|\{\{[<%]|\\[(\[])
+    |(?P<escape>\\[!-/:-@\[-`{-~])
     |(?P<role>\{(?P<role_name>[\w:.+-]+)\}(?P<role_ticks>`+)(?P<role_text>[^`].*?)(?P=role_ticks)(?!`))
     |(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))
     |(?P<embed>!\[\[(?P<embedded>[^\[\]\n]+)\]\])
@@ -114,8 +121,16 @@ _PIECES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )  # fmt: skip
-_SIGNS = re.compile(r"[\[\]<{`+=:$]")
-_SPANS = {"<!--": ("-->",), "$$": ("$$",), "{/*": ("*/}",), "{{<": (">}}", "%}}"), "{{%": (">}}", "%}}")}
+_SIGNS = re.compile(r"[\[\]<{`+=:$\\]")
+_SPANS = {
+    "<!--": ("-->",),
+    "$$": ("$$",),
+    "\\(": ("\\)",),
+    "\\[": ("\\]",),
+    "{/*": ("*/}",),
+    "{{<": (">}}", "%}}"),
+    "{{%": (">}}", "%}}"),
+}
 """What reaches from a sign to the nearest of others, however many words and lines are between."""
 
 
@@ -261,6 +276,7 @@ class Writer:
         self.jsx = place.path.lower().endswith(dialect.jsx) if dialect.jsx else False
         self.imports: dict[str, str] = {}
         self.constants: dict[str, Any] = {}
+        self.taken = 0
         self.left = MAX_LINES
         self.depth = 0
         self.told: set[str] = set()
@@ -310,10 +326,24 @@ class Writer:
             if found := _IMPORT.fullmatch(statement):
                 if found["name"]:
                     self.imports[found["name"]] = found["source"]
+                if found["names"]:
+                    self._take(found["names"], found["source"], lines[at][1])
                 return end
             if not lines[end - 1][0].strip():
                 return None
         return None
+
+    def _take(self, names: str, source: str, number: int) -> None:
+        """Constants that another page exports, by the names that this one has for them."""
+        if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
+            return
+        self.taken += 1
+        given = self.place.include(source, number)
+        for one in names.split(",")[:MAX_TAKEN] if given else []:
+            name, _, here = one.strip().partition(" as ")
+            value = read_constant(given[1], name.strip()) if given and name.strip() else UNKNOWN
+            if value is not UNKNOWN:
+                self.constants[here.strip() or name.strip()] = value
 
     def _end_of_statement(self, lines: list[Line], at: int) -> int:
         depth = 0
@@ -461,6 +491,13 @@ class Writer:
         text, number = lines[at]
         start = text.lstrip()
         sign = start[0]
+        if (
+            self.dialect.liquid
+            and _LIST_ITEM.match(text)
+            and at + 1 < len(lines)
+            and _CONTENTS.match(lines[at + 1][0])
+        ):
+            return at + 2, []  # Stands for the table of contents.
         if found := _FENCE.match(text):
             if self.dialect.magic and (made := self.vocabulary.magic_fences(self, lines, at)):
                 return made
@@ -880,22 +917,27 @@ class Writer:
                     line for path, n in named if not path.startswith(";") for line in self.included(path, n)
                 ]
                 return min(end + 1, len(lines)), made
-        if self.dialect.indented or self.dialect.vue or self.dialect.liquid:
+        if self.dialect.indented or self.dialect.vue:
             for pattern in _INCLUDES:
                 if found := pattern.match(text):
                     return at + 1, indented(self.included(found["path"], number), found["indent"])
         return None
 
-    def included(self, path: str, number: int) -> list[Line]:
-        """The blocks of another file, as if they were written here."""
+    def included(self, path: str, number: int, given: dict[str, Any] | None = None) -> list[Line]:
+        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component."""
         section = ""
-        if found := re.match(r"(.+?):([\w-]*(?::[\w-]*)?)$", path):
+        if self.dialect.vue and (found := _PART.match(path)):
+            path, section = found["path"], found["region"] or ""
+            if found["lines"]:
+                first, comma, last = found["lines"].partition(",")
+                section = f"{first}:{last if comma else first}"
+        elif found := re.match(r"(.+?):([\w-]*(?::[\w-]*)?)$", path):
             path, section = found[1], found[2]
-        given = self.place.include(path, number)
-        if given is None:
+        read = self.place.include(path, number)
+        if read is None:
             self.tell(number, "missing_include", f"{path} is not there; nothing is shown in its place")
             return []
-        where, text = given
+        where, text = read
         if where in self.including or len(self.including) > MAX_INCLUDES:
             self.tell(
                 number,
@@ -917,8 +959,10 @@ class Writer:
         inner = Writer(self.place.within(where), self.dialect, self.vocabulary, (*self.including, where))
         inner.left, inner.depth, inner.told = self.left, self.depth, self.told
         inner.assigned = self.assigned
+        if given:
+            inner.constants = {"props": given, **given}
         inner.unclosed, inner.looked = self.unclosed, self.looked
-        made = inner.page([(row, number) for row in rows if not _SECTION.search(row)])
+        made = inner.page([(row, number) for row in rows if not SECTION.search(row)])
         self.left = inner.left
         return trimmed([(text, number) for text, _ in made])
 
@@ -1192,6 +1236,8 @@ class Writer:
         """Comments, formulas and shortcodes: what they become, and where the text goes on. ``endless``: the signs that
         nothing ends from here on."""
         sign, start = found[0], found.end() + (found[0] == "$$")
+        if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
+            return sign, start  # A sign that means itself.
         ends = [
             (end, len(close))
             for close in (_SPANS[sign] if sign not in endless else ())
@@ -1206,6 +1252,10 @@ class Writer:
             written = ""
         elif sign.startswith("{{") and self.dialect.shortcodes:
             return self.vocabulary.shortcode_inline(self, text, found.start(), end, line)
+        elif sign == "\\(":
+            written = f"$${written[2:-2].strip()}$$"
+        elif sign == "\\[":
+            written = f"$${written[2:-2]}$$"
         return written, end
 
     def _embed(self, found: re.Match[str], line: int) -> str:
@@ -1213,9 +1263,7 @@ class Writer:
             return found[0]
         name, _, more = found["embedded"].replace("\\|", "|").partition("|")
         href, _ = self.place.wiki(name, line)
-        if re.search(
-            r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", name.partition("#")[0].strip(), re.IGNORECASE
-        ):
+        if _PICTURE.search(name.partition("#")[0].strip()):
             width = re.match(r"(\d+)", more)
             alt = "" if width else more
             tail = f' width="{width[1]}"' if width else ""
@@ -1227,6 +1275,13 @@ class Writer:
             return found[0]
         named = found["named"].replace("\\|", "|")
         name, bar, said = named.partition("|")
+        if not self.dialect.vault and _PICTURE.search(name.strip()):
+            given = attributes_of(said.replace("|", " "))
+            width = str(given.get("width", "")).removesuffix("px")
+            source = self.place.link(name.strip(), line, shown=True)
+            alt = words(str(given.get("alt", "")))
+            tail = f' width="{width}"' if width.isdecimal() else ""
+            return f'<img src="{source}" alt="{alt}"{tail}>' if tail else f"![{alt}]({_pointed(source)})"
         href, title = self.place.wiki(name.strip(), line, quiet=bool(bar))
         if bar and href.startswith("\0"):
             href, title = self.place.wiki(said.strip(), line)
@@ -1326,6 +1381,9 @@ class Writer:
             self.tell(
                 line, "variable", f"{found[0][:80]} is only known when the site is built", found["value"][:60]
             )
+        elif self.jsx and found["value"] is not None:
+            if (value := self.place.value(found["value"])) is not None:
+                return value
         elif self.dialect.vue and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
@@ -1440,15 +1498,67 @@ def _key(name: str) -> str:
     return named.get(name, name.upper() if len(name) == 1 else " ".join(name.split("-")).capitalize())
 
 
+def without_comments(lines: list[Line]) -> list[Line]:
+    """Lines without what stands between two ``%%``, and without the names of blocks at their ends, but in listings."""
+    made: list[Line] = []
+    fence, began = "", -1
+    for at, (text, number) in enumerate(lines):
+        found = _FENCE.match(text) if began < 0 else None
+        if found and (not fence or (text.strip().startswith(fence) and not text.strip().strip(fence[0]))):
+            fence = "" if fence else found["fence"]
+        if fence:
+            made.append((text, number))
+            continue
+        kept, rest = "", text
+        while (sign := rest.find("%%")) >= 0:
+            if began >= 0:
+                began = -1
+            elif (kept + rest[:sign]).count("`") % 2:
+                kept += rest[: sign + 2]
+            else:
+                kept, began = kept + rest[:sign], at
+            rest = rest[sign + 2 :]
+        if began < 0:
+            kept += rest
+        made.append((_BLOCK_NAME.sub("", kept.rstrip() if kept != text else kept), number))
+    # What nothing ends is no comment.
+    return made if began < 0 else made[:began] + lines[began:]
+
+
 def cut_section(rows: list[str], section: str) -> list[str]:
     """Of the rows of a file those of a section by its name, or from one line to another."""
     if not section:
         return rows
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):
         return rows[max(int(found[1] or 1) - 1, 0) : int(found[2]) if found[2] else len(rows)]
-    marks = {(match[1], match[2]): at for at, row in enumerate(rows) for match in _SECTION.finditer(row)}
+    marks = {(match[1], match[2]): at for at, row in enumerate(rows) for match in SECTION.finditer(row)}
+    if ("start", section) not in marks:
+        return _cut_region(rows, section)
     start, end = marks.get(("start", section)), marks.get(("end", section), len(rows))
     return rows[start + 1 : end] if start is not None else rows
+
+
+def _cut_region(rows: list[str], name: str) -> list[str]:
+    """What is between the comments that name a region, or below the heading that has this id; else all."""
+    # Loaded where it is used: it takes long to load.
+    from ...core.document import slug
+
+    marks = [
+        at
+        for at, row in enumerate(rows)
+        if "region" in row and re.search(rf"#(?:end)?region\b.*\b{re.escape(name)}\b", row)
+    ]
+    if len(marks) > 1:
+        return rows[marks[0] + 1 : marks[1]]
+    level = 0
+    start = len(rows)
+    for at, row in enumerate(rows):
+        found = re.match(r"(#{1,6})[ \t]+(.+?)[ \t]*$", row)
+        if found and level and len(found[1]) <= level:
+            return rows[start:at]
+        if found and not level and (row.endswith(f"{{#{name}}}") or slug(words(found[2])) == name):
+            level, start = len(found[1]), at
+    return rows[start:] if level else rows
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:

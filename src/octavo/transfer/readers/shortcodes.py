@@ -417,11 +417,9 @@ def _tab_list(
             title = more.get("header", more.get("name", more.get("title", other[0] if other else "")))
             title = title or (titles[len(items)] if len(items) < len(titles) else f"Tab {len(items) + 1}")
             if close is not None:
-                line, begin, _ = close
-                if line == at:
-                    body = [(rest[:begin], inside[at][1])]
-                else:
-                    body = [*([(rest, inside[at][1])] if rest.strip() else []), *inside[at + 1 : line]]
+                line, _, behind = close
+                body = _between(inside, at, rest, close)
+                tail = (rest if line == at else inside[line][0])[behind:]
                 if (language := more.get("lang")) and not any("```" in text for text, _ in body):
                     items.append(
                         (title or language, fenced(dedented(body), language, inside[at][1]), inside[at][1])
@@ -429,6 +427,10 @@ def _tab_list(
                 else:
                     items.append((title, writer.blocks(dedented(body)), inside[at][1]))
                 at = line
+                if tail.strip():
+                    # Another one begins in the same line.
+                    inside[at] = (tail, inside[at][1])
+                    continue
         at += 1
     return writer.tab_list(items, number) or writer.blocks(inside)
 
@@ -439,15 +441,17 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
     first = given[0] if given else ""
     if kind in ("ref", "relref"):
         wanted = named.get("path", first)
-        # The same path in another language, as its address would be there.
         tongue = named.get("lang", "")
-        return writer.place.link(
-            f"/{tongue}/{wanted.strip('/').removesuffix('.md')}" if tongue else wanted, number
+        return (
+            writer.place.in_language(wanted, tongue, number) if tongue else writer.place.link(wanted, number)
         )
     if kind in ("figure", "img", "image", "imgproc"):
         source = named.get("src", first)
         caption = named.get("caption", named.get("title", ""))
-        shown = f'<img src="{writer.place.link(source, number, shown=True)}" alt="{named.get("alt", "")}">'
+        width = f' width="{named["width"]}"' if named.get("width", "").isdecimal() else ""
+        shown = (
+            f'<img src="{writer.place.link(source, number, shown=True)}" alt="{named.get("alt", "")}"{width}>'
+        )
         return f"<figure>{shown}<figcaption><p>{caption}</p></figcaption></figure>" if caption else shown
     if kind in ("youtube", "vimeo"):
         code = named.get("id", first)
@@ -529,7 +533,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
         if more.strip() or name in ("link", "post_url", "include", "include_cached"):
             if name not in ("include", "include_cached"):
                 return at, []
-        return at + 1, _tag(writer, name, rest, number)
+        return at + 1, _tag(writer, name, rest, number, alone=True)
     closing = re.compile(rf"\{{%-?\s*(?:end{re.escape(name)}|(?P<again>{re.escape(name)}\b))")
     depth, end = 1, at
     if (inner := closing.search(more)) and not inner["again"]:
@@ -565,7 +569,8 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
     return end, writer.blocks(dedented(kept))
 
 
-def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
+def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
+    """``alone``: on a line of its own."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -589,6 +594,8 @@ def _tag(writer: Writer, name: str, rest: str, number: int) -> list[Line]:
             return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
         if (text := _filled(writer, path, given, number)) is not None:
             return [(row, number) for row in text.split("\n")]
+        if alone:
+            return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
         writer.tell(number, "unknown_shortcode", f"{{% include {path} %}} is not read; it is left out", path)
         return []
     if name == "assign" and (said := re.match(r"([\w-]+)\s*=\s*(.+)$", rest)):

@@ -111,7 +111,7 @@ class _Site:
         return Layout(
             entries=self._entries([*self.pages, *markdown]), root=self.project,
             titles={path: page.title for path, page in self.pages.items()},
-            addresses=addresses, redirects=self.redirects, convert=self._page, problems=self.problems,
+            addresses=addresses, redirects=self.redirects, convert=self._page, letters=True, problems=self.problems,
             anchors=lambda path: self.pages[path].anchors if path in self.pages else {},
             rest=True, skipped=_LEFT, title=self._name(),
         )  # fmt: skip

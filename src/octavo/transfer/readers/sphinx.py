@@ -79,6 +79,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         parts=(project.rstrip("/"),),
         values={"labels": labels},
         titles=titles,
+        skipped=(".rst",),
         convert=lambda path, place: _restructured(files, path, place, names, titles),
         problems=problems,
     )

@@ -8,7 +8,9 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from ...core.pages import slugify
@@ -100,6 +102,22 @@ def _read_json(files: Heads, path: str, problems: list[Problem]) -> Any:
     return made
 
 
+_OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
+MAX_TOLD = 100
+
+
+def _unread_pages(files: Heads, root: str, left: tuple[str, ...]) -> list[Problem]:
+    """The pages below ``root`` that are no Markdown, but those below what is ``left`` out."""
+    found = (
+        path
+        for path in files.paths
+        if path.startswith(root) and path.lower().endswith(_OTHER_PAGES) and not path[len(root) :].startswith((".", *left))
+        and files.head(path)
+    )  # fmt: skip
+    message = "a page in a format that is not read"
+    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
+
+
 def _unread(path: str, what: str) -> Problem:
     return Problem(
         path,
@@ -161,9 +179,11 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     if not any(path.startswith(root) for path in files.paths):
         root = project
     plugins = {
-        next(iter(one)): one[next(iter(one))]
+        next(iter(one)) if isinstance(one, dict) else _text(one): one[next(iter(one))]
+        if isinstance(one, dict)
+        else None
         for one in _listing(config.get("plugins"))
-        if isinstance(one, dict) and one
+        if one
     }
     plugins = _mapping(config.get("plugins")) or plugins
     extensions = {
@@ -185,7 +205,12 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     def foreign(path: str) -> bool:
         return path.partition("/")[0] in others if in_folders else bool(ends) and path.endswith(ends)
 
-    paths = pages_below(files, root, foreign)
+    listed = _text(_mapping(plugins.get("literate-nav")).get("nav_file") or "SUMMARY.md")
+    literate = root + listed
+    paths = [
+        path for path in pages_below(files, root, foreign)
+        if "literate-nav" not in plugins or posixpath.basename(path) != listed
+    ]  # fmt: skip
     own = f".{first}.md" if tongues and not in_folders else "\0"
     direct = config.get("use_directory_urls") is not False
     addresses = {
@@ -199,20 +224,12 @@ def _mkdocs(files: Heads, project: str) -> Layout:
             root + str(new).partition("#")[0] if not re.match(r"https?:", str(new)) else str(new)
         )
     nav = config.get("nav", config.get("pages"))
-    literate = root + _text(_mapping(plugins.get("literate-nav")).get("nav_file") or "SUMMARY.md")
     if isinstance(nav, list) and nav:
         entries = _mkdocs_nav(files, nav, root, 0, own)
     elif "literate-nav" in plugins and literate in files.known:
-        entries = _list_nav(files, files.text(literate) or "", folder_of(literate))
+        entries = _literate(files, listed, root, paths)
     else:
-        entries = grow(
-            files, [path for path in paths if path != literate], root, lambda folder: _awesome(files, folder)
-        )
-    addresses = {
-        path: address
-        for path, address in addresses.items()
-        if not (path == literate and "literate-nav" in plugins)
-    }
+        entries = grow(files, paths, root, lambda folder: _awesome(files, folder))
     layout = Layout(
         entries=entries,
         dialect=Dialect(indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in str(config.get("markdown_extensions"))),
@@ -322,7 +339,58 @@ def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -
 def _awesome(files: Heads, folder: str) -> FolderFacts:
     """What a file ``.pages`` says of its folder."""
     config = _read_yaml(files, f"{folder}.pages", [])
-    return FolderFacts(_text(config.get("title")) or None)
+    order: dict[str, str | None] = {}
+    for one in _listing(config.get("nav", config.get("arrange"))):
+        title, name = next(iter(one.items())) if isinstance(one, dict) and one else (None, one)
+        if isinstance(name, str):
+            order.setdefault("..." if name.startswith("...") else name.rstrip("/"), title)
+    return FolderFacts(_text(config.get("title")) or None, order=order)
+
+
+def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int = 0) -> list[Entry]:
+    """The tree of a file of links that is called ``name``, with those of the folders that it names, and with the pages
+    that a pattern means where nothing else names them."""
+    text = files.text(folder + name) or ""
+    written = re.sub(
+        r"^([ \t]*[-*+][ \t]+)([^\s()\[\]]*\*[^\s()\[\]]*)[ \t]*$", r"\1[](\2)", text, flags=re.MULTILINE
+    )
+    entries = _list_nav(files, written, folder)
+    named = {entry.path for entry in walk_entries(entries)}
+
+    def filled(given: list[Entry]) -> list[Entry]:
+        made: list[Entry] = []
+        for entry in given:
+            entry.children = filled(entry.children)
+            href = entry.href or ""
+            wanted = posixpath.normpath(folder + href)
+            if entry.path is not None or not href or re.match(r"[a-z][a-z0-9+.-]*:|[/#]", href):
+                made.append(entry)
+            elif "*" in href:
+                found = [
+                    path
+                    for path in paths
+                    if path not in named
+                    and path.count("/") == wanted.count("/")
+                    and fnmatchcase(path, wanted)
+                ]
+                named.update(found)
+                made += [Entry(path=path) for path in found]
+            elif href.endswith("/") and level < MAX_DEPTH:
+                below = f"{wanted}/"
+                inside = (
+                    _literate(files, name, below, paths, level + 1)
+                    if below + name in files.known
+                    else grow(files, [path for path in paths if path.startswith(below)], below)
+                )
+                if inside and inside[0].path and is_index(inside[0].path) and not inside[0].children:
+                    entry.path = inside.pop(0).path
+                entry.href, entry.children = None, [*inside, *entry.children]
+                made.append(entry)
+            else:
+                made.append(entry)
+        return made
+
+    return filled(entries)
 
 
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d+\.)[ \t]+(?P<words>.+)$")
@@ -1467,6 +1535,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     paths = pages_below(
         files, root, lambda path: any(one in path for one in others) or path.partition("/")[0] in languages
     )
+    problems += _unread_pages(files, root, ())
     unseen = tuple(
         folder_of(path) if is_index(path) else path
         for path in paths
@@ -1542,6 +1611,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
         if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
     ]  # fmt: skip
     out = tuple(_text(one).strip("/").casefold() for one in _listing(config.get("exclude")))
+    problems += _unread_pages(files, project, (*left, "_posts/", *(one for one in out if one)))
     paths = [
         path
         for path in paths
@@ -1761,7 +1831,7 @@ def _obsidian(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project)
     addresses = {path: posixpath.splitext(path[len(project) :])[0] for path in paths}
     return Layout(
-        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, marks=True, dollars=True), root=project,
+        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, vault=True, marks=True, dollars=True), root=project,
         addresses=addresses, redirects=_redirects_of(files, paths), rest=True,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from .components import component_block, component_inline
 from .directives import directive_block, role_text
 from .form import Dialect, Place
 from .magic import magic_block, side_by_side, sign_of
-from .markdown import MAX_LINES, Vocabulary, Writer, split_front
+from .markdown import MAX_LINES, SECTION, Vocabulary, Writer, split_front, without_comments
 from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline
 
 _VOCABULARY = Vocabulary(
@@ -38,6 +38,11 @@ def translate(text: str, place: Place, dialect: Dialect) -> Translated:
     body, first = split_front(text)
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     lines = [(line, first + at) for at, line in enumerate(body.split("\n"))]
+    if dialect.indented:
+        # Where parts of a page begin that others include.
+        lines = [(line, number) for line, number in lines if not SECTION.search(line)]
+    if dialect.vault:
+        lines = without_comments(lines)
     if len(lines) > MAX_LINES:
         place.problem(0, "too_many_lines", f"more than {MAX_LINES} lines; the rest is left out")
         lines = lines[:MAX_LINES]

@@ -40,12 +40,21 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """What is said about a folder: its title and position, and the file of its page where that is not its index."""
+    """What is said about a folder: its title and position, and the file of its page where that is not its index.
+    ``order``: the names of what is in it, in order, with the title of each where one is said; what is not among them is
+    where ``...`` is, or last."""
 
-    def __init__(self, title: str | None = None, position: float = math.inf, page: str | None = None) -> None:
+    def __init__(
+        self,
+        title: str | None = None,
+        position: float = math.inf,
+        page: str | None = None,
+        order: dict[str, str | None] | None = None,
+    ) -> None:
         self.title = title
         self.position = position
         self.page = page
+        self.order = order or {}
 
 
 def grow(
@@ -73,6 +82,8 @@ def grow(
         index: str | None = None
         rows: list[tuple[tuple[Any, ...], Entry]] = []
         own = facts(where)
+        ranks = {name: rank for rank, name in enumerate(own.order)}
+        others = ranks.get("...", len(ranks))
         beside: dict[str, str] = {}
         for inside in folder.values():
             if isinstance(inside, str):
@@ -102,12 +113,12 @@ def grow(
                 head = files.head(page) if page else {}
                 place = min(position(said.position), position(position_of(head)))
                 number = _number(name)
-                title = said.title or label_of(head)
+                title = own.order.get(name[:-1]) or said.title or label_of(head)
                 if title is None and page is None:
                     title = title_of_name(_NUMBERED.sub("", name[:-1]))
                 rows.append(
                     (
-                        (place, number, natural_key(name[:-1])),
+                        (ranks.get(name[:-1], others), place, number, natural_key(name[:-1])),
                         Entry(title=title, path=page, children=children),
                     )
                 )
@@ -115,8 +126,13 @@ def grow(
         for name, inside in folder.items():
             if isinstance(inside, str) and inside != index and inside not in held:
                 head = files.head(inside)
-                key = (position(position_of(head)), _number(name), natural_key(stem_of(inside)))
-                rows.append((key, Entry(title=label_of(head), path=inside)))
+                key = (
+                    ranks.get(name, others),
+                    position(position_of(head)),
+                    _number(name),
+                    natural_key(stem_of(inside)),
+                )
+                rows.append((key, Entry(title=own.order.get(name) or label_of(head), path=inside)))
         rows.sort(key=lambda row: row[0])
         entries = [entry for _, entry in rows]
         if top and index is not None:
