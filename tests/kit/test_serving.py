@@ -581,6 +581,41 @@ def test_what_stands_behind_a_body_is_no_header():
     run(test)
 
 
+def test_requests_that_wait_behind_others_are_bounded():
+    """Of what a client sends on and on, nothing more is taken before all that was taken is answered."""
+
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(asking("/slow") + GET * 50)
+            await served.begun.wait()
+            (connection,) = served.connections.open
+            writer.write(GET * 100_000)
+            most = 0
+            served.finish.set()
+            for _ in range(200):
+                assert (await answer(reader)).startswith(b"HTTP/1.1 200")
+                most = max(most, len(connection._open))
+            assert most < 10_000
+            writer.transport.abort()
+            await until(lambda: not served.connections.open and not served.listener.port.tasks)
+
+    run(test)
+
+
+def test_a_body_that_was_not_asked_for_ends_the_connection():
+    """Whether it follows the answer nobody knows."""
+
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(
+                b"GET /a HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n"
+            )
+            found = await asyncio.wait_for(reader.read(), 5)
+            assert found.startswith(b"HTTP/1.1 200") and b"connection: close" in found
+
+    run(test)
+
+
 def test_another_protocol_is_not_switched_to():
     async def test():
         async with serving() as served:

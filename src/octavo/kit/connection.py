@@ -309,9 +309,10 @@ class Exchange:
             return False
         if self.begun:
             raise RuntimeError("this was answered already")
-        self.begun, self._expects = True, False
-        if close:
+        if close or (self._expects and self._more):
+            # Whoever waited for a word may send the body yet, or leave it out: what follows could be either.
             self.keeps = False
+        self.begun, self._expects = True, False
         return True
 
     def _head(self, status: int, lines: bytes) -> bytes:
@@ -505,10 +506,12 @@ class Connection(asyncio.Protocol):
             return self._close_gently() if self._receiving else self._transport.close()
         if self._transport.is_closing():
             return None
-        self.resume_reading()
         if self._open:
+            # Nothing more is taken meanwhile, but for the body that one of these reads: else what waits would grow with
+            # each answer.
             self._begin(self._open[0])
         else:
+            self.resume_reading()
             self._idle_since = time.monotonic()
             self._connections.wait(self)
         return None
@@ -610,12 +613,15 @@ class Connection(asyncio.Protocol):
         that would be taken for an answer to something else."""
         self._connections.ended(why)
         self._ending, self._head_since = True, None
-        if self._receiving and self._open and self._open[-1] is self._asked:
-            broken = self._open.pop()
+        broken = self._asked if self._receiving else None
+        self._receiving = False
+        if broken is not None and broken.complete:
+            return self._close_gently()
+        if broken is not None:
+            self._open.pop()
             broken.lose()
             if broken.begun:
                 return self._transport.abort()
-        self._receiving = False
         if self._open:
             self._open[-1].keeps = False
             return None

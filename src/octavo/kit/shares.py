@@ -307,7 +307,8 @@ class LoopTurns:
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._scheduled is not loop:
             self._scheduled = loop
-            # Unlike ``call_soon``, behind what the sockets have had to say until then: that is in line when it begins.
+            # Behind what the sockets have had to say until then, as ``call_soon`` is on the loop that serves, but not on
+            # that of the standard library: that is in line when it begins.
             loop.call_later(0, self._serve, loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
