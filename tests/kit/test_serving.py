@@ -43,6 +43,7 @@ class Served:
         self.finish = asyncio.Event()
         self.begun = asyncio.Event()
         self.stopped = threading.Event()
+        self.go_on = threading.Event()
         self.bodies: list[int | str] = []
         self._kept: list[asyncio.StreamWriter] = []
 
@@ -94,8 +95,14 @@ async def serving(**bounds):
         finally:
             served.stopped.set()
 
+    def halting():
+        yield b"one "
+        served.go_on.wait(10)
+        yield b"two"
+
     edge = Edge(
         [
+            Route("/halting", {"GET": Action("halting", lambda request: Answer(stream=halting))}),
             Route("/a", {"GET": Action("a", lambda request: Answer(200, b"here", "text/plain"))}),
             Route("/big", {"GET": Action("big", lambda request: Answer(200, BIG, "image/png"))}),
             Route("/slow", {"GET": Action("slow", slow)}),
@@ -652,6 +659,22 @@ SENT = st.lists(
          asking("/a", "upgrade: x", "connection: upgrade")]
     ), max_size=6,
 )  # fmt: skip
+
+
+def test_who_was_not_told_that_a_connection_ends_may_ask_once_more_when_all_are_to_leave():
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(asking("/halting"))
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert b"connection: close" not in head.lower()
+            served.connections.leave()
+            served.go_on.set()
+            await reader.readuntil(b"\r\n0\r\n\r\n")
+            writer.write(GET)
+            found = await rest(reader)
+            assert b"connection: close" in found and found.endswith(b"here")
+
+    run(test)
 
 
 def test_what_is_still_on_its_way_behind_rubbish_resets_no_connection():

@@ -584,8 +584,8 @@ class Connection(asyncio.Protocol):
         return None
 
     def end_with_answer(self) -> None:
-        """What is being answered is the last."""
-        if self._open:
+        """What is asked for is the last, or what follows it where its answer has begun without saying so."""
+        if self._open and not self._open[-1].begun:
             self._open[-1].keeps = False
 
     def drop(self) -> None:
