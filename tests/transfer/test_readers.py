@@ -1150,3 +1150,69 @@ def test_pages_of_hugo_that_are_there_for_others_do_not_come():
         }
     )
     assert tree(made) == {"Top": {}, "About": {}, "Basics": {}}
+
+
+def test_a_configuration_in_several_files_of_code():
+    made = brought(
+        {
+            ".vitepress/config/index.ts": "import { defineConfig } from 'vitepress'\nimport { shared } from './shared.js'\nimport { en, search as s } from './en'\nimport zh from './zh'\nexport default defineConfig({...shared, locales: {root: {label: 'English', ...en}, zh: {label: '中文', ...zh}}})\n",
+            ".vitepress/config/shared.ts": "export const shared = defineConfig({title: 'Acme', rewrites: {'en/:rest*': ':rest*'}, srcExclude: ['**/README.md', 'drafts/**']})\n",
+            ".vitepress/config/en.ts": "import items from './items.json'\nimport { round } from './en'\nexport const en = defineConfig({themeConfig: {nav: round, sidebar: {'/guide/': {base: '/guide/', items: side()}}}})\nfunction side(): Item[] {\n  return [{text: 'Intro', items}]\n}\n",
+            ".vitepress/config/items.json": '[{"text": "First", "link": "start"}, {"text": "Deep", "link": "deep"}]',
+            ".vitepress/config/zh.ts": "const { tree } = require('./tree')\nexport default {lang: 'zh-Hans', themeConfig: {sidebar: tree}}\n",
+            ".vitepress/config/tree.js": "module.exports = {tree: {'/zh/guide/': [{text: '简介', items: [{text: '开始', link: '/zh/guide/start'}]}]}}\n",
+            "en/index.md": "---\nlayout: home\nhero:\n  name: Acme\n  actions:\n    - {text: Go, link: /guide/start}\n---\n",
+            "en/guide/start.md": "# Start\n\n[deep](./deep) [there](/guide/deep#x)\n",
+            "en/guide/deep.md": "# Deep\n\n## X {#x}\n",
+            "zh/guide/start.md": "# 开始\n",
+            "README.md": "# Not shown\n",
+            "drafts/one.md": "# Draft\n",
+        }
+    )
+    assert tree(made) == {"Acme": {}, "Intro": {"First": {}, "Deep": {}}}
+    assert made.addresses == {"": "README.md", "guide/start": "guide/start.md", "guide/deep": "guide/deep.md"}
+    assert text(made, "guide/start.md") == "# Start\n\n[deep](deep.md) [there](deep.md#x)\n"
+    assert 'href="guide/start.md"' in text(made, "README.md")
+    assert {code for _, _, code in problems(made)} == {"translations_left_out"}
+
+
+def test_marks_of_lines_and_includes_in_lists_of_vitepress():
+    made = brought(
+        {
+            ".vitepress/config.mts": "export default {title: 'V'}",
+            "index.md": "# V\n\n```ts-vue{1,3}\na // [!code highlight]\nb // [!code --]\nc # [!code focus:2]\nd <!-- [!code error] -->\n// [!code word:hello]\ne // [!!code ++]\n```\n\n"
+            "- ```js\n  // highlight-next-line\n  x\n  ```\n- one\n  <!--@include: ./part.md-->\n- <!--@include: ./part.md-->\n\n::: code-group\n<<< ./a.ts{1} [A]\n:::\n",
+            "part.md": "Two\nlines.\n",
+            "a.ts": "let x",
+        }
+    )
+    assert text(made, "README.md") == (
+        "# V\n\n```ts\na\nb\nc\nd\ne // [!code ++]\n```\n\n- ```js\n  x\n  ```\n- one\n  Two\n  lines.\n- Two\n  lines.\n\n"
+        '{% tabs %}\n{% tab title="A" %}\n```typescript\nlet x\n```\n{% endtab %}\n{% endtabs %}\n'
+    )
+
+
+def test_trees_of_topics_and_commands_of_starlight():
+    made = brought(
+        {
+            "astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S', plugins: [other(), starlightSidebarTopics([{label: 'Guides', link: '/g/one/', items: ['g/one', {label: 'Two!', slug: 'g/two'}]}, {label: 'Forum', link: 'https://example.org'}])]})]})",
+            "src/content/docs/index.mdx": '---\ntitle: Hi\n---\n<CardGrid>\n    <Card title="A">\n        The [long\n        words](/g/one/) go on.\n\n        More\n        - one\n        - two\n    </Card>\n    <Card title="B"><>![b](../../b.png)</></Card>\n</CardGrid>\n\n<PackageManagers pkg="acme" dev />\n\n<PackageManagers type="create" pkg="acme" args="-y" />\n',
+            "src/content/docs/g/one.md": "---\ntitle: One\n---\n",
+            "src/content/docs/g/two.md": "---\ntitle: Two\n---\n",
+            "src/content/docs/g/three.mdoc": "---\ntitle: Three\n---\n",
+            "src/b.png": b"\x89PNG",
+        }
+    )
+    assert tree(made) == {"Hi": {}, "Guides": {"One": {}, "Two!": {}}, "Forum": {}}
+    assert problems(made) == [("src/content/docs/g/three.mdoc", 0, "format_left_out")]
+    home = text(made, "README.md")
+    assert 'The <a href="g/one.md">long words</a> go on.<br>More<br>one<br>two</td>' in home
+    assert '<td><a href=".gitbook/assets/b.png">' in home
+    for command in (
+        "npm i -D acme",
+        "pnpm add -D acme",
+        "yarn add -D acme",
+        "npm create acme -- -y",
+        "yarn create acme -y",
+    ):
+        assert f"```sh\n{command}\n```" in home

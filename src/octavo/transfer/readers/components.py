@@ -294,18 +294,37 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
     for given, body, line in cards:
         href = said(given, "href", "link", "to", "url")
         target = writer.place.link(href, line) if href else ""
+        image, paragraphs = said(given, "img"), _paragraphs(body)
+        if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
+            image, paragraphs = shown[1], paragraphs[1:]
         # A cell holds words; what else is in a card is told as words too.
-        text = "<br>".join(
-            as_html(writer.inline(re.sub(r"^[-*+]\s+", "", text.strip()), n))
-            for text, n in body
-            if text.strip() and not text.strip().startswith(("```", "<"))
-        )
+        text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
         text = text or as_html(said(given, "description"))
         title = as_html(words(said(given, "title"))) or as_html(words(href))
-        image = said(given, "img")
         cover = writer.place.link(image, line, shown=True) if image else ""
         rows.append((title, text, target, cover))
     return [(card_table(rows), number)]
+
+
+_ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
+
+
+def _paragraphs(body: list[Line]) -> list[Line]:
+    """Each paragraph and each item of a list as one line, without listings and elements on lines of their own."""
+    made: list[Line] = []
+    goes_on = False
+    for text, line in body:
+        text = re.sub(r"^<>|</>$", "", text.strip()).strip()
+        if not text or text.startswith(("```", "<")):
+            goes_on = False
+            continue
+        item = re.match(r"[-*+]\s+", text)
+        if goes_on and item is None:
+            made[-1] = (f"{made[-1][0]} {text}", made[-1][1])
+        else:
+            made.append((text[item.end() :] if item else text, line))
+        goes_on = True
+    return made
 
 
 def card_table(rows: list[tuple[str, str, str, str]]) -> str:
@@ -465,6 +484,29 @@ def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line
     return [(head, number), *fenced(inside, "", number), ("{% endprompt %}", number)]
 
 
+def _package_managers(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """One command as each of these programs has it."""
+    package, args = said(attributes, "pkg"), said(attributes, "args")
+    kind = said(attributes, "type") or "add"
+    items = []
+    for manager, commands in _MANAGERS.items():
+        parts = [commands.get(kind, f"{manager} {kind}")]
+        parts += ["-D"] if kind == "add" and attributes.get("dev") not in (None, False) else []
+        # What is handed on to the program stands behind two dashes with this one alone.
+        parts += [package, "--" if kind == "create" and manager == "npm" and args else "", args]
+        items.append((manager, fenced([(" ".join(filter(None, parts)), number)], "sh", number), number))
+    return writer.tab_list(items, number)
+
+
+_MANAGERS = {
+    "npm": {"add": "npm i", "exec": "npx", "dlx": "npx", "run": "npm run", "remove": "npm uninstall", "create": "npm create"},
+    "pnpm": {"exec": "pnpm", "run": "pnpm run", "dlx": "pnpx"},
+    "yarn": {"exec": "yarn", "run": "yarn run", "dlx": "yarn dlx"},
+}  # fmt: skip
+
+
 def _for_readers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
@@ -496,7 +538,7 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
     **dict.fromkeys(("FileTree", "Tree", "Files"), _file_tree),
     "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
-    "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
+    "PackageManagers": _package_managers, "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
     """Fragment Columns Column AccordionGroup BrowserWindow Panel View TabItem Tab Step Grid

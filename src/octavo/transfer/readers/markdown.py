@@ -83,7 +83,7 @@ _INCLUDES = (
     re.compile(r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
-    re.compile(r"(?P<indent>[ \t]*)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
+    re.compile(r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
 )  # fmt: skip
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
@@ -92,6 +92,9 @@ _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _MAGIC = re.compile(
     r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
+)
+_MARKED = re.compile(
+    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ATTRIBUTE = re.compile(
@@ -478,7 +481,7 @@ class Writer:
             )
         ):
             return True
-        if _FENCE.match(text):
+        if _FENCE.match(text) or (self.dialect.vue and "@include:" in text and start.startswith("<!--")):
             return True
         found = _OPENING.match(text)
         return found is not None and (
@@ -626,12 +629,13 @@ class Writer:
             if drawn is not None:
                 return end, [(f"![]({_pointed(drawn)})", number)]
         if self.jsx or self.dialect.vue:
-            inside = [line for line in inside if not _MAGIC.match(line[0])]
+            inside = _without_marks(inside)
+            info, language = (re.sub(r"^(\w+)-vue\b", r"\1", each) for each in (info, language))
+        close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
         if lead.strip():
             # In a list or a quote it stays where it is.
-            return end, [(f"{lead}{mark}{language}", number), *inside, *lines[at + 1 + len(inside) : end]]
-        close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
-        if not title and not numbers and language == info:
+            return end, [(f"{lead}{mark}{language}", number), *inside, *([close] if close else [])]
+        if not title and not numbers and language == info == found["info"].strip():
             return end, [lines[at], *inside, *([close] if close else [])]
         made = [
             (mark + language, number),
@@ -748,7 +752,7 @@ class Writer:
                 end = at + 1
                 while end < len(inside) and not closing.match(inside[end][0]):
                     end += 1
-                body = [line for line in inside[at + 1 : end] if not _MAGIC.match(line[0])]
+                body = _without_marks(inside[at + 1 : end])
                 listing = fenced(dedented(body, _indent(found["lead"])), language, inside[at][1], "", numbers)
                 items.append((title or language or "Code", listing, inside[at][1]))
                 at = end
@@ -756,9 +760,8 @@ class Writer:
                 title = next(
                     iter(re.findall(r"\[([^\]]+)\]", found["rest"])), found["path"].rpartition("/")[2]
                 )
-                items.append(
-                    (title, self.listing(found["path"], inside[at][1], found["rest"]), inside[at][1])
-                )
+                rest = re.sub(r"\[[^\]]*\]", "", found["rest"])
+                items.append((title, self.listing(found["path"], inside[at][1], rest), inside[at][1]))
             at += 1
         return self.tab_list(items, number)
 
@@ -920,7 +923,13 @@ class Writer:
         if self.dialect.indented or self.dialect.vue:
             for pattern in _INCLUDES:
                 if found := pattern.match(text):
-                    return at + 1, indented(self.included(found["path"], number), found["indent"])
+                    lead = found["indent"]
+                    made = indented(
+                        self.included(found["path"], number), " " * len(lead) if lead.strip() else lead
+                    )
+                    if lead.strip() and made:
+                        made[0] = (lead + made[0][0].lstrip(), number)
+                    return at + 1, made
         return None
 
     def included(self, path: str, number: int, given: dict[str, Any] | None = None) -> list[Line]:
@@ -1496,6 +1505,20 @@ def _key(name: str) -> str:
     name = name.strip("\"'")
     named = {"ctrl": "Ctrl", "cmd": "Cmd", "esc": "Esc", "del": "Del", "ins": "Ins"}
     return named.get(name, name.upper() if len(name) == 1 else " ".join(name.split("-")).capitalize())
+
+
+def _without_marks(lines: list[Line]) -> list[Line]:
+    """The lines of a listing without comments that say which of them are marked."""
+    made: list[Line] = []
+    for text, number in lines:
+        if _MAGIC.match(text):
+            continue
+        if "[!code" in text and len(text) <= MAX_INCLUDE and (found := _MARKED.match(text)):
+            if not found["before"].strip():
+                continue  # It stood for the lines below.
+            text = found["before"]
+        made.append((text.replace("[!!code", "[!code"), number))
+    return made
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
