@@ -1216,3 +1216,40 @@ def test_trees_of_topics_and_commands_of_starlight():
         "yarn create acme -y",
     ):
         assert f"```sh\n{command}\n```" in home
+
+
+def test_grids_of_cards_figures_and_small_words_of_mkdocs():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: A\nmarkdown_extensions: [pymdownx.tilde, pymdownx.caret, abbr]\n",
+            "docs/index.md": '# A\n\n<div class="grid cards" markdown>\n\n-   :fontawesome-brands-markdown:{ .lg } __Just *words*__\n\n    ---\n\n    Go `on`\n    here\n\n    [Start](b.md){ .x }\n\n- One\n\n</div>\n\n'
+            '<div class="grid cards" markdown>\n\n-   __Code__\n\n    ---\n\n    ```py\n    x\n    ```\n\n</div>\n\n<figure markdown="span">\n  ![A](a.png){ width="30" }\n  <figcaption>The *A*</figcaption>\n</figure>\n\n<div markdown>\n**Bold**\n</div>\n\n'
+            "H~2~O x^2^ ^^ins^^ ~~del~~ ~/a and ~/b a[^1][^2]\n*[CSS]: Styles\n\n*[HTML]: Text\n\n[^1]: x\n",
+            "docs/b.md": "# B\n",
+            "docs/a.png": b"\x89PNG",
+        }
+    )
+    home = text(made, "README.md")
+    for part in (
+        '<td><strong><i class="fa-markdown">:markdown:</i> Just <em>words</em></strong></td><td>Go <code>on</code> here<br><a href="b.md">Start</a></td><td><a href="b.md">b.md</a></td>',
+        "<tr><td></td><td>One</td><td></td></tr>",
+        "\n-   __Code__\n\n    ---\n\n    ```py\n    x\n    ```\n",
+        '<figure><img src="a.png" alt="A" width="30"><figcaption><p>The <em>A</em></p></figcaption></figure>',
+        "\n**Bold**\n\n",
+        "H<sub>2</sub>O x<sup>2</sup> ins ~~del~~ ~/a and ~/b a[^1][^2]\n",
+    ):
+        assert part in home, (part, home)
+    assert "markdown>" not in home and "CSS" not in home and "HTML" not in home
+
+
+def test_what_wikis_of_readme_and_wikijs_write_by_hand():
+    made = brought(
+        {
+            "v1.0/Guides/a.md": '---\ntitle: A\n---\n[block:callout]\n{"type": "info", "body": "x \\`y\\`"}\n[/block]\n[up](#section-part-one-) [b](doc:b#section-part-one) [c](changelog:c)\n# Part one\n',
+            "v1.0/Guides/b.md": "---\ntitle: B\n---\n# Part one\n",
+        }
+    )
+    assert text(made, "Guides/a.md") == (
+        '# A\n\n{% hint style="info" %}\nx `y`\n{% endhint %}\n\n[up](#part-one) [b](b.md#part-one) [c](/changelog/c)\n# Part one\n'
+    )
+    assert problems(made) == [("v1.0/Guides/a.md", 7, "broken_link")]

@@ -97,13 +97,13 @@ def wikijs(title, body, **more):
 WIKIJS = {
     "home.md": wikijs(
         "Welcome",
-        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n\n![A](/images/a.png =40x){.align-center}\n\n"
+        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\n> Some read\nbetter.{.is-info}\n\nH~2~O x^2^ ++x++\n*[CSS]: Styles\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n\n![A](/images/a.png =40x){.align-center}\n\n"
         "# Tabs {.tabset}\n## One\n\nFirst\n\n```md\n## No tab\n```\n## Two\n\nSecond\n\n# After\n\n- x\n- y\n{.links-list}\n",
         description="The start",
     ),
     "guide.md": wikijs("The guide", "Text.\n"),
     "guide/steps.md": wikijs("Steps", "## Two\n\nInline $a^2$.\n", published="false"),
-    "old.html": "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href=\"/guide/steps\">here</a>.</p>",
+    "old.html": "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href=\"/guide/steps\">here</a>.</p><blockquote class=\"is-warning\"><p>Mind</p></blockquote>",
     "images/a.png": PNG,
     "fr/home.md": wikijs("Bienvenue", "x"),
     "thing.adoc": "= Thing\n",
@@ -117,7 +117,7 @@ def test_wikijs():
     home = page_of(made, "home.md")
     for part in (
         "description: The start\ntags:\n- a\n- b\n", "# Welcome\n\n# Hello\n", '{% hint style="warning" %}\nDo this.\nThen that.\n{% endhint %}', "[steps](guide/steps.md#two) and [more](guide.md)",
-        '<img src="images/a.png" alt="A" width="40">', '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
+        '{% hint style="info" %}\nSome read\nbetter.\n{% endhint %}\n\nH<sub>2</sub>O x<sup>2</sup> ++x++\n\n', '<img src="images/a.png" alt="A" width="40">', '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
         '{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n# After', "- x\n- y\n",
     ):  # fmt: skip
         assert part in home, (part, home)
@@ -127,7 +127,7 @@ def test_wikijs():
     )
     assert (
         text(made, "old.md")
-        == "---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n"
+        == '---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n\n{% hint style="warning" %}\nMind\n{% endhint %}\n'
     )
     assert [code for _, _, code in problems(made)] == ["format_left_out", "translations_left_out"]
     assert "en/guide/steps: guide/steps.md" in text(made, ".gitbook.yaml")

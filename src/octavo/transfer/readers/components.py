@@ -10,8 +10,9 @@ from typing import Any
 from ...kit.icons import icon, is_free
 from .form import Place
 from .literals import UNKNOWN
-from .magic import figure, html_lines, table_of
+from .magic import as_html, figure, html_lines, table_of
 from .markdown import (
+    HOLDERS,
     Line,
     Writer,
     fenced,
@@ -42,6 +43,8 @@ def component_block(
         return writer.included(partial, number, attributes)
     if writer.dialect.magic and writer.place.include(path := f"custom_blocks/{name}.md", number):
         return writer.included(path, number)
+    if name in HOLDERS and "markdown" in attributes:
+        return _holding(writer, name, attributes, inside, number)
     made = _BLOCKS.get(name)
     if made is not None:
         return made(writer, name, attributes, inside, number)
@@ -336,23 +339,14 @@ def card_table(rows: list[tuple[str, str, str, str]]) -> str:
         head += '<th data-hidden data-card-cover data-type="image"></th>'
     body = ""
     for title, text, target, cover in rows:
-        body += f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{_cell_link(target)}</td>"
+        shown = f"<strong>{title}</strong>" if title else ""
+        body += f"<tr><td>{shown}</td><td>{text}</td><td>{_cell_link(target)}</td>"
         body += f"<td>{_cell_link(cover)}</td></tr>" if covered else "</tr>"
     return f'<table data-view="cards"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _cell_link(target: str) -> str:
     return f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
-
-
-def as_html(text: str) -> str:
-    """Words of Markdown as HTML in a cell."""
-    text = re.sub(r"<(?!/?(?:code|strong|em|a|br|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
-    text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
-    text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)
-    text = re.sub(r"\[([^\[\]]*)\]\(<?([^()\s<>]*)>?[^()]*\)", r'<a href="\2">\1</a>', text)
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"(?<![\w*])[*_]([^*_]+)[*_](?![\w*])", r"<em>\1</em>", text)
 
 
 def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
@@ -453,6 +447,53 @@ def _html_block(
         )
         return []
     return html_lines(writer, given, number)
+
+
+def _holding(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """What is in an element of HTML that says it holds Markdown: an image with its caption, or a grid of cards."""
+    if name == "figure":
+        joined = "\n".join(text for text, _ in inside)
+        shown = re.search(r"!\[([^\[\]]*)\]\(([^()\s]+)[^()]*\)(?:\{([^{}]*)\})?", joined)
+        caption = re.search(r"<figcaption[^>]*>(.*?)</figcaption>", joined, re.DOTALL)
+        if shown and joined.count("![") == 1:
+            width = re.search(r"\bwidth=[\"']?(\d+%?)", shown[3] or "")
+            said_below = " ".join(caption[1].split()) if caption else ""
+            return [
+                (figure(writer, shown[2], shown[1], said_below, width[1] if width else "", number), number)
+            ]
+    if {"grid", "cards"} <= set(said(attributes, "class").split()):
+        items = _items(inside)
+        if items and not any(_BLOCKS_INSIDE.match(text) for item in items for text, _ in item):
+            return [(card_table([_grid_card(writer, item) for item in items]), number)]
+    return writer.blocks(inside)
+
+
+def _items(lines: list[Line]) -> list[list[Line]]:
+    """The items of a list that is all there is; none at all where anything else is there."""
+    items: list[list[Line]] = []
+    for text, number in lines:
+        if found := re.match(r"[-*+][ \t]+(.*)$", text):
+            items.append([(found[1], number)])
+        elif items and (not text.strip() or text[0] in " \t"):
+            items[-1].append((text.strip(), number))
+        elif text.strip():
+            return []
+    return items
+
+
+def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
+    """A card whose title stands above a line, and where a link below it leads."""
+    rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
+    paragraphs = _paragraphs(item[rule + 1 :] if rule is not None else item)
+    title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
+    target = ""
+    if paragraphs and (led := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
+        target = writer.place.link(led[1], paragraphs[-1][1])
+    shown = [(writer.inline(text, line), line) for text, line in paragraphs]
+    title = " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, item[0][1]))).split())
+    return title, "<br>".join(as_html(text) for text, _ in shown), target, ""
 
 
 def _frame(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:

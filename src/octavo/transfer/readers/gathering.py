@@ -676,6 +676,10 @@ class _Page:
         if href.startswith("pathname://"):
             href, literal = "/" + href[len("pathname://") :].lstrip("/"), True
         name, _, fragment = href.partition("#")
+        if gathering.layout.dialect.magic and fragment.startswith("section-"):
+            # How it called headings once.
+            fragment = fragment.removeprefix("section-").strip("-")
+            href = f"{name}#{fragment}"
         labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
         if (
             labels

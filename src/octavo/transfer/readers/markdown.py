@@ -65,6 +65,8 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):[ \t]{1,}(?P<words>\S.*)$")
 _TABSET = re.compile(r"[ \t]*\{:?[^{}]*\.tabset\b[^{}]*\}[ \t]*$")
 _STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]*\}[ \t]*$")
+_STYLED_BEHIND = re.compile(r"(?P<words>.*\S)[ \t]*\{:?\.is-(?P<kind>info|success|warning|danger)\}[ \t]*$")
+_ABBREVIATION = re.compile(r"[ ]{0,3}\*\[[^\[\]\n]+\]:[ \t]")
 _ATTRIBUTES = re.compile(
     r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
@@ -118,13 +120,15 @@ _PIECES = re.compile(
     |(?P<braces>(?<!\\)\{[ \t]*(?P<braced>'[^'\n]*'|"[^"\n]*"|`[^`]*`|[A-Za-z_$][\w$.]*)[ \t]*\})
     |(?P<keys>\+\+(?P<pressed>[\w"'-]+(?:\+[\w"'-]+)*)\+\+)
     |(?P<mark>==(?P<marked>[^=\s](?:[^=\n]*[^=\s])?)==(?!=))
+    |(?P<inserted>(?<!\^)\^\^(?=[^\s^])(?P<inserted_words>[^\n^]{1,500})(?<=\S)\^\^(?!\^))
+    |(?P<small>(?<![~\\^])(?P<small_sign>[~^])(?![~^])(?P<small_words>[^\s~^\[\]]{1,100})(?P=small_sign)(?![~^]))
     |(?P<icon>:(?P<icon_name>(?:material|fontawesome|octicons|simple)-[\w-]+):[ ]?(?P<icon_attributes>\{[^{}\n]*\})?)
     |(?P<formula>(?<![\\$\w])\$(?![\s$\d][^$\n]*\$\d)(?P<inside>[^\s$](?:[^$\n]*[^\s\\$])?)\$(?![\w$]))
     |(?P<attributes>(?<=[*_`\])>])\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=)[^{}\n]*\})
     """,
     re.VERBOSE | re.DOTALL,
 )  # fmt: skip
-_SIGNS = re.compile(r"[\[\]<{`+=:$\\]")
+_SIGNS = re.compile(r"[\[\]<{`+=:$\\~^]")
 _SPANS = {
     "<!--": ("-->",),
     "$$": ("$$",),
@@ -481,11 +485,20 @@ class Writer:
             )
         ):
             return True
+        if (
+            start.startswith("*[")
+            and (self.dialect.indented or self.dialect.tabsets)
+            and _ABBREVIATION.match(text)
+        ):
+            return True
         if _FENCE.match(text) or (self.dialect.vue and "@include:" in text and start.startswith("<!--")):
             return True
         found = _OPENING.match(text)
         return found is not None and (
-            found["name"][0].isupper() or found["name"] in _ELEMENTS or found["name"] == "pre"
+            found["name"][0].isupper()
+            or found["name"] in _ELEMENTS
+            or found["name"] == "pre"
+            or (found["name"] in HOLDERS and _HOLDING.match(text, found.end()) is not None)
         )
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
@@ -523,6 +536,8 @@ class Writer:
             return self.container(lines, at, found)
         if sign == ">":
             return self.quote(lines, at)
+        if sign == "*" and (self.dialect.indented or self.dialect.tabsets) and _ABBREVIATION.match(text):
+            return at + 1, []  # Says what a word means, and is not shown.
         if sign == "#" and (found := _HEADING.match(text)):
             if self.dialect.tabsets and (set := _TABSET.search(found["words"])):
                 return self.tabset(lines, at, len(found["signs"].strip()), found["words"][: set.start()])
@@ -841,6 +856,11 @@ class Writer:
             end += 1  # Lines of the same paragraph need no sign.
         inside = [(re.sub(r"^[ \t]*> ?", "", text), line) for text, line in lines[at:end]]
         found = _ALERT.match(inside[0][0].strip())
+        if self.dialect.tabsets and (behind := _STYLED_BEHIND.match(inside[-1][0])):
+            made = self.hint(
+                behind["kind"], "", self.blocks([*inside[:-1], (behind["words"], inside[-1][1])]), number
+            )
+            return end, [*indented(made, lead), ("", made[-1][1])]
         if self.dialect.magic and found is None and (told := self.vocabulary.magic_sign(inside[0][0])):
             made = self.hint(told[0], self.inline(told[1], number), self.blocks(inside[1:]), number)
             return end, [*indented(made, lead), *([("", made[-1][1])] if made else [])]
@@ -1017,7 +1037,12 @@ class Writer:
                 end += 1
             return min(end + 1, len(lines)), lines[at : end + 1]
         hint = _hint_of_classes(found) if name == "div" else ""
-        if name[0].islower() and name not in _ELEMENTS and not hint:
+        holds = (
+            (self.dialect.indented or self.dialect.liquid)
+            and name in HOLDERS
+            and _HOLDING.match(lines[at][0], found.end())
+        )
+        if name[0].islower() and name not in _ELEMENTS and not hint and not holds:
             return at, []
         if name[0].isupper() and not (self.jsx or self.dialect.vue) and name not in _ANYWHERE:
             return at, []
@@ -1418,8 +1443,18 @@ class Writer:
         )
         return found[0]
 
+    def _small(self, found: re.Match[str], line: int) -> str:
+        is_low = found["small_sign"] == "~"
+        if not (self.dialect.lowered if is_low else self.dialect.raised):
+            return found[0]
+        name = "sub" if is_low else "sup"
+        return f"<{name}>{self.inline(found['small_words'], line)}</{name}>"
+
+    def _inserted(self, found: re.Match[str], line: int) -> str:
+        return self.inline(found["inserted_words"], line) if self.dialect.raised else found[0]
+
     def _keys(self, found: re.Match[str], line: int) -> str:
-        if not self.dialect.marks:
+        if not self.dialect.indented:
             return found[0]
         return " + ".join(f"<kbd>{_key(key)}</kbd>" for key in found["pressed"].split("+"))
 
@@ -1445,10 +1480,13 @@ _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
     "escape": Writer._code, "code": Writer._code, "auto": Writer._code, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
     "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
-    "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "icon": Writer._icon,
+    "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
 _KINDS = (*_HANDLERS, "component", "spanning")
+HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
+"""Elements whose attribute ``markdown`` says that Markdown is in them."""
+_HOLDING = re.compile(r"[^<>]*\bmarkdown(?:[\s=>]|$)")
 _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])

@@ -6,9 +6,10 @@ import re
 from functools import partial
 from html import escape, unescape
 
-from .components import as_html, component_block, version_badge
+from .components import component_block, version_badge
 from .html_pages import html_of_tree
 from .hugo_templates import fill
+from .magic import as_html
 from .markdown import (
     HINT_NAMES,
     MAX_LINES,

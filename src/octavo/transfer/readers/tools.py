@@ -211,6 +211,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         for one in _listing(config.get("markdown_extensions"))
         if isinstance(one, dict) and one
     }
+    used = str(config.get("markdown_extensions"))
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = _mapping(plugins.get("i18n"))
     tongues = _tongues(i18n)
@@ -252,7 +253,9 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         entries = grow(files, paths, root, lambda folder: _awesome(files, folder))
     layout = Layout(
         entries=entries,
-        dialect=Dialect(indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in str(config.get("markdown_extensions"))),
+        dialect=Dialect(
+            indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
+        ),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,

@@ -435,7 +435,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         entries.insert(0, Entry(path=home))
     layout = Layout(
         entries=entries if locale else _wikijs_navigation(files, project, addresses, entries),
-        dialect=Dialect(dollars=True, marks=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
+        dialect=Dialect(dollars=True, marks=True, lowered=True, raised=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
         base=_wikijs_locale(files, paths, root[len(project) :].strip("/")), titles={path: title for path, title in titles.items() if title}, problems=problems,
         titled=True, statics=(f"{project.removesuffix('pages/')}assets/",), skipped=(".json", ".gz", ".adoc"),
     )  # fmt: skip
@@ -449,6 +449,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             f"<html><body><main><h1>{escape(titles.get(path) or files.name(path))}</h1>{body}</main></body></html>",
             place,
             titles.get(path) or files.name(path),
+            _prepare_wikijs,
         )
         said: dict[str, Any] = {"description": head["description"]} if head.get("description") else {}
         if head.get("published") in ("false", "0"):
@@ -468,6 +469,15 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             for name in ["", *others][:MAX_VARIANTS]
         ]  # fmt: skip
     return layout
+
+
+def _prepare_wikijs(tree: Any) -> None:
+    """Its coloured quotes, as HTML marks what is no quote."""
+    for element in list(tree.iter("blockquote")):
+        kind = next((one[3:] for one in (element.get("class") or "").split() if one.startswith("is-")), "")
+        if kind:
+            element.tag = "div"
+            element.set("class", f"callout {kind}")
 
 
 def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
