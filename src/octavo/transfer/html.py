@@ -823,7 +823,9 @@ def _paragraphs(run: list[Node]) -> list[Node]:
     if not nodes:
         return []
     shown = [node for node in nodes if node["object"] == "inline" or _squeezed(_plain(node))]
-    if shown and all(node.get("type") == "inline-image" for node in shown):
+    if not shown:
+        return []  # Spaces that only keep lines apart.
+    if all(node.get("type") == "inline-image" for node in shown):
         images = [{**_block("image", **node["data"]), "fragments": []} for node in shown]
         return [_block("images", [image]) for image in images]
     return [_block("paragraph", nodes)]

@@ -19,6 +19,7 @@ from .form import Dialect, Entry, Layout, Place, Variant
 from .heads import Heads, folder_of, is_page, stem_of
 from .html_pages import html_of_tree, html_page
 from .kinds import Reader
+from .markdown import words as plain_words
 from .prosemirror import write_html
 from .translating import translate
 from .trees import grow, pages_below, walk_entries
@@ -96,6 +97,22 @@ def _find_bookstack(files: Heads) -> str | None:
     return None
 
 
+_CALLOUT = re.compile(
+    r'^<p class="callout (?P<kind>\w+)"[^<>]*>(?P<words>(?:[^<]|<(?!/?p\b))*)</p>[ \t]*$', re.MULTILINE
+)
+_FULL = re.compile(
+    r"(?P<site>https?://[^\s\"'<>()]{1,200}?)/(?P<address>books/[\w-]+(?:/(?:page|chapter)/[\w-]+)?)"
+)
+
+
+def _as_alert(found: re.Match[str]) -> str:
+    """A callout in HTML as Markdown has it."""
+    kind = {"success": "TIP", "danger": "CAUTION"}.get(found["kind"], found["kind"].upper())
+    return "\n".join(
+        [f"> [!{kind}]", *(f"> {row.strip()}" for row in found["words"].strip().split("\n")), ""]
+    )
+
+
 class _BookStackPage:
     def __init__(self, path: str, data: dict[str, Any], folder: str) -> None:
         self.path = path
@@ -114,7 +131,9 @@ class _BookStack:
         self.places: dict[tuple[str, str, str], str] = {}
         """Of a kind and id in a folder: the address of the page."""
         self.assets: dict[tuple[str, str, str], str] = {}
-        self.layout = Layout(entries=[], problems=[], convert=self.convert, skipped=(".json",))
+        self.layout = Layout(
+            entries=[], problems=[], convert=self.convert, skipped=(".json",), anchors=self.anchors
+        )
 
     def lay_out(self) -> Layout:
         made: list[tuple[str, list[Entry]]] = []
@@ -142,7 +161,34 @@ class _BookStack:
                     [Entry(title=title, children=entries)] if title and len(entries) != 1 else entries
                 )
             ]
+        self.layout.site = self._site()
         return self.layout
+
+    def _site(self) -> str:
+        """Where the wiki is, told by a link to one of these pages by its full address."""
+        known = set(self.layout.addresses.values())
+        for page in self.pages.values():
+            for found in _FULL.finditer(
+                f"{_text(page.data.get('html'))}\n{_text(page.data.get('markdown'))}"
+            ):
+                if found["address"] in known:
+                    return found["site"]
+        return ""
+
+    def anchors(self, path: str) -> dict[str, str]:
+        """How links name the headings of a page that was written in Markdown, whose ids the wiki makes of their words."""
+        from ...core.document import slug
+
+        page = self.pages.get(path)
+        written = _text(page.data.get("markdown")) if page else ""
+        titles = [
+            plain_words(found[1])
+            for found in re.finditer(r"^#{1,6}[ \t]+(\S.{0,500}?)[ \t#]*$", written, re.MULTILINE)
+        ]
+        return {
+            f"bkmrk-{quote('-'.join(title.lower().split())[:20], safe='')}": slug(title)
+            for title in reversed(titles)
+        }
 
     def _tell(self, path: str, code: str, message: str) -> None:
         self.layout.problems.append(Problem(path, 0, code, message))
@@ -237,7 +283,8 @@ class _BookStack:
         data = page.data
         markdown = _text(data.get("markdown"))
         if markdown.strip():
-            made = translate(self._referred(page, markdown, place), place, Dialect(marks=True)).text
+            markdown = _CALLOUT.sub(_as_alert, self._referred(page, markdown, place))
+            made = translate(markdown, place, Dialect()).text
             text = f"# {_escaped(page.title)}\n\n{made.strip()}\n"
         else:
             inside = self._referred(page, _text(data.get("html")), place)
