@@ -166,7 +166,7 @@ def test_wikijs_exported_to_the_disk():
 
 OUTLINE = {
     "Handbook/Zero.md": "# Zero\n\nSee [First](./Zero/First.md) @[Ines](mention://m/1/user/2)\n\n:::tip\nDo *this*.\n:::\n\n\\\n"
-    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n',
+    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n![again](/api/attachments.redirect?id={TWO})\n\n| A | B |\n| --- | --- |\n| x\\ny | z |\n\n```mermaidjs\ngraph TD\n```\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n',
     f"Handbook/uploads/{ONE}/{TWO}/pot.png": PNG,
     f"Handbook/uploads/{ONE}/{TWO}/list.pdf": b"%PDF",
     "Handbook/Zero/First.md": "# First\n\n- [x] done\n- [ ] open\n\nBack to [Zero](./../Zero.md)\n",
@@ -182,7 +182,7 @@ def test_outline_as_markdown():
     page = text(made, "Handbook/Zero.md")
     for part in (
         "See [First](Zero/First.md) @Ines", '{% hint style="success" %}\nDo *this*.\n{% endhint %}', "<summary>More</summary>\n\nInside\n\n</details>",
-        'width="40"', f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}', "<mark",
+        'width="40"', f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}', "<mark", f"![again](uploads/{ONE}/{TWO}/pot.png)", "| x<br>y | z |", "```mermaid\ngraph TD\n```",
     ):  # fmt: skip
         assert part in page, (part, page)
     assert "\\\n" not in page and problems(made) == []

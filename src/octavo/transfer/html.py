@@ -297,6 +297,11 @@ def _text(text: str, marks: Iterable[str] = ()) -> Node:
     return {"object": "text", "leaves": [leaf]}
 
 
+def _between(text: str, marks: Iterable[str] = ()) -> Node:
+    """Text between tags, in which the end of a line is a space; a text that is one alone breaks the line."""
+    return _text(" " if text == "\n" else text, marks)
+
+
 def _inline(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
     node: Node = {"object": "inline", "type": type, "isVoid": nodes is None, "data": data}
     if nodes is not None:
@@ -348,7 +353,7 @@ class _Maker:
             run.clear()
 
         if element.text:
-            run.append(_text(element.text))
+            run.append(_between(element.text))
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS or _holds_blocks(child):
@@ -358,7 +363,7 @@ class _Maker:
                 else:
                     run += self.inlines(child, ())
             if child.tail:
-                run.append(_text(child.tail))
+                run.append(_between(child.tail))
         end_run()
         return found
 
@@ -437,14 +442,14 @@ class _Maker:
         return [_text(f"“{_plain({'nodes': inside})}”", marks)] if tag == "q" else inside
 
     def _inlines_in(self, element: Any, marks: tuple[str, ...]) -> list[Node]:
-        found = [_text(element.text, marks)] if element.text else []
+        found = [_between(element.text, marks)] if element.text else []
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS:
                     found.append(_text(" "))
                 found += self.inlines(child, marks)
             if child.tail:
-                found.append(_text(child.tail, marks))
+                found.append(_between(child.tail, marks))
         return found
 
     def _link(self, element: Any, inside: list[Node]) -> list[Node]:

@@ -603,6 +603,7 @@ def _without(entries: list[Entry], taken: set[str]) -> list[Entry]:
 # --- Outline ------------------------------------------------------------------------------------------
 
 _UPLOADED = re.compile(rf"(?:^|/)(?:uploads|attachments|public)/{_UUID}/{_UUID}/[^/]+$")
+_REDIRECT = re.compile(rf"/api/attachments\.redirect\?id=({_UUID})")
 _MENTION = re.compile(r"@\[(?P<label>[^\[\]\n]*)\]\(mention://[^()\s]*\)")
 _FILE_SIGN = "\ufdd0"
 """Stands before the name of a file that is attached; no text has it."""
@@ -635,11 +636,14 @@ def _outline(files: Heads, project: str) -> Layout:
         addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
     )  # fmt: skip
     layout.titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
+    # An image may still be named as the wiki names it, by the id that is the folder of its file.
+    uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
 
     def convert(path: str, place: Place) -> str:
         if path.endswith(".html"):
             return html_page(files.text(path), place, layout.titles[path], _prepare_outline)
-        made = translate(_outline_markdown(files.text(path) or ""), place, layout.dialect).text.lstrip("\n")
+        text = _REDIRECT.sub(lambda found: uploaded.get(found[1], found[0]), files.text(path) or "")
+        made = translate(_outline_markdown(text), place, layout.dialect).text.lstrip("\n")
         made = _FILE_LINK.sub(r'{% file src="\1" %}', made)
         return made if re.match(r"#[ \t]", made) else f"# {_escaped(files.name(path))}\n\n{made}"
 
@@ -690,10 +694,13 @@ def _outline_markdown(text: str) -> str:
     while at < len(rows):
         row = rows[at]
         if mark := re.match(r"[ \t]*(`{3,}|~{3,})", row):
+            row = re.sub(r"mermaidjs[ \t]*$", "mermaid", row) if not fence else row
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         elif not fence:
             if row.strip() == "\\":
                 row = ""
+            elif row.startswith("|"):
+                row = re.sub(r"(?<!\\)\\n", "<br>", row)
             elif re.fullmatch(r"\+{3,}", row.strip()):
                 if toggles and toggles[-1] == row.strip():
                     toggles.pop()
