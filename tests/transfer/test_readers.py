@@ -1253,3 +1253,34 @@ def test_what_wikis_of_readme_and_wikijs_write_by_hand():
         '# A\n\n{% hint style="info" %}\nx `y`\n{% endhint %}\n\n[up](#part-one) [b](b.md#part-one) [c](/changelog/c)\n# Part one\n'
     )
     assert problems(made) == [("v1.0/Guides/a.md", 7, "broken_link")]
+
+
+def test_cards_parts_and_terms_of_myst():
+    made = brought(
+        {
+            "conf.py": 'project = "A"\nmyst_substitutions = {"now": "1.2"}\n',
+            "index.md": "# A\n\n:::{toctree}\nb\nc\n:::\n\n::::{tab-set}\n:::{tab-item} One\n:sync: k\nin\n:::\n::::\n\n"
+            "::::{grid} 1 2\n:gutter: 2\n:::{grid-item-card} The {octicon}`gear` *one*\n:link: b\n:link-type: doc\n\nWords\ngo on\n+++\nFoot\n:::\n:::{grid-item-card} Two\nx\n:::\n::::\n\n"
+            "```{button-link} https://example.org\nGo\n```\n\n```{literalinclude} x.py\n:lines: 2,4-\n```\n\n```{include} part.md\n:start-after: <!-- s -->\n:end-before: <!-- e -->\n```\n\n"
+            "```{glossary}\nWord\n  Its *meaning*\n\nOther\n  Too\n```\n\n+++\n\n$$\nx\n$$ (eq)\n\n{{ now }} {{ then }} {download}`get <x.zip>` {guilabel}`&File` {menuselection}`A --> B`\n",
+            "b.md": "# B\n",
+            "c.rst": "C\n=\n\n.. literalinclude:: x.py\n   :start-at: b\n   :end-before: d\n",
+            "x.py": "a\nb\nc\nd\n",
+            "part.md": "no\n<!-- s -->\nPart *words*.\n<!-- e -->\nno\n",
+            "x.zip": b"PK",
+        }
+    )
+    assert tree(made) == {"A": {}, "B": {}, "C": {}, "Part": {}} or tree(made)
+    home = text(made, "README.md")
+    for part in (
+        '{% tab title="One" %}\nin\n{% endtab %}',
+        '<tr><td><strong>The <em>one</em></strong></td><td>Words go on<br>Foot</td><td><a href="b.md">b.md</a></td></tr><tr><td><strong>Two</strong></td><td>x</td><td></td></tr>',
+        '<a href="https://example.org" class="button primary">Go</a>',
+        "```python\nb\nd\n```",
+        "\nPart *words*.\n",
+        "**Word**\n\nIts *meaning*\n\n\n**Other**\n\nToo\n",
+        "$$\nx\n$$\n\n1.2 {{ then }} [get](x.zip) **File** **A → B**\n",
+    ):
+        assert part in home, (part, home)
+    assert "+++" not in home and problems(made) == []
+    assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"

@@ -648,7 +648,8 @@ class _Maker:
             return self.flow(element)
         widest = max(map(len, cells))
         nested = any(True for _ in element.iter("table") if _ is not element)
-        if widest == 1 or nested or element.get("role") == "presentation":
+        titled = len(cells) > 1 and any(cell.tag == "th" for row in cells for cell in row)
+        if (widest == 1 and not titled) or nested or element.get("role") == "presentation":
             return [block for row in cells for cell in row for block in self.flow(cell)]
         caption = next((child for child in element if child.tag == "caption"), None)
         above = _paragraphs(self._inlines_in(caption, ())) if caption is not None else []

@@ -297,7 +297,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
     for given, body, line in cards:
         href = said(given, "href", "link", "to", "url")
         target = writer.place.link(href, line) if href else ""
-        image, paragraphs = said(given, "img"), _paragraphs(body)
+        image, paragraphs = said(given, "img"), paragraphs_of(body)
         if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
             image, paragraphs = shown[1], paragraphs[1:]
         # A cell holds words; what else is in a card is told as words too.
@@ -312,7 +312,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
 _ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
 
 
-def _paragraphs(body: list[Line]) -> list[Line]:
+def paragraphs_of(body: list[Line]) -> list[Line]:
     """Each paragraph and each item of a list as one line, without listings and elements on lines of their own."""
     made: list[Line] = []
     goes_on = False
@@ -486,7 +486,7 @@ def _items(lines: list[Line]) -> list[list[Line]]:
 def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
     """A card whose title stands above a line, and where a link below it leads."""
     rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
-    paragraphs = _paragraphs(item[rule + 1 :] if rule is not None else item)
+    paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
     target = ""
     if paragraphs and (led := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):

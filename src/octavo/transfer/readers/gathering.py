@@ -690,6 +690,8 @@ class _Page:
             return relative_href(gathering.pages[known[0]], self.made, known[1] or None)
         if href.startswith("#") and (anchor := gathering.anchor(self.path, fragment)) != fragment:
             return f"#{anchor}" if anchor else relative_href(self.made, self.made)
+        if href == "#":
+            return relative_href(self.made, self.made)  # The top of the page.
         if not href or href.startswith(("#", "{", "mailto:")) or _SCHEME.match(href):
             return href
         plain = unquote(name.partition("?")[0])

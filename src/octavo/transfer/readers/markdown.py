@@ -65,6 +65,7 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):[ \t]{1,}(?P<words>\S.*)$")
 _TABSET = re.compile(r"[ \t]*\{:?[^{}]*\.tabset\b[^{}]*\}[ \t]*$")
 _STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]*\}[ \t]*$")
+_LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _STYLED_BEHIND = re.compile(r"(?P<words>.*\S)[ \t]*\{:?\.is-(?P<kind>info|success|warning|danger)\}[ \t]*$")
 _ABBREVIATION = re.compile(r"[ ]{0,3}\*\[[^\[\]\n]+\]:[ \t]")
 _ATTRIBUTES = re.compile(
@@ -530,8 +531,10 @@ class Writer:
             if after.startswith(("#", "(")):
                 return at + 1, []
             return at + 1, [(f'<a id="{label_id(start.rstrip()[1:-2])}"></a>', number), ("", number)]
-        if sign == "%" and self.dialect.roles and start.startswith("% "):
-            return at + 1, []
+        if self.dialect.roles and (
+            start.startswith("% ") or re.fullmatch(r"\+{3,}[ \t]*(?:\{.*\})?", start.rstrip())
+        ):
+            return at + 1, []  # A comment, or what parts cells.
         if sign == ":" and (found := _CONTAINER.match(text)) and found["name"]:
             return self.container(lines, at, found)
         if sign == ">":
@@ -702,6 +705,16 @@ class Writer:
                 f"::: {named[:100]} is made of code when the site is built; left out",
             )
             return self.body_below(lines, at + 1, _indent(found["indent"])), []
+        end = self._end_of_container(lines, at, found)
+        inside = dedented(lines[at + 1 : end])
+        name, rest = found["name"], found["rest"].strip()
+        end = min(end + 1, len(lines))
+        made = self._container(name, rest, inside, number)
+        return end, indented(made, found["indent"])
+
+    @staticmethod
+    def _end_of_container(lines: list[Line], at: int, found: re.Match[str]) -> int:
+        """The line that closes a container."""
         waiting = [len(found["colons"])]
         end, fence = at + 1, ""
         while end < len(lines):
@@ -722,11 +735,7 @@ class Writer:
                     if not waiting:
                         break
             end += 1
-        inside = dedented(lines[at + 1 : end])
-        name, rest = found["name"], found["rest"].strip()
-        end = min(end + 1, len(lines))
-        made = self._container(name, rest, inside, number)
-        return end, indented(made, found["indent"])
+        return end
 
     def _container(self, name: str, rest: str, inside: list[Line], number: int) -> list[Line]:
         if name.startswith("{"):
@@ -809,12 +818,13 @@ class Writer:
         at = 0
         while at < len(inside):
             found = _CONTAINER.match(inside[at][0])
-            if found and found["name"] and found["name"].lower() in ("tab", "tab-item"):
-                end, _ = self.container(inside, at, found)
-                last = end - 1 if inside[end - 1][0].strip().startswith(":::") else end
-                items.append(
-                    (found["rest"].strip(" []"), self.blocks(dedented(inside[at + 1 : last])), inside[at][1])
-                )
+            if found and found["name"] and found["name"].lower().strip("{}") in ("tab", "tab-item"):
+                end = self._end_of_container(inside, at, found)
+                body = inside[at + 1 : end]
+                while found["name"].startswith("{") and body and re.match(r"[ \t]*:[\w-]+:", body[0][0]):
+                    body = body[1:]
+                items.append((found["rest"].strip(" []"), self.blocks(dedented(body)), inside[at][1]))
+                end = min(end + 1, len(inside))
                 at = end
             elif (fence := _FENCE.match(inside[at][0])) and (
                 named := re.match(r"\{tab(?:-item)?\}[ \t]*(.*)$", fence["info"].strip())
@@ -952,8 +962,15 @@ class Writer:
                     return at + 1, made
         return None
 
-    def included(self, path: str, number: int, given: dict[str, Any] | None = None) -> list[Line]:
-        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component."""
+    def included(
+        self,
+        path: str,
+        number: int,
+        given: dict[str, Any] | None = None,
+        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+    ) -> list[Line]:
+        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component;
+        ``part``: which of its rows are meant."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -975,7 +992,7 @@ class Writer:
             )
             return []
         body, _ = split_front(text)
-        rows = cut_section(body.replace("\r\n", "\n").split("\n"), section)
+        rows = part(cut_section(body.replace("\r\n", "\n").split("\n"), section))
         self.left -= len(rows)
         if self.left < 0:
             self.tell(
@@ -995,8 +1012,15 @@ class Writer:
         self.left = inner.left
         return trimmed([(text, number) for text, _ in made])
 
-    def listing(self, path: str, number: int, rest: str = "", language: str = "") -> list[Line]:
-        """A listing of another file."""
+    def listing(
+        self,
+        path: str,
+        number: int,
+        rest: str = "",
+        language: str = "",
+        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+    ) -> list[Line]:
+        """A listing of another file. ``part``: which of its rows are meant."""
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
@@ -1011,6 +1035,7 @@ class Writer:
                 if re.search(rf"#(?:end)?region\b.*\b{re.escape(region)}\b", row)
             ]
             rows = rows[marks[0] + 1 : marks[1]] if len(marks) > 1 else rows
+        rows = part(rows)
         self.left -= len(rows)
         if self.left < 0:
             self.tell(
@@ -1282,6 +1307,8 @@ class Writer:
             return sign, found.end()
         end = sum(min(ends))
         written = text[found.start() : end]
+        if sign == "$$" and self.dialect.roles and (label := _LABELLED.match(text, end)):
+            end = label.end()
         if sign == "{/*" and self.jsx:
             written = ""
         elif sign.startswith("{{") and self.dialect.shortcodes:
@@ -1418,6 +1445,8 @@ class Writer:
         elif self.jsx and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
+        elif self.dialect.roles and found["value"] is not None:
+            return self.place.value(found["value"]) or found[0]
         elif self.dialect.vue and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
