@@ -303,7 +303,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         # A cell holds words; what else is in a card is told as words too.
         text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
         text = text or as_html(said(given, "description"))
-        title = as_html(words(said(given, "title"))) or as_html(words(href))
+        title = as_html(words(writer.inline(said(given, "title"), line))) or as_html(words(href))
         cover = writer.place.link(image, line, shown=True) if image else ""
         rows.append((title, text, target, cover))
     return [(card_table(rows), number)]

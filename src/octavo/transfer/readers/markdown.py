@@ -1131,7 +1131,7 @@ class Writer:
         made: dict[str, Any] = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
-                self.expression(written[1:-1]) if written.startswith("{") else written
+                self.expression(written[1:-1]) if written.startswith("{") else written.removeprefix("\0")
             )
         return made
 
@@ -1688,7 +1688,8 @@ def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
 
 
 class Opening(Struct, frozen=True):
-    """An opening tag: where it ends, what its attributes say as written (expressions with their braces)."""
+    """An opening tag: where it ends, what its attributes say as written (expressions with their braces; a text that
+    begins with a brace has a null character before it)."""
 
     line: int
     column: int
@@ -1772,7 +1773,8 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
                 end = text.find(sign, place + 1)
             if end < 0:
                 raise EndlessTag(len(text))
-            found[key[1]] = text[place + 1 : end]
+            value = text[place + 1 : end]
+            found[key[1]] = f"\0{value}" if value.startswith("{") else value
             place = end + 1
         elif sign == "{":
             end = _end_of_braces(text, place)

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from ...core.pages import slugify
 from ...core.problems import Problem
@@ -1875,23 +1876,43 @@ def _find_wiki(files: Heads) -> str | None:
     return None
 
 
+_OF_WIKI = re.compile(
+    r"(?P<site>https://github\.com/[\w.-]{1,100}/[\w.-]{1,100}/wiki)/(?P<name>[^\s()\[\]\"'#<>?]{1,200})"
+)
+MAX_ASKED = 500
+"""Pages that are asked whose wiki they are of."""
+
+
 def _wiki(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project, lambda path: posixpath.basename(path).startswith("_"))
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
+    home = next((path for path in paths if stem_of(path).lower() == "home"), None)
+    # Nothing in it says whose wiki it is, but what its pages call each other.
+    told: Counter[str] = Counter()
+    for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
+        for found in _OF_WIKI.finditer(files.text(path) or ""):
+            if unquote(found["name"]).replace(" ", "-").casefold() in by_name:
+                told[found["site"]] += 1
+    site = max(told, key=lambda one: told[one]) if told else ""
 
     def find(name: str) -> str | None:
+        if site and name.rstrip("/") == site:
+            return home
         name = re.sub(r"^https?://[^\s]*/wiki/?", "", name).rpartition("/")[2].partition("#")[0]
         return by_name.get(name.strip().replace(" ", "-").casefold())
 
     sidebar = files.text(f"{project}_Sidebar.md")
     entries = _list_nav(files, sidebar, project, find) if sidebar else []
-    home = next((path for path in paths if stem_of(path).lower() == "home"), None)
     listed = {entry.path for entry in walk_entries(entries)}
     if home and home not in listed:
         entries.insert(0, Entry(path=home))
     entries += [Entry(path=path) for path in paths if path not in listed and path != home]
-    return Layout(entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True)
+    raw = site.replace("/wiki", "").replace("https://github.com/", "https://raw.githubusercontent.com/wiki/")
+    return Layout(
+        entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True, site=site,
+        redirects={"": home} if home else {}, schemes={f"{raw}/": "/", f"{site}/": "/"} if site else {},
+    )  # fmt: skip
 
 
 def _find_obsidian(files: Heads) -> str | None:
