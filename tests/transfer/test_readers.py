@@ -1284,3 +1284,51 @@ def test_cards_parts_and_terms_of_myst():
         assert part in home, (part, home)
     assert "+++" not in home and problems(made) == []
     assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"
+
+
+def test_filters_of_jekyll():
+    made = brought(
+        {
+            "_config.yml": "title: J\nbaseurl: /base\nversion: 1.2\n",
+            "index.md": '---\ntitle: Home\n---\n{{ "A b" | upcase }} {{ \'A b\' | slugify }} {{ "x" | append: ".y" | replace: "x", "z" }} {{ site.none | default: "none" }} {{ page.title | downcase }}'
+            ' [a]({{ "/a.html" | prepend: site.baseurl }}) {{ "now" | date: "%Y" }} {{ "a" | replace: "" }}\n{% assign v = site.version | append: "-rc" %}\n{{ v }}\n',
+            "a.md": "---\ntitle: A\n---\n",
+        }
+    )
+    assert (
+        text(made, "README.md")
+        == '# Home\n\nA B a-b z.y none home [a](a.md) {{ "now" | date: "%Y" }} {{ "a" | replace: "" }}\n1.2-rc\n'
+    )
+    assert [code for _, _, code in problems(made)] == ["variable", "variable"]
+
+
+def test_full_addresses_of_the_same_wiki():
+    wiki = "https://github.com/acme/tool/wiki"
+    made = brought(
+        {
+            "Home.md": f"[a]({wiki}/First-Steps#part) [b]({wiki}) [c](https://github.com/other/x/wiki/First-Steps) ![i](https://raw.githubusercontent.com/wiki/acme/tool/a.png) [d]({wiki}/Gone) [e](#)\n",
+            "First-Steps.md": "## Part\n",
+            "_Sidebar.md": f"* [Home]({wiki})\n  * [Go]({wiki}/First-Steps)\n",
+            "a.png": b"\x89PNG",
+        }
+    )
+    assert tree(made) == {"Home": {"Go": {}}}
+    assert text(made, "README.md") == (
+        f"[a](First-Steps.md#part) [b](README.md) [c](https://github.com/other/x/wiki/First-Steps) ![i](a.png) [d]({wiki}/Gone) [e](README.md)\n"
+    )
+    assert problems(made) == [("Home.md", 1, "broken_link")]
+
+
+def test_variables_in_titles_of_mintlify():
+    made = brought(
+        {
+            "docs.json": '{"name": "M", "variables": {"product": "Acme"}, "navigation": {"groups": [{"group": "About {{product}}", "pages": ["index"]}]}}',
+            "index.mdx": '---\ntitle: "Start {{product}}"\ndescription: "Use {{ product }} {{none}}"\nsidebarTitle: "{{product}}"\n---\n<Card title="{{product}} card" href="/" />\n',
+        }
+    )
+    assert tree(made) == {"About Acme": {"Acme": {}}}
+    page = text(made, "README.md")
+    assert (
+        page.startswith("---\ndescription: Use Acme {{none}}\n---\n\n# Start Acme\n")
+        and "<strong>Acme card</strong>" in page
+    )

@@ -200,6 +200,8 @@ class _Conversion:
                 self._opendocument(path)
             else:
                 self._html(path, self.raw.read(path))
+        kept = set(self.made.paths())
+        self.made.became = {path: new for path, new in self.becomes.items() if path not in kept}
         return self.made
 
     def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:
