@@ -175,16 +175,20 @@ def held(pool: Any, owner: Owner) -> Iterator[Any]:
 def test_threads_are_left_for_whoever_has_none() -> None:
     pool = request_threads("requests wait", 2, "octavo-test", connections=8)
     go = threading.Event()
-    greedy = [pool.submit(GREEDY, go.wait, SOON) for _ in range(6)]
-    assert (pool.held, pool.waiting) == (2, 4), "a lone organization has all that were asked for"
-    with pytest.raises(Busy) as refused:
-        pool.submit(GREEDY, print)
-    assert int(refused.value.headers["retry-after"]) > 0
-    # In the modest one's turn, whom the work is done for is known to all that it waits for.
-    assert pool.submit(MODEST, current_owner).result(SOON) == MODEST
-    assert not any(each.done() for each in greedy)
-    go.set()
-    assert all(each.result(SOON) for each in greedy)
+
+    async def ask() -> None:
+        greedy = [pool.submit(GREEDY, go.wait, SOON) for _ in range(6)]
+        assert (pool.held, pool.waiting) == (2, 4), "a lone organization has all that were asked for"
+        with pytest.raises(Busy) as refused:
+            pool.submit(GREEDY, print)
+        assert int(refused.value.headers["retry-after"]) > 0
+        # In the modest one's turn, whom the work is done for is known to all that it waits for.
+        assert await pool.submit(MODEST, current_owner) == MODEST
+        assert not any(each.is_over for each in greedy)
+        go.set()
+        assert all([await each for each in greedy])
+
+    run_served(ask())
     pool.close()
     assert (pool.held, pool.waiting) == (0, 0)
 
@@ -197,17 +201,21 @@ def test_who_gives_up_waits_for_no_thread_and_keeps_none() -> None:
         began.set()
         go.wait(SOON)
 
-    first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
-    assert began.wait(SOON)
-    assert second.cancel() and not first.cancel() and pool.waiting == 1
-    go.set()
-    assert third.result(SOON)
-    with pytest.raises(ZeroDivisionError):
-        pool.submit(GREEDY, lambda: 1 // 0).result(SOON)
-    pool.close()
-    assert (pool.held, pool.waiting) == (0, 0)
-    late = pool.submit(GREEDY, print)
-    assert late.cancelled(), "nobody waits for threads that are gone"
+    async def ask() -> None:
+        first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
+        assert began.wait(SOON)
+        assert second.give_up() and not first.give_up() and pool.waiting == 1
+        go.set()
+        assert await third
+        with pytest.raises(ZeroDivisionError):
+            await pool.submit(GREEDY, lambda: 1 // 0)
+        pool.close()
+        assert (pool.held, pool.waiting) == (0, 0)
+        late = pool.submit(GREEDY, print)
+        with pytest.raises(asyncio.CancelledError):  # nobody waits for threads that are gone
+            await late
+
+    run_served(ask())
 
 
 # --- the event loop -----------------------------------------------------------------------------------

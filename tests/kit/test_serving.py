@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import socket
 import threading
@@ -676,5 +677,41 @@ def test_requests_are_answered_alike_however_they_arrive(sent, rubbish, cuts):
         edges = sorted({0, len(whole), *(cut for cut in cuts if cut < len(whole))})
         parts = [whole[a:b] for a, b in zip(edges, edges[1:], strict=False)]
         assert await ask_in([whole]) == await ask_in(parts)
+
+    run(test)
+
+
+def test_nothing_of_a_connection_that_has_ended_is_left_to_the_collector():
+    """Whichever side ended it, and whatever it was answered."""
+    closes = b"connection: close\r\n"
+
+    async def ask(served, path: bytes, *, leaves: bool = False) -> None:
+        reader, writer = await served.connect()
+        writer.write(b"GET %b HTTP/1.1\r\nhost: a\r\n%b\r\n" % (path, b"" if leaves else closes))
+        if leaves:
+            await reader.read(100)
+            writer.close()
+        else:
+            await rest(reader)
+
+    async def test():
+        async with serving() as served:
+            await ask(served, b"/a")
+            gc.collect()
+            gc.disable()
+            try:
+                for path in (b"/a", b"/big", b"/again", b"/pieces", b"/short", b"/split", b"/nothing", b"*"):
+                    await ask(served, path)
+                await ask(served, b"/a", leaves=True)
+                await ask(served, b"/endless", leaves=True)
+                await until(lambda: served.stopped.is_set() and not served.connections.open)
+                gc.set_debug(gc.DEBUG_SAVEALL)
+                gc.collect()
+                ours = [each for each in gc.garbage if type(each).__module__.startswith("octavo")]
+            finally:
+                gc.set_debug(0)
+                gc.garbage.clear()
+                gc.enable()
+            assert ours == []
 
     run(test)

@@ -23,6 +23,12 @@ _LONGEST_RANK = 60
 """Putting pages in front of each other again and again makes ranks long; at this length they are given anew."""
 
 
+def _is_after_title(page: Page) -> bool:
+    """Whether its slug is that of its title, perhaps with a number behind it."""
+    title, (front, _, number) = slugify(page.title), page.slug.rpartition("-")
+    return page.slug == title or (front == title and number.isdecimal())
+
+
 class Placing:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -91,7 +97,7 @@ class Placing:
         slug = page.slug
         if change.slug is not UNSET:
             slug = self.new_slug(page, change)
-        elif page.title != old.title and re.fullmatch(rf"{re.escape(slugify(old.title))}(-\d+)?", old.slug):
+        elif page.title != old.title and _is_after_title(old):
             slug = self.draft.free_slug(replace(page, slug=slugify(page.title)))
         elif page.parent != old.parent and self.draft.slug_taken(page, slug):
             raise Conflict(f"into: a page with the slug {slug!r} is there already; give another slug.")

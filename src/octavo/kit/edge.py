@@ -55,6 +55,7 @@ from .permits import compute
 from .proxies import address_key, client_address, is_within
 from .routing import Routes, split_path
 from .shares import SharedThreads
+from .work import Work, run_in
 
 log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
@@ -270,21 +271,16 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     """What a function answers in a thread of the pool, in its owner's turn; few compute at a time. Raises Busy for an
     owner of which too many wait, and OutOfReach when none is free for ``QUEUE_SECONDS``: what all of them wait for may
     take long, and who asks is to hear something."""
-    given_up = False
     span = tracing.current()
     if span is not None:
         function = span.in_turn(function)
-
-    def give_up() -> None:
-        nonlocal given_up
-        given_up = future.cancel()
-
-    future = pool.submit(owner, compute, function, *arguments)
-    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, give_up)
+    given_up = []
+    work: Work[T] = pool.submit(owner, compute, function, *arguments)
+    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.give_up()))
     try:
-        return await asyncio.wrap_future(future)
+        return await work
     except asyncio.CancelledError:
-        if not given_up:
+        if not any(given_up):
             raise
         raise OutOfReach(
             "Too much is waiting just now. Nothing was changed; try again in a moment."
@@ -296,7 +292,7 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
     """The same for what computes little, such as the pieces of a stream, and has no end by which it must begin. Raises
     Busy."""
-    return await asyncio.wrap_future(pool.submit(owner, function, *arguments))
+    return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
@@ -581,7 +577,7 @@ class Edge:
     ) -> T:
         """What a function gives in these threads, where the answer has its place, or in its turn in those of all."""
         if threads is not None:
-            return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+            return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
 
     async def _begin(

@@ -29,6 +29,7 @@ from .db import Database, Transaction
 from .outbox import Event, Position
 from .owners import Owner
 from .shares import Shares
+from .work import run_in
 
 log = logging.getLogger("octavo.hub")
 
@@ -215,7 +216,7 @@ class Hub:
         give_back = self._places.wait(listener.owner, 0)
         self._listeners.add(listener)
         try:
-            yield await loop.run_in_executor(self._thread, self._attach, listener)
+            yield await run_in(self._thread, self._attach, listener)
             if not listener.ended and self._pump is None:
                 self._pump = loop.create_task(self._run())
             while True:
@@ -265,13 +266,12 @@ class Hub:
             self._pump = None
 
     async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK)
             generation = self._db.generation()
             if generation is None or generation != self._generation:
                 started = time.monotonic()
-                await loop.run_in_executor(self._thread, self._look)
+                await run_in(self._thread, self._look)
                 await asyncio.sleep(min(_REST * (time.monotonic() - started), _LONGEST_REST))
             moment = time.monotonic()
             quiet = []
@@ -281,7 +281,7 @@ class Hub:
                 elif moment - listener.quiet_since >= QUIET:
                     quiet.append(listener)
             for first in range(0, len(quiet), _CHECKED):
-                await loop.run_in_executor(self._thread, self._keep, quiet[first : first + _CHECKED])
+                await run_in(self._thread, self._keep, quiet[first : first + _CHECKED])
 
     def _hand_out(self, given: Sequence[tuple[Listener, bytes | None]]) -> None:
         """On the event loop. None: the stream ends."""

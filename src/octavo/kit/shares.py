@@ -15,15 +15,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 from ..errors import Unavailable
 from .owners import Owner, Places, Ticket, done_for, levels
 from .permits import waiting
+from .work import Work
 
 T = TypeVar("T")
 
@@ -158,11 +159,15 @@ class SharedThreads(Shares):
         gives the place back. Where it fails, or nobody waits for it any more, the place is given back when it is done.
         Raises Busy."""
         give_back = await self.wait_for(owner, seconds)
-        future = self.threads.submit(self._run_inside, function, *arguments)
+        work = Work(self._run_inside, function, *arguments)
         try:
-            return await asyncio.wrap_future(future), give_back
+            self.threads.submit(work.run_apart)
+            return await work, give_back
         except BaseException:
-            future.add_done_callback(lambda done: give_back())
+            if work.is_over or work.give_up():
+                give_back()
+            else:
+                work.dropped = give_back
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: Any) -> T:
@@ -171,38 +176,10 @@ class SharedThreads(Shares):
         give_back()
         return found
 
-    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> Future[T]:
+    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> Work[T]:
         """What a function gives in one of the threads, once there is a place: none is held before, and by nobody who
-        cancels. Raises Busy."""
-        future: Future[T] = Future()
-        context = copy_context()
-
-        def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                self.give_back(owner)
-                return
-            try:
-                found = context.run(self._run_for, owner, function, *arguments)
-            except BaseException as error:
-                self.give_back(owner)
-                future.set_exception(error)
-            else:
-                self.give_back(owner)
-                future.set_result(found)
-
-        def granted() -> None:
-            try:
-                self.threads.submit(run)
-            except RuntimeError:  # closed meanwhile
-                future.cancel()
-
-        ticket = self.ask(owner, granted)
-        future.add_done_callback(lambda done: done.cancelled() and self.withdraw(ticket))
-        return future
-
-    def _run_for(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
-        with done_for(owner):
-            return function(*arguments)
+        gives up. Raises Busy."""
+        return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: Any) -> T:
         token = _inside.set((*_inside.get(), self))
@@ -219,6 +196,45 @@ class SharedThreads(Shares):
         self.threads.shutdown(wait=True)
 
 
+def _for(owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+    with done_for(owner):
+        return function(*arguments)
+
+
+class _Placed(Work[T]):
+    """What waits for a place in threads, and runs there."""
+
+    __slots__ = ("_owner", "_pool", "_ticket")
+
+    def __init__(
+        self, pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any
+    ) -> None:
+        super().__init__(_for, owner, function, *arguments)
+        self._pool, self._owner = pool, owner
+        self._ticket: Ticket | None = None
+        ticket = pool.ask(owner, self._begin)
+        if not ticket.holds:
+            self._ticket = ticket
+
+    def _begin(self) -> None:
+        self._ticket = None
+        try:
+            self._pool.threads.submit(self.run_apart)
+        except RuntimeError:  # closed meanwhile
+            with suppress(RuntimeError):  # as the loop may be
+                self._loop.call_soon_threadsafe(self.give_up)
+
+    def give_up(self) -> bool:
+        is_mine = super().give_up()
+        ticket, self._ticket = self._ticket, None
+        if is_mine and ticket is not None:
+            self._pool.withdraw(ticket)
+        return is_mine
+
+    def _leave(self) -> None:
+        self._pool.give_back(self._owner)
+
+
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
     """Threads for requests: as many as were asked for to an organization, so that a lone one has all that there were,
     and a quarter more to others. ``connections``: how many a process has, of which half may wait here for one
@@ -228,32 +244,6 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
     return SharedThreads(
         name, threads + more, thread_name, each=(threads, threads), waiting=(most, most), reserved=more
     )
-
-
-class _Work:
-    """Something that waits for its turn on the event loop."""
-
-    __slots__ = ("arguments", "context", "done", "function")
-
-    def __init__(
-        self, done: asyncio.Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> None:
-        self.done = done
-        self.function = function
-        self.arguments = arguments
-        self.context: Context = copy_context()
-
-    def run(self) -> None:
-        if self.done.done():
-            return
-        try:
-            found = self.context.run(self.function, *self.arguments)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            self.done.set_exception(error)
-        else:
-            self.done.set_result(found)
 
 
 class LoopTurns:
@@ -272,7 +262,7 @@ class LoopTurns:
     def __init__(self, name: str, most: int) -> None:
         self.name = name
         self._most = most
-        self._lines: dict[str, dict[str, deque[_Work]]] = {}
+        self._lines: dict[str, dict[str, deque[Work[Any]]]] = {}
         """By organization and who it is in it; whoever was served last at the end."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
@@ -293,7 +283,7 @@ class LoopTurns:
         if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()
-        work = _Work(loop.create_future(), function, arguments)
+        work = Work(function, *arguments)
         organization, *inner = owner()
         count = self._counts.get(organization, 0)
         if count >= self._most:
@@ -301,8 +291,7 @@ class LoopTurns:
         self._counts[organization] = count + 1
         self._lines.setdefault(organization, {}).setdefault(inner[0] if inner else "", deque()).append(work)
         self._schedule(loop)
-        found: T = await work.done
-        return found
+        return await work
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._scheduled is not loop:
@@ -326,7 +315,7 @@ class LoopTurns:
             if self._lines:
                 self._schedule(loop)
 
-    def _next(self) -> _Work:
+    def _next(self) -> Work[Any]:
         organization, inside = next(iter(self._lines.items()))
         who, line = next(iter(inside.items()))
         work = line.popleft()

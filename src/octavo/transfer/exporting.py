@@ -194,7 +194,7 @@ class _Tree(msgspec.Struct, frozen=True):
             children.setdefault(page.parent, []).append(page)
         by_id = {page.id: page for page in self.pages}
 
-        def entry_of(page: Page) -> SummaryEntry:
+        def entry_of(page: Page, below: list[SummaryEntry]) -> SummaryEntry:
             kind, href, anchor = self.target(page, by_id)
             title = "" if kind == "computed" else page.title
             if (name := untitled.get(page.file_path or "")) and title == (
@@ -209,10 +209,10 @@ class _Tree(msgspec.Struct, frozen=True):
                 anchor=anchor,
                 slug=pins.get(page.slug) if kind == "group" else None,
                 computed=page.computed,
-                children=[entry_of(child) for child in children.get(page.id, [])],
+                children=below,
             )
 
-        return [entry_of(page) for page in children.get(None, [])]
+        return _nested(children, None, entry_of)
 
     def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
         """What kind of entry a page is, what it leads to, and the anchor there."""
@@ -228,6 +228,14 @@ class _Tree(msgspec.Struct, frozen=True):
 
     def below(self, path: str | None) -> str | None:
         return posixpath.relpath(path, self.root) if path and self.root else path
+
+
+def _nested(
+    children: dict[str | None, list[Page]],
+    parent: str | None,
+    entry_of: Callable[[Page, list[SummaryEntry]], SummaryEntry],
+) -> list[SummaryEntry]:
+    return [entry_of(page, _nested(children, page.id, entry_of)) for page in children.get(parent, [])]
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:

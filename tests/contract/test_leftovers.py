@@ -1,0 +1,50 @@
+"""Nothing of a request that was answered refers to itself in a circle: it would stay, with the answer, until the collector
+of circular garbage comes by, which a server that answers much lets wait."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE
+from world import World
+
+from .samples import TOLD_ELSEWHERE, sample_of, send
+
+load_packages()
+
+READS = [o for o in TABLE.values() if o.method == "GET" and o.id not in TOLD_ELSEWHERE]
+
+
+def _left_over() -> Counter[str]:
+    """What is in circles, by type, of what is ours."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        gc.collect()
+        types = [type(each) for each in gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    return Counter(f"{t.__module__}.{t.__qualname__}" for t in types if t.__module__.startswith("octavo"))
+
+
+def test_reads_leave_nothing_circular(sqlite_world: World) -> None:
+    world, left = sqlite_world, {}
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        for operation in READS:
+            sample = sample_of(operation)
+            if sample.before is not None:
+                sample.before(world, world.home)
+            send(world, "admin", operation, world.home)
+            gc.collect()
+            send(world, "admin", operation, world.home)
+            if found := _left_over():
+                left[operation.id] = dict(found)
+    finally:
+        gc.unfreeze()
+        gc.enable()
+    assert left == {}
