@@ -608,8 +608,14 @@ class _Storage:
         elif name == "excerpt" and given.get("hidden") == "true":
             element.tag = "span"
         elif name in ("code", "noformat") or (plain is not None and (_DRAWN.match(name) or name == "html")):
-            drawn = _DRAWN.match(name)
-            language = drawn[1] if drawn else "html" if name == "html" else given.get("language", "").lower()
+            kind_drawn = _DRAWN.match(name)
+            language = (
+                kind_drawn[1]
+                if kind_drawn
+                else "html"
+                if name == "html"
+                else given.get("language", "").lower()
+            )
             pre = etree.Element("pre")
             pre.set(
                 "class",
