@@ -29,7 +29,7 @@ MAX_UNPACKED = 200 * 1024 * 1024
 MAX_PARTS = 100
 """Archives in an archive that are read as one; they stay open while they are read."""
 ASSETS = ".gitbook/assets"
-_HTML = (".html", ".htm", ".xhtml")
+_HTML = (".html", ".htm", ".xhtml", ".aspx")
 _MARKDOWN = (".md", ".markdown")
 _OFFICE = (".docx", ".odt", ".fodt")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from ..core.addresses import read_address
 from ..core.document import MAX_NODES, DocumentError, from_json, slug, with_head, write
+from .office_pages import canvas_of, understand
 
 MAX_DEPTH = 60
 _SAFE_DEPTH = 16
@@ -85,7 +86,7 @@ class Converted(Struct, frozen=True):
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     """The tree of a page, None when there is nothing in it. ``encoding``: what its answer said. Never fetches, never
     fails."""
-    text = data if isinstance(data, str) else decode_html(data, encoding)
+    text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
         no_network=True,
@@ -95,9 +96,12 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
         huge_tree=True,
     )
     try:
-        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+        tree = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
+    if tree is not None:
+        understand(tree, text)
+    return tree
 
 
 _MARKED = (

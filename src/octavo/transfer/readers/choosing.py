@@ -63,7 +63,7 @@ def _find(files: Heads) -> tuple[str, str | None]:
         if folder is not None:
             return reader.kind, folder
     pages = sum(map(is_page, files.paths))
-    htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml")) for path in files.paths)
+    htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml", ".aspx")) for path in files.paths)
     return ("html" if htmls > pages else "markdown"), None
 
 
