@@ -133,6 +133,19 @@ def test_all_units_may_do_as_little() -> None:
     assert {"ProtectSystem=strict", "RestrictNamespaces=true"} <= set(kept.pop())
 
 
+def test_the_command_of_root_is_run_as_the_service_is() -> None:
+    script = (PACKAGING / "octavo.sh").read_text()
+    subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+    unit = (PACKAGING / "systemd" / "octavo.service").read_text()
+    assert re.findall(r"--property=EnvironmentFile=(?!-)(\S+)", script) == re.findall(
+        r"^EnvironmentFile=(\S+)", unit, re.M
+    )
+    said = {name: re.findall(rf"^{name}=(\S+)$", unit, re.M)[0] for name in ("User", "Group", "UMask")}
+    assert f"--uid={said['User']} --gid={said['Group']}" in script and f"UMask={said['UMask']}" in script
+    program = re.findall(r"^ExecStart=(\S+) serve$", unit, re.M)[0]
+    assert f' {program} "$@"' in script and "--setenv=OCTAVO_DATA=/var/lib/octavo " in script
+
+
 def test_backups_of_the_chart_name_their_own_secret() -> None:
     values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
     schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))

@@ -654,6 +654,21 @@ SENT = st.lists(
 )  # fmt: skip
 
 
+def test_what_is_still_on_its_way_behind_rubbish_resets_no_connection():
+    """Else the client would lose the answer that it was sent."""
+
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(GET + b"\0")
+            assert await answer(reader) == b"HTTP/1.1 200 OK here"
+            for _ in range(3):
+                writer.write(b"GET")
+                await asyncio.sleep(0.02)
+            assert await reader.read() == b"" and not writer.is_closing()
+
+    run(test)
+
+
 @settings(deadline=None, max_examples=15)
 @given(SENT, st.binary(max_size=20), st.lists(st.integers(1, 400), max_size=8))
 def test_requests_are_answered_alike_however_they_arrive(sent, rubbish, cuts):

@@ -54,10 +54,12 @@ class Use(NamedTuple):
 
 class Memory:
     """What caches may hold together, in bytes. Each may take what is free; where nothing is, the one that is furthest
-    above its share gives up what it used longest ago."""
+    above its share gives up what it used longest ago. ``entry``: bytes that a value takes beside itself, for its key and
+    its place."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, entry: int = 0) -> None:
         self.limit = limit
+        self.entry = entry
         self._caches: WeakSet[ByteCache[object]] = WeakSet()
         self._lock = threading.Lock()
         self._taken = 0
@@ -106,7 +108,7 @@ class Memory:
         return found
 
 
-MEMORY = Memory(384 * 1024 * 1024)
+MEMORY = Memory(384 * 1024 * 1024, entry=400)
 """That of this process; ``Memory.limit`` is a setting."""
 
 
@@ -139,6 +141,7 @@ class ByteCache(Generic[T]):
 
     def put(self, key: Hashable, value: T, size: int) -> None:
         """``size`` is the caller's estimate; a value that would take half of all memory is not kept."""
+        size += self._memory.entry
         with self._lock:
             _, old = self._entries.pop(key, (None, 0))
             kept = size <= self._memory.largest

@@ -503,7 +503,8 @@ class Connection(asyncio.Protocol):
         """What follows an answer."""
         self._open.popleft()
         if not answered.keeps:
-            return self._close_gently() if self._receiving else self._transport.close()
+            more_may_come = self._receiving or self._ending or not self._reading
+            return self._close_gently() if more_may_come else self._transport.close()
         if self._transport.is_closing():
             return None
         if self._open:

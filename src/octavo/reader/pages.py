@@ -60,6 +60,7 @@ _VARIANTS = 4
 """So many texts are kept of one page at once, for visitors who see it differently."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
+_HEADING_BYTES = 240
 _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Pixels: how wide the text of a wide page is at most."""
@@ -106,6 +107,12 @@ class Text(Struct, frozen=True):
     """Hosts of operations that can be tried from the text; None where it shows none."""
     blocks: tuple[str, ...]
     """The integrations that show blocks in it."""
+
+
+def _bytes_of(text: Text) -> int:
+    """What it takes in memory, about."""
+    outline = _HEADING_BYTES * len(text.html.outline)
+    return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
 
 class MarkdownText(Struct, frozen=True):
@@ -336,7 +343,7 @@ class PageBuilder:
         if found is None:
             found = self._draw(page, Noted(facts, self._visit))
             known = (found, *known[: _VARIANTS - 1])
-            size = sum(len(text.html.body) + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
+            size = sum(_bytes_of(text) for text in known)
             self._kept.texts.put(key, known, size)
         self.varies = self.varies or found.varies
         return found

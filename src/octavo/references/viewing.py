@@ -53,6 +53,8 @@ K = TypeVar("K", bound=Hashable)
 _PAGE_BYTES = 950
 """Of a page or file in memory with all that finds it: 935 measured for each of 3,000 pages with short titles."""
 _PARENT_BYTES = 200
+_VIEW_BYTES = 3_000
+"""Of a view beside its pages: it has a dozen mappings of its own."""
 _SHOWN_ITEMS: tuple[ItemKind, ...] = ("file", "reusable-content")
 
 
@@ -200,7 +202,7 @@ def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY
     if seen is None:
         seen = loaded.seen_by(visitor)
         # Of its own it has the lists of children at most.
-        _views.of(tx).put(key, seen, _PARENT_BYTES * len(loaded.every.children) + 1)
+        _views.of(tx).put(key, seen, _VIEW_BYTES + _PARENT_BYTES * len(loaded.every.children))
     return seen
 
 
@@ -212,12 +214,12 @@ def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
         loaded = _views.of(tx).get((state.revision_id, expansion.fingerprint))
         if loaded is None:
             loaded = _load_next(tx, state, expansion) or _load(tx, state, expansion)
-            size = _PAGE_BYTES * (len(loaded.every) + len(loaded.items)) + 1
+            size = _VIEW_BYTES + _PAGE_BYTES * (len(loaded.every) + len(loaded.items))
             _views.of(tx).put((state.revision_id, expansion.fingerprint), loaded, size)
             if not expansion.fingerprint and len(state.layers) == 1:
                 # Once more under its branch; nearly all of it is shared with the revisions before and after.
                 _views.of(tx).put(
-                    state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children) + 1
+                    state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children)
                 )
     return loaded
 

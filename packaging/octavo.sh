@@ -1,0 +1,6 @@
+#!/bin/sh
+# The command with the settings and the user of the service, for root: /usr/local/bin/octavo.
+exec systemd-run --quiet --pipe --pty --wait --collect --service-type=exec --uid=octavo --gid=octavo \
+  --property=EnvironmentFile=/etc/octavo.env --property=EnvironmentFile=-/etc/octavo-backup.env \
+  --property=WorkingDirectory="$PWD" --property=UMask=0077 \
+  --setenv=OCTAVO_DATA=/var/lib/octavo /opt/octavo/bin/octavo "$@"
