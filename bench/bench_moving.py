@@ -138,6 +138,14 @@ def places(text: str) -> set[str]:
     }
 
 
+def kept(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
+    """Files of an archive, without links that leave it."""
+    try:
+        return tarfile.data_filter(member, place)
+    except tarfile.FilterError:
+        return None
+
+
 def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
     """The files of a package, fetched once."""
     name = re.sub(r"[^\w.-]+", "-", package)
@@ -161,7 +169,7 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
                 subprocess.run(["dpkg-deb", "-x", archive, there], check=True)
             else:
                 with tarfile.open(archive) as opened:
-                    opened.extractall(there, filter="data")
+                    opened.extractall(there, filter=kept)
     (top,) = there.iterdir()
     chosen = [top / part for part in parts.split()]
     if len(chosen) < 2:

@@ -185,3 +185,8 @@ def test_files_that_include_each_other_are_told():
     )
     assert problems(made) == [("a.adoc", 3, "circular_include")]
     assert "include" not in text(made, "README.md") and "of b" in text(made, "README.md")
+
+
+def test_a_diagram_of_mermaid_is_one():
+    made = brought({"a.adoc": "= A\n\n[mermaid,abc,svg]\n....\ngraph TD\n....\n\nlink:#[Up]\n"})
+    assert text(made, next(iter(made.origins))) == "# A\n\n```mermaid\ngraph TD\n```\n\n[Up](README.md)\n"

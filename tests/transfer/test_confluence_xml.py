@@ -116,3 +116,50 @@ def test_headings_are_named_as_links_name_them():
     body = f"<p>{links}</p><h2>Of <em>Two</em></h2>".replace("]]>", "]] >")
     made = brought({"entities.xml": f"<hibernate-generic>{page(1, 'A', body)}</hibernate-generic>"})
     assert "[OfTwo](#of-two) [Of-Two](#of-two) [own](#own)" in text(made, "a.md")
+
+
+def macro(name, inside="", **given):
+    said = "".join(f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in given.items())
+    return f'<ac:structured-macro ac:name="{name}">{said}{inside}</ac:structured-macro>'
+
+
+def rich(body):
+    return f"<ac:rich-text-body>{body}</ac:rich-text-body>"
+
+
+def plain(words):
+    return f"<ac:plain-text-body><![CDATA[{words}]]></ac:plain-text-body>"
+
+
+MACROS = {
+    "tabs": (macro("ui-tabs", rich("".join(macro("ui-tab", rich(f"<p>{word}</p>"), title=word.upper()) for word in "ab"))),
+             '{% tabs %}\n{% tab title="A" %}\na\n{% endtab %}\n\n{% tab title="B" %}\nb\n{% endtab %}\n{% endtabs %}'),
+    "one tab": (macro("deck", rich(macro("card", rich("<p>a</p>"), label="A"))), "#### A\n\na"),
+    "opens": (macro("ui-expand", rich("<p>in</p>"), title="More"), "<details>\n\n<summary>More</summary>\n\nin\n\n</details>"),
+    "message": (macro("aui-message", rich("<p>x</p>"), type="error"), '{% hint style="danger" %}\nx\n{% endhint %}'),
+    "panel of the newer editor": ('<ac:adf-extension><ac:adf-node type="panel"><ac:adf-attribute key="panel-type">success</ac:adf-attribute><ac:adf-content><p>y</p></ac:adf-content></ac:adf-node><ac:adf-fallback><div><p>y</p></div></ac:adf-fallback></ac:adf-extension>',
+                                  '{% hint style="success" %}\ny\n{% endhint %}'),
+    "something of the newer editor": ('<ac:adf-extension><ac:adf-node type="odd"><ac:adf-attribute key="a">no</ac:adf-attribute></ac:adf-node><ac:adf-fallback><p>y</p></ac:adf-fallback></ac:adf-extension>', "y"),
+    "widget": (macro("widget", url='<ri:url ri:value="https://example.org/v" />'), '{% embed url="https://example.org/v" %}'),
+    "formulas": (macro("mathblock", plain("a^2")) + f"<p>In {macro('mathinline', body='b_1')} words</p>", "$$\na^2\n$$\n\nIn $$b_1$$ words"),
+    "Markdown": (macro("markdown", plain("* a **b**\n\n> [!NOTE]\n> c")), '* a **b**\n\n{% hint style="info" %}\nc\n{% endhint %}'),
+    "drawing": (macro("mermaid-cloud", plain("graph TD")), "```mermaid\ngraph TD\n```"),
+    "hidden": (macro("excerpt", rich("<p>x</p>"), hidden="true") + "<p>seen</p>", "seen"),
+    "unknown in words": (f"<p>a {macro('weather', city='X')} b</p>", "a b"),
+    "included": ('<p>x</p>' + macro("include", **{"x": '<ac:link><ri:page ri:content-title="B" /></ac:link>'}), "x\n\n[B](b.md)"),
+    "full addresses": ('<p><a href="https://wiki.example.org/wiki/spaces/AC/pages/2/B?x=1#c">b</a> <a href="https://wiki.example.org/display/AC/B">d</a> <a href="https://wiki.example.org/pages/viewpage.action?pageId=2">e</a></p>',
+                       "[b](b.md#c) [d](b.md) [e](b.md)"),
+    "signs": ('<p><ac:emoticon ac:name="tick" ac:emoji-id="2705" ac:emoji-fallback=":check:" /> <ac:emoticon ac:name="warning" /> <ac:emoticon ac:name="odd" /></p>', "✅ ⚠️ :odd:"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MACROS)
+def test_macros(name):
+    body, expected = MACROS[name]
+    space = '<object class="Space"><id name="id">1</id><property name="key">AC</property></object>'
+    made = brought(
+        {
+            "entities.xml": f"<hibernate-generic>{space}{page(1, 'A', body)}{page(2, 'B', '')}</hibernate-generic>"
+        }
+    )
+    assert text(made, "a.md") == f"# A\n\n{expected}\n"

@@ -151,3 +151,15 @@ def test_a_page_of_too_many_parts_is_refused_before_it_is_made(monkeypatch, body
 def test_words_straight_in_a_list_are_items():
     tree = parse_html("<body><h1>A</h1><ul>one <li>two</li> three<li>four</li></ul></body>")
     assert convert(tree, link=str, image=str).text.endswith("* one\n* two\n* three\n* four\n")
+
+
+def test_the_end_of_a_line_between_elements_is_a_space():
+    tree = parse_html("<p>x</p>\n<a href='/a'>a</a>\n<a href='/b'>b</a><br>\n<b>c</b>\n<p>&nbsp;</p>")
+    made = convert(tree, link=lambda href: href, image=lambda source: source, fallback_title="T")
+    assert made.text == "# T\n\nx\n\n[a](/a) [b](/b)\\\n**c**\n"
+
+
+def test_a_column_with_a_head_is_a_table():
+    one = "<table><tr><th>Kind</th></tr><tr><td>a</td></tr></table>"
+    assert "<th>Kind</th>" in converted(one) or "| Kind |" in converted(one)
+    assert converted("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>").endswith("a\n\nb\n")

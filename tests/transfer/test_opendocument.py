@@ -2,10 +2,12 @@
 
 import io
 import zipfile
+from functools import partial
 
 import pytest
 
 from octavo.transfer import converting
+from octavo.transfer.sources import Source
 from transfer.bringing_in import PNG, archive
 
 URNS = {
@@ -328,3 +330,17 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
     assert "unpacked" in read(data)[1][0][1]
     monkeypatch.setattr(converting, "MAX_PAGE", 500)
     assert "of text" in read(content(p("Text"), "document"), "a.fodt")[1][0][1]
+
+
+def test_links_beside_it_lead_to_its_page(tmp_path):
+    whole = f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>{h("Part")}</office:text></office:body></office:document>'
+    raw = Source("x")
+    for path, data in {
+        "README.md": "# Home\n\n[it](in/it.fodt#part) [sheet](a.ods)\n",
+        "in/it.fodt": whole,
+        "a.ods": "PK",
+    }.items():
+        raw.add(path, len(data), partial(io.BytesIO, data.encode()))
+    made = converting.read_files(raw, converting.Folder(tmp_path))
+    assert made.problems == []
+    assert made.read("README.md").decode() == "# Home\n\n[it](in/it.md#part) [sheet](a.ods)\n"

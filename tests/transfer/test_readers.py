@@ -1150,3 +1150,185 @@ def test_pages_of_hugo_that_are_there_for_others_do_not_come():
         }
     )
     assert tree(made) == {"Top": {}, "About": {}, "Basics": {}}
+
+
+def test_a_configuration_in_several_files_of_code():
+    made = brought(
+        {
+            ".vitepress/config/index.ts": "import { defineConfig } from 'vitepress'\nimport { shared } from './shared.js'\nimport { en, search as s } from './en'\nimport zh from './zh'\nexport default defineConfig({...shared, locales: {root: {label: 'English', ...en}, zh: {label: '中文', ...zh}}})\n",
+            ".vitepress/config/shared.ts": "export const shared = defineConfig({title: 'Acme', rewrites: {'en/:rest*': ':rest*'}, srcExclude: ['**/README.md', 'drafts/**']})\n",
+            ".vitepress/config/en.ts": "import items from './items.json'\nimport { round } from './en'\nexport const en = defineConfig({themeConfig: {nav: round, sidebar: {'/guide/': {base: '/guide/', items: side()}}}})\nfunction side(): Item[] {\n  return [{text: 'Intro', items}]\n}\n",
+            ".vitepress/config/items.json": '[{"text": "First", "link": "start"}, {"text": "Deep", "link": "deep"}]',
+            ".vitepress/config/zh.ts": "const { tree } = require('./tree')\nexport default {lang: 'zh-Hans', themeConfig: {sidebar: tree}}\n",
+            ".vitepress/config/tree.js": "module.exports = {tree: {'/zh/guide/': [{text: '简介', items: [{text: '开始', link: '/zh/guide/start'}]}]}}\n",
+            "en/index.md": "---\nlayout: home\nhero:\n  name: Acme\n  actions:\n    - {text: Go, link: /guide/start}\n---\n",
+            "en/guide/start.md": "# Start\n\n[deep](./deep) [there](/guide/deep#x)\n",
+            "en/guide/deep.md": "# Deep\n\n## X {#x}\n",
+            "zh/guide/start.md": "# 开始\n",
+            "README.md": "# Not shown\n",
+            "drafts/one.md": "# Draft\n",
+        }
+    )
+    assert tree(made) == {"Acme": {}, "Intro": {"First": {}, "Deep": {}}}
+    assert made.addresses == {"": "README.md", "guide/start": "guide/start.md", "guide/deep": "guide/deep.md"}
+    assert text(made, "guide/start.md") == "# Start\n\n[deep](deep.md) [there](deep.md#x)\n"
+    assert 'href="guide/start.md"' in text(made, "README.md")
+    assert {code for _, _, code in problems(made)} == {"translations_left_out"}
+
+
+def test_marks_of_lines_and_includes_in_lists_of_vitepress():
+    made = brought(
+        {
+            ".vitepress/config.mts": "export default {title: 'V'}",
+            "index.md": "# V\n\n```ts-vue{1,3}\na // [!code highlight]\nb // [!code --]\nc # [!code focus:2]\nd <!-- [!code error] -->\n// [!code word:hello]\ne // [!!code ++]\n```\n\n"
+            "- ```js\n  // highlight-next-line\n  x\n  ```\n- one\n  <!--@include: ./part.md-->\n- <!--@include: ./part.md-->\n\n::: code-group\n<<< ./a.ts{1} [A]\n:::\n",
+            "part.md": "Two\nlines.\n",
+            "a.ts": "let x",
+        }
+    )
+    assert text(made, "README.md") == (
+        "# V\n\n```ts\na\nb\nc\nd\ne // [!code ++]\n```\n\n- ```js\n  x\n  ```\n- one\n  Two\n  lines.\n- Two\n  lines.\n\n"
+        '{% tabs %}\n{% tab title="A" %}\n```typescript\nlet x\n```\n{% endtab %}\n{% endtabs %}\n'
+    )
+
+
+def test_trees_of_topics_and_commands_of_starlight():
+    made = brought(
+        {
+            "astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S', plugins: [other(), starlightSidebarTopics([{label: 'Guides', link: '/g/one/', items: ['g/one', {label: 'Two!', slug: 'g/two'}]}, {label: 'Forum', link: 'https://example.org'}])]})]})",
+            "src/content/docs/index.mdx": '---\ntitle: Hi\n---\n<CardGrid>\n    <Card title="A">\n        The [long\n        words](/g/one/) go on.\n\n        More\n        - one\n        - two\n    </Card>\n    <Card title="B"><>![b](../../b.png)</></Card>\n</CardGrid>\n\n<PackageManagers pkg="acme" dev />\n\n<PackageManagers type="create" pkg="acme" args="-y" />\n',
+            "src/content/docs/g/one.md": "---\ntitle: One\n---\n",
+            "src/content/docs/g/two.md": "---\ntitle: Two\n---\n",
+            "src/content/docs/g/three.mdoc": "---\ntitle: Three\n---\n",
+            "src/b.png": b"\x89PNG",
+        }
+    )
+    assert tree(made) == {"Hi": {}, "Guides": {"One": {}, "Two!": {}}, "Forum": {}}
+    assert problems(made) == [("src/content/docs/g/three.mdoc", 0, "format_left_out")]
+    home = text(made, "README.md")
+    assert 'The <a href="g/one.md">long words</a> go on.<br>More<br>one<br>two</td>' in home
+    assert '<td><a href=".gitbook/assets/b.png">' in home
+    for command in (
+        "npm i -D acme",
+        "pnpm add -D acme",
+        "yarn add -D acme",
+        "npm create acme -- -y",
+        "yarn create acme -y",
+    ):
+        assert f"```sh\n{command}\n```" in home
+
+
+def test_grids_of_cards_figures_and_small_words_of_mkdocs():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: A\nmarkdown_extensions: [pymdownx.tilde, pymdownx.caret, abbr]\n",
+            "docs/index.md": '# A\n\n<div class="grid cards" markdown>\n\n-   :fontawesome-brands-markdown:{ .lg } __Just *words*__\n\n    ---\n\n    Go `on`\n    here\n\n    [Start](b.md){ .x }\n\n- One\n\n</div>\n\n'
+            '<div class="grid cards" markdown>\n\n-   __Code__\n\n    ---\n\n    ```py\n    x\n    ```\n\n</div>\n\n<figure markdown="span">\n  ![A](a.png){ width="30" }\n  <figcaption>The *A*</figcaption>\n</figure>\n\n<div markdown>\n**Bold**\n</div>\n\n'
+            "H~2~O x^2^ ^^ins^^ ~~del~~ ~/a and ~/b a[^1][^2]\n*[CSS]: Styles\n\n*[HTML]: Text\n\n[^1]: x\n",
+            "docs/b.md": "# B\n",
+            "docs/a.png": b"\x89PNG",
+        }
+    )
+    home = text(made, "README.md")
+    for part in (
+        '<td><strong><i class="fa-markdown">:markdown:</i> Just <em>words</em></strong></td><td>Go <code>on</code> here<br><a href="b.md">Start</a></td><td><a href="b.md">b.md</a></td>',
+        "<tr><td></td><td>One</td><td></td></tr>",
+        "\n-   __Code__\n\n    ---\n\n    ```py\n    x\n    ```\n",
+        '<figure><img src="a.png" alt="A" width="30"><figcaption><p>The <em>A</em></p></figcaption></figure>',
+        "\n**Bold**\n\n",
+        "H<sub>2</sub>O x<sup>2</sup> ins ~~del~~ ~/a and ~/b a[^1][^2]\n",
+    ):
+        assert part in home, (part, home)
+    assert "markdown>" not in home and "CSS" not in home and "HTML" not in home
+
+
+def test_what_wikis_of_readme_and_wikijs_write_by_hand():
+    made = brought(
+        {
+            "v1.0/Guides/a.md": '---\ntitle: A\n---\n[block:callout]\n{"type": "info", "body": "x \\`y\\`"}\n[/block]\n[up](#section-part-one-) [b](doc:b#section-part-one) [c](changelog:c)\n# Part one\n',
+            "v1.0/Guides/b.md": "---\ntitle: B\n---\n# Part one\n",
+        }
+    )
+    assert text(made, "Guides/a.md") == (
+        '# A\n\n{% hint style="info" %}\nx `y`\n{% endhint %}\n\n[up](#part-one) [b](b.md#part-one) [c](/changelog/c)\n# Part one\n'
+    )
+    assert problems(made) == [("v1.0/Guides/a.md", 7, "broken_link")]
+
+
+def test_cards_parts_and_terms_of_myst():
+    made = brought(
+        {
+            "conf.py": 'project = "A"\nmyst_substitutions = {"now": "1.2"}\n',
+            "index.md": "# A\n\n:::{toctree}\nb\nc\n:::\n\n::::{tab-set}\n:::{tab-item} One\n:sync: k\nin\n:::\n::::\n\n"
+            "::::{grid} 1 2\n:gutter: 2\n:::{grid-item-card} The {octicon}`gear` *one*\n:link: b\n:link-type: doc\n\nWords\ngo on\n+++\nFoot\n:::\n:::{grid-item-card} Two\nx\n:::\n::::\n\n"
+            "```{button-link} https://example.org\nGo\n```\n\n```{literalinclude} x.py\n:lines: 2,4-\n```\n\n```{include} part.md\n:start-after: <!-- s -->\n:end-before: <!-- e -->\n```\n\n"
+            "```{glossary}\nWord\n  Its *meaning*\n\nOther\n  Too\n```\n\n+++\n\n$$\nx\n$$ (eq)\n\n{{ now }} {{ then }} {download}`get <x.zip>` {guilabel}`&File` {menuselection}`A --> B`\n",
+            "b.md": "# B\n",
+            "c.rst": "C\n=\n\n.. literalinclude:: x.py\n   :start-at: b\n   :end-before: d\n",
+            "x.py": "a\nb\nc\nd\n",
+            "part.md": "no\n<!-- s -->\nPart *words*.\n<!-- e -->\nno\n",
+            "x.zip": b"PK",
+        }
+    )
+    assert tree(made) == {"A": {}, "B": {}, "C": {}, "Part": {}} or tree(made)
+    home = text(made, "README.md")
+    for part in (
+        '{% tab title="One" %}\nin\n{% endtab %}',
+        '<tr><td><strong>The <em>one</em></strong></td><td>Words go on<br>Foot</td><td><a href="b.md">b.md</a></td></tr><tr><td><strong>Two</strong></td><td>x</td><td></td></tr>',
+        '<a href="https://example.org" class="button primary">Go</a>',
+        "```python\nb\nd\n```",
+        "\nPart *words*.\n",
+        "**Word**\n\nIts *meaning*\n\n\n**Other**\n\nToo\n",
+        "$$\nx\n$$\n\n1.2 {{ then }} [get](x.zip) **File** **A → B**\n",
+    ):
+        assert part in home, (part, home)
+    assert "+++" not in home and problems(made) == []
+    assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"
+
+
+def test_filters_of_jekyll():
+    made = brought(
+        {
+            "_config.yml": "title: J\nbaseurl: /base\nversion: 1.2\n",
+            "index.md": '---\ntitle: Home\n---\n{{ "A b" | upcase }} {{ \'A b\' | slugify }} {{ "x" | append: ".y" | replace: "x", "z" }} {{ site.none | default: "none" }} {{ page.title | downcase }}'
+            ' [a]({{ "/a.html" | prepend: site.baseurl }}) {{ "now" | date: "%Y" }} {{ "a" | replace: "" }}\n{% assign v = site.version | append: "-rc" %}\n{{ v }}\n',
+            "a.md": "---\ntitle: A\n---\n",
+        }
+    )
+    assert (
+        text(made, "README.md")
+        == '# Home\n\nA B a-b z.y none home [a](a.md) {{ "now" | date: "%Y" }} {{ "a" | replace: "" }}\n1.2-rc\n'
+    )
+    assert [code for _, _, code in problems(made)] == ["variable", "variable"]
+
+
+def test_full_addresses_of_the_same_wiki():
+    wiki = "https://github.com/acme/tool/wiki"
+    made = brought(
+        {
+            "Home.md": f"[a]({wiki}/First-Steps#part) [b]({wiki}) [c](https://github.com/other/x/wiki/First-Steps) ![i](https://raw.githubusercontent.com/wiki/acme/tool/a.png) [d]({wiki}/Gone) [e](#)\n",
+            "First-Steps.md": "## Part\n",
+            "_Sidebar.md": f"* [Home]({wiki})\n  * [Go]({wiki}/First-Steps)\n",
+            "a.png": b"\x89PNG",
+        }
+    )
+    assert tree(made) == {"Home": {"Go": {}}}
+    assert text(made, "README.md") == (
+        f"[a](First-Steps.md#part) [b](README.md) [c](https://github.com/other/x/wiki/First-Steps) ![i](a.png) [d]({wiki}/Gone) [e](README.md)\n"
+    )
+    assert problems(made) == [("Home.md", 1, "broken_link")]
+
+
+def test_variables_in_titles_of_mintlify():
+    made = brought(
+        {
+            "docs.json": '{"name": "M", "variables": {"product": "Acme"}, "navigation": {"groups": [{"group": "About {{product}}", "pages": ["index"]}]}}',
+            "index.mdx": '---\ntitle: "Start {{product}}"\ndescription: "Use {{ product }} {{none}}"\nsidebarTitle: "{{product}}"\n---\n<Card title="{{product}} card" href="/" />\n',
+        }
+    )
+    assert tree(made) == {"About Acme": {"Acme": {}}}
+    page = text(made, "README.md")
+    assert (
+        page.startswith("---\ndescription: Use Acme {{none}}\n---\n\n# Start Acme\n")
+        and "<strong>Acme card</strong>" in page
+    )

@@ -1,5 +1,7 @@
 """Folders of HTML: the tree of the navigation, links, anchors, what generators mark in their own way."""
 
+from html import escape
+
 from .test_readers import brought, problems, text, tree
 
 NAV = "<nav><ul><li><a href='{0}index.html'>Home</a><li>Guide<ul><li><a href='{0}guide/one.html'>First</a>{1}</ul><li><a href='https://example.org'>Out</a></ul></nav>"
@@ -128,3 +130,38 @@ def test_the_tree_of_sphinx_is_what_its_pages_list():
         }
     )  # fmt: skip
     assert tree(made) == {"Acme": {}, "Guide": {"B": {}, "A": {"C": {}}}, "Loose": {}}
+
+
+GOOGLE = """<html><head><style>@import url(x);.lst-kix_a-0>li:before{content:"x"}.c1{font-weight:700}.c2{font-family:"Courier New"}.c3{font-style:italic;color:#000}</style></head>
+<body class="c9 doc-content"><p class="c0 title"><span>The plan</span></p><p><span class="c1">bold</span><span>, </span><span class="c2">code</span><span>, </span><span class="c3">slanted</span><sup><a href="#cmnt1" id="cmnt_ref1">[a]</a></sup>
+<a href="https://www.google.com/url?q=https://example.org/%3Fa%3D1&amp;sa=D&amp;ust=1">out</a></p><h1 id="h.a"><span class="c1">Part</span></h1>
+<ul class="c7 lst-kix_a-0 start"><li>One</li></ul><ul class="lst-kix_a-1 start"><li>In</li><li>It</li></ul><ul class="lst-kix_a-0"><li>Two</li></ul><p><span></span></p><ol class="lst-kix_b-0 start"><li>n</li></ol>
+<div><p><a href="#cmnt_ref1" id="cmnt1">[a]</a><span>Really?</span></p></div></body></html>"""
+
+
+def test_a_page_of_google_docs():
+    made = brought({"Plan.html": GOOGLE})
+    assert text(made, "README.md") == (
+        '# The plan\n\n**bold**, `code`, _slanted_ [out](https://example.org/?a=1)\n\n## Part <a href="#h.a" id="h.a"></a>\n\n'
+        "* One\n  * In\n  * It\n* Two\n\n1. n\n"
+    )
+
+
+CANVAS = (
+    '<div><div data-sp-canvascontrol="" data-sp-controldata="{&quot;controlType&quot;:4}"><div data-sp-rte=""><h2>Part</h2><p>Words <a href="https://acme.example/sites/t/SitePages/Other.aspx#part">other</a></p></div></div>'
+    '<div data-sp-canvascontrol="" data-sp-controldata="{}"><div data-sp-componentid="">c70391ea</div><div data-sp-htmlproperties=""><div data-sp-prop-name="items[0].title">Learn</div><a data-sp-prop-name="items[0].sourceItem.url" href="https://example.org"></a></div></div>'
+    '<div data-sp-canvascontrol="" data-sp-controldata="{&quot;controlType&quot;:0}">settings</div></div>'
+)
+
+
+def test_pages_of_sharepoint():
+    page = '<%@ Page %>\n<html xmlns:mso="x"><head><!--[if gte mso 9]><xml><mso:CanvasContent1 msdt:dt="string">{}</mso:CanvasContent1></xml><![endif]--><title>{}</title></head></html>'
+    made = brought(
+        {
+            "SitePages/Home.aspx": page.format(escape(CANVAS), "Team"),
+            "SitePages/Other.aspx": page.format(escape("<p>x</p><h2>Part</h2>"), "Other"),
+        }
+    )
+    assert tree(made) == {"Team": {}, "Other": {}}
+    home = text(made, next(path for path, origin in made.origins.items() if origin.endswith("Home.aspx")))
+    assert home == "# Team\n\n## Part\n\nWords [other](Other.md#part)\n\n[Learn](https://example.org)\n"

@@ -25,14 +25,14 @@ BOOK = {
         "id": 8, "name": "Kitchen", "description_html": "<p>How we <b>cook</b>.</p>", "cover": "cover.png",
         "chapters": [
             {"id": 2, "name": "Bread", "description_html": "", "priority": 2, "pages": [
-                {"id": 41, "name": "Sour dough", "priority": 1, "markdown": "Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n> quoted\n", "html": "<p>x</p>",
+                {"id": 41, "name": "Sour dough", "priority": 1, "markdown": "Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n> quoted\n\n<p class=\"callout success\">Well\n<b>done</b></p>\n\n## The third Rise\n", "html": "<p>x</p>",
                  "tags": [{"name": "level", "value": "hard"}, {"name": "tested", "value": ""}]},
             ]},
         ],
         "pages": [
             {"id": 40, "name": "Soup", "priority": 1, "html":
-                '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]">dough</a>, <a href="[[bsexport:chapter:2]]">bread</a>, <a href="[[bsexport:page:99]]">gone</a>.</p>'
-                '<p class="callout warning">Mind the <strong>heat</strong>.</p><h2 id="bkmrk-salt">Salt</h2>'
+                '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]#bkmrk-the-third-rise">dough</a>, <a href="[[bsexport:chapter:2]]">bread</a>, <a href="[[bsexport:page:99]]">gone</a>.</p>'
+                '<p>&nbsp;</p><p class="callout warning">Mind the <strong>heat</strong>.</p><h2 id="bkmrk-salt">Salt</h2>'
                 '<pre id="bkmrk-c"><code class="language-python">x = 1\ny &lt; 2</code></pre>'
                 '<p><a href="[[bsexport:image:7]]"><img src="[[bsexport:image:7]]" alt="Pot"></a> {{@41}}</p><details><summary>More</summary><p>In</p></details>',
              "attachments": [{"id": 5, "name": "List", "file": "f5.pdf", "order": 2}, {"id": 6, "name": "Shop", "link": "https://example.org/a b", "order": 1},
@@ -52,15 +52,17 @@ def test_a_portable_archive_of_bookstack():
     assert "How we **cook**." in text(made, "README.md") and "files/cover.png" in text(made, "README.md")
     soup = text(made, "soup.md")
     for part in (
-        "[dough](bread/sour-dough.md)", "[bread](bread/sour-dough.md)", '{% hint style="warning" %}\nMind the **heat**.\n{% endhint %}',
+        "[dough](bread/sour-dough.md#the-third-rise)", "[bread](bread/sour-dough.md)", '{% hint style="warning" %}\nMind the **heat**.\n{% endhint %}',
         "## Salt", "```python\nx = 1\ny < 2\n```", "files/pot.png", "<summary>More</summary>",
         '{% file src="files/List.pdf" %}', "[Shop](https://example.org/a%20b)",
     ):  # fmt: skip
         assert part in soup, (part, soup)
+    assert "xa0" not in soup
     assert soup.index("Shop") < soup.index("List.pdf")
     dough = text(made, "bread/sour-dough.md")
     assert dough.startswith("---\ntags:\n- 'level: hard'\n- tested\n---\n\n# Sour dough\n\nText.\n")
     assert "[Soup](../soup.md#salt) ![A](../files/pot.png)" in dough
+    assert '{% hint style="success" %}\nWell\n<b>done</b>\n{% endhint %}' in dough
     assert {(path, code) for path, _, code in problems(made)} == {
         ("Kitchen/Soup", "broken_link"),
         ("Kitchen/Soup", "missing_include"),
@@ -75,12 +77,12 @@ def test_a_book_of_bookstack_in_html():
         '<html><head><title>Kitchen</title></head><body><h1 style="font-size: 4.8em">Kitchen</h1><div><p>How we cook.</p></div>'
         '<ul class="contents"><li><a href="#page-40">Soup</a></li></ul><div class="page-break"></div><h1 id="page-40">Soup</h1><p>Hot</p>'
         '<div class="page-break"></div><h1 id="chapter-2">Bread</h1><div></div><div class="page-break"></div><div class="chapter-hint">Bread</div>'
-        '<h1 id="page-41">Dough</h1><p>Sour</p></body></html>'
+        '<h1 id="page-41">Dough</h1><p>Sour, as <a href="https://wiki.example.org/base/books/kitchen/page/soup">soup</a></p></body></html>'
     )
     made = brought({"kitchen.html": page})
     assert (made.kind, made.name) == ("bookstack", "Kitchen")
     assert tree(made) == {"Kitchen": {}, "Soup": {}, "Bread": {"Dough": {}}}
-    assert text(made, "soup.md") == "# Soup\n\nHot\n" and "Sour" in text(made, "dough.md")
+    assert text(made, "soup.md") == "# Soup\n\nHot\n" and "Sour, as [soup](soup.md)" in text(made, "dough.md")
 
 
 # --- Wiki.js ------------------------------------------------------------------------------------------
@@ -97,13 +99,13 @@ def wikijs(title, body, **more):
 WIKIJS = {
     "home.md": wikijs(
         "Welcome",
-        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n\n![A](/images/a.png =40x){.align-center}\n\n"
+        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\n> Some read\nbetter.{.is-info}\n\nH~2~O x^2^ ++x++\n*[CSS]: Styles\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n\n![A](/images/a.png =40x){.align-center}\n\n"
         "# Tabs {.tabset}\n## One\n\nFirst\n\n```md\n## No tab\n```\n## Two\n\nSecond\n\n# After\n\n- x\n- y\n{.links-list}\n",
         description="The start",
     ),
     "guide.md": wikijs("The guide", "Text.\n"),
     "guide/steps.md": wikijs("Steps", "## Two\n\nInline $a^2$.\n", published="false"),
-    "old.html": "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href=\"/guide/steps\">here</a>.</p>",
+    "old.html": "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href=\"/guide/steps\">here</a>.</p><blockquote class=\"is-warning\"><p>Mind</p></blockquote>",
     "images/a.png": PNG,
     "fr/home.md": wikijs("Bienvenue", "x"),
     "thing.adoc": "= Thing\n",
@@ -117,7 +119,7 @@ def test_wikijs():
     home = page_of(made, "home.md")
     for part in (
         "description: The start\ntags:\n- a\n- b\n", "# Welcome\n\n# Hello\n", '{% hint style="warning" %}\nDo this.\nThen that.\n{% endhint %}', "[steps](guide/steps.md#two) and [more](guide.md)",
-        '<img src="images/a.png" alt="A" width="40">', '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
+        '{% hint style="info" %}\nSome read\nbetter.\n{% endhint %}\n\nH<sub>2</sub>O x<sup>2</sup> ++x++\n\n', '<img src="images/a.png" alt="A" width="40">', '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
         '{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n# After', "- x\n- y\n",
     ):  # fmt: skip
         assert part in home, (part, home)
@@ -127,7 +129,7 @@ def test_wikijs():
     )
     assert (
         text(made, "old.md")
-        == "---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n"
+        == '---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n\n{% hint style="warning" %}\nMind\n{% endhint %}\n'
     )
     assert [code for _, _, code in problems(made)] == ["format_left_out", "translations_left_out"]
     assert "en/guide/steps: guide/steps.md" in text(made, ".gitbook.yaml")
@@ -164,7 +166,7 @@ def test_wikijs_exported_to_the_disk():
 
 OUTLINE = {
     "Handbook/Zero.md": "# Zero\n\nSee [First](./Zero/First.md) @[Ines](mention://m/1/user/2)\n\n:::tip\nDo *this*.\n:::\n\n\\\n"
-    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n',
+    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n![again](/api/attachments.redirect?id={TWO})\n\n| A | B |\n| --- | --- |\n| x\\ny | z |\n\n```mermaidjs\ngraph TD\n```\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n',
     f"Handbook/uploads/{ONE}/{TWO}/pot.png": PNG,
     f"Handbook/uploads/{ONE}/{TWO}/list.pdf": b"%PDF",
     "Handbook/Zero/First.md": "# First\n\n- [x] done\n- [ ] open\n\nBack to [Zero](./../Zero.md)\n",
@@ -180,7 +182,7 @@ def test_outline_as_markdown():
     page = text(made, "Handbook/Zero.md")
     for part in (
         "See [First](Zero/First.md) @Ines", '{% hint style="success" %}\nDo *this*.\n{% endhint %}', "<summary>More</summary>\n\nInside\n\n</details>",
-        'width="40"', f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}', "<mark",
+        'width="40"', f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}', "<mark", f"![again](uploads/{ONE}/{TWO}/pot.png)", "| x<br>y | z |", "```mermaid\ngraph TD\n```",
     ):  # fmt: skip
         assert part in page, (part, page)
     assert "\\\n" not in page and problems(made) == []

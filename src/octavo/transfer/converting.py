@@ -29,7 +29,7 @@ MAX_UNPACKED = 200 * 1024 * 1024
 MAX_PARTS = 100
 """Archives in an archive that are read as one; they stay open while they are read."""
 ASSETS = ".gitbook/assets"
-_HTML = (".html", ".htm", ".xhtml")
+_HTML = (".html", ".htm", ".xhtml", ".aspx")
 _MARKDOWN = (".md", ".markdown")
 _OFFICE = (".docx", ".odt", ".fodt")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
@@ -200,6 +200,8 @@ class _Conversion:
                 self._opendocument(path)
             else:
                 self._html(path, self.raw.read(path))
+        kept = set(self.made.paths())
+        self.made.became = {path: new for path, new in self.becomes.items() if path not in kept}
         return self.made
 
     def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from ..core.addresses import read_address
 from ..core.document import MAX_NODES, DocumentError, from_json, slug, with_head, write
+from .office_pages import canvas_of, understand
 
 MAX_DEPTH = 60
 _SAFE_DEPTH = 16
@@ -85,7 +86,7 @@ class Converted(Struct, frozen=True):
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     """The tree of a page, None when there is nothing in it. ``encoding``: what its answer said. Never fetches, never
     fails."""
-    text = data if isinstance(data, str) else decode_html(data, encoding)
+    text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
         no_network=True,
@@ -95,9 +96,12 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
         huge_tree=True,
     )
     try:
-        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+        tree = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
+    if tree is not None:
+        understand(tree, text)
+    return tree
 
 
 _MARKED = (
@@ -297,6 +301,11 @@ def _text(text: str, marks: Iterable[str] = ()) -> Node:
     return {"object": "text", "leaves": [leaf]}
 
 
+def _between(text: str, marks: Iterable[str] = ()) -> Node:
+    """Text between tags, in which the end of a line is a space; a text that is one alone breaks the line."""
+    return _text(" " if text == "\n" else text, marks)
+
+
 def _inline(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
     node: Node = {"object": "inline", "type": type, "isVoid": nodes is None, "data": data}
     if nodes is not None:
@@ -348,7 +357,7 @@ class _Maker:
             run.clear()
 
         if element.text:
-            run.append(_text(element.text))
+            run.append(_between(element.text))
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS or _holds_blocks(child):
@@ -358,7 +367,7 @@ class _Maker:
                 else:
                     run += self.inlines(child, ())
             if child.tail:
-                run.append(_text(child.tail))
+                run.append(_between(child.tail))
         end_run()
         return found
 
@@ -437,14 +446,14 @@ class _Maker:
         return [_text(f"“{_plain({'nodes': inside})}”", marks)] if tag == "q" else inside
 
     def _inlines_in(self, element: Any, marks: tuple[str, ...]) -> list[Node]:
-        found = [_text(element.text, marks)] if element.text else []
+        found = [_between(element.text, marks)] if element.text else []
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS:
                     found.append(_text(" "))
                 found += self.inlines(child, marks)
             if child.tail:
-                found.append(_text(child.tail, marks))
+                found.append(_between(child.tail, marks))
         return found
 
     def _link(self, element: Any, inside: list[Node]) -> list[Node]:
@@ -643,7 +652,8 @@ class _Maker:
             return self.flow(element)
         widest = max(map(len, cells))
         nested = any(True for _ in element.iter("table") if _ is not element)
-        if widest == 1 or nested or element.get("role") == "presentation":
+        titled = len(cells) > 1 and any(cell.tag == "th" for row in cells for cell in row)
+        if (widest == 1 and not titled) or nested or element.get("role") == "presentation":
             return [block for row in cells for cell in row for block in self.flow(cell)]
         caption = next((child for child in element if child.tag == "caption"), None)
         above = _paragraphs(self._inlines_in(caption, ())) if caption is not None else []
@@ -823,7 +833,9 @@ def _paragraphs(run: list[Node]) -> list[Node]:
     if not nodes:
         return []
     shown = [node for node in nodes if node["object"] == "inline" or _squeezed(_plain(node))]
-    if shown and all(node.get("type") == "inline-image" for node in shown):
+    if not shown:
+        return []  # Spaces that only keep lines apart.
+    if all(node.get("type") == "inline-image" for node in shown):
         images = [{**_block("image", **node["data"]), "fragments": []} for node in shown]
         return [_block("images", [image]) for image in images]
     return [_block("paragraph", nodes)]

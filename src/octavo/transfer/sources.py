@@ -43,7 +43,7 @@ class Source:
 
     ``kind``: of which kind the original is that it was made of, empty where its files are as they came. ``origins`` and
     ``lines`` then say of each page which file and lines of the original it was made of, ``addresses`` at which address
-    readers had which page.
+    readers had which page. ``became``: of files in other formats the Markdown that they are now.
 
     ``parts``: where the original has several versions or languages and all were read, each as a source of its own by its
     key, this one among them. ``structure``: what the variants of a site are that they become, or would become."""
@@ -56,6 +56,7 @@ class Source:
         self.origins: dict[str, str] = {}
         self.lines: dict[str, list[int]] = {}
         self.addresses: dict[str, str] = {}
+        self.became: dict[str, str] = {}
         self.parts: dict[str, Source] = {}
         self.structure: list[DocsEntry] = []
         self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}

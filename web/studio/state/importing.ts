@@ -14,7 +14,7 @@ export interface Problem {
   message: string;
 }
 
-export const IMPORTED_FILES = ".md,.markdown,.html,.htm,.docx,.odt,.fodt,.zip,.txt";
+export const IMPORTED_FILES = ".md,.markdown,.html,.htm,.docx,.odt,.fodt,.aspx,.zip,.txt";
 export const IMPORTED = t("Markdown, HTML, Word, OpenDocument, or a .zip of these or of a Git repository");
 
 export const isOver = (run: ImportRun) => run.status !== "pending" && run.status !== "in-progress";

@@ -58,6 +58,9 @@ _SETTINGS = {
     "example-caption!": "", "listing-caption!": "", "toc!": "", "showtitle!": "", "linkcss": "", "env": "site",
     "site-gen": "octavo", "max-include-depth": "20",
 }  # fmt: skip
+_DIAGRAM = re.compile(
+    r"^\[(mermaid|plantuml|graphviz|d2|ditaa|blockdiag)(?:,[^\]\n]*)?\][ \t]*$", re.MULTILINE
+)
 _LEFT = re.compile(r"Unresolved directive in [^\n<]{1,500} - include::[^\n<]{1,500}")
 _DEEP = "maximum include depth of "
 _UNFOLLOWED = re.compile(
@@ -109,6 +112,7 @@ class Asciidoctor:
         """A page. Raises ScriptFailed, with what is wrong; Unavailable where the library is not there."""
         if text is None or len(text) > MAX_TEXT:
             raise ScriptFailed("it is no text in UTF-8, or too large")
+        text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
             self._process = _start()

@@ -63,7 +63,7 @@ def _find(files: Heads) -> tuple[str, str | None]:
         if folder is not None:
             return reader.kind, folder
     pages = sum(map(is_page, files.paths))
-    htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml")) for path in files.paths)
+    htmls = sum(path.lower().endswith((".html", ".htm", ".xhtml", ".aspx")) for path in files.paths)
     return ("html" if htmls > pages else "markdown"), None
 
 
@@ -150,9 +150,20 @@ def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
 def _plain(source: Source, add: Add, tick: Tick) -> Source:
     """A folder of Markdown: as it is, where it says nothing in another way than ours."""
     files = Heads(source)
-    if not any(_is_foreign(files, path) for path in files.paths if is_page(path)):
+    became = source.became
+    if not any(
+        _is_foreign(files, path) or (became and _OTHER_FORMAT.search(files.text(path) or ""))
+        for path in files.paths
+        if is_page(path)
+    ):
         return source
-    return gather(files, PLAIN.lay_out(files, ""), "", add, tick)
+    layout = PLAIN.lay_out(files, "")
+    layout.same = {**layout.same, **became}
+    return gather(files, layout, "", add, tick)
+
+
+_OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
+"""A link to a page of another format, which is Markdown now."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 from ...kit.icons import icon, is_free
 from .form import Place
 from .literals import UNKNOWN
-from .magic import figure, html_lines, table_of
+from .magic import as_html, figure, html_lines, table_of
 from .markdown import (
+    HOLDERS,
     Line,
     Writer,
     fenced,
@@ -42,6 +43,8 @@ def component_block(
         return writer.included(partial, number, attributes)
     if writer.dialect.magic and writer.place.include(path := f"custom_blocks/{name}.md", number):
         return writer.included(path, number)
+    if name in HOLDERS and "markdown" in attributes:
+        return _holding(writer, name, attributes, inside, number)
     made = _BLOCKS.get(name)
     if made is not None:
         return made(writer, name, attributes, inside, number)
@@ -294,18 +297,37 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
     for given, body, line in cards:
         href = said(given, "href", "link", "to", "url")
         target = writer.place.link(href, line) if href else ""
+        image, paragraphs = said(given, "img"), paragraphs_of(body)
+        if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
+            image, paragraphs = shown[1], paragraphs[1:]
         # A cell holds words; what else is in a card is told as words too.
-        text = "<br>".join(
-            as_html(writer.inline(re.sub(r"^[-*+]\s+", "", text.strip()), n))
-            for text, n in body
-            if text.strip() and not text.strip().startswith(("```", "<"))
-        )
+        text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
         text = text or as_html(said(given, "description"))
-        title = as_html(words(said(given, "title"))) or as_html(words(href))
-        image = said(given, "img")
+        title = as_html(words(writer.inline(said(given, "title"), line))) or as_html(words(href))
         cover = writer.place.link(image, line, shown=True) if image else ""
         rows.append((title, text, target, cover))
     return [(card_table(rows), number)]
+
+
+_ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
+
+
+def paragraphs_of(body: list[Line]) -> list[Line]:
+    """Each paragraph and each item of a list as one line, without listings and elements on lines of their own."""
+    made: list[Line] = []
+    goes_on = False
+    for text, line in body:
+        text = re.sub(r"^<>|</>$", "", text.strip()).strip()
+        if not text or text.startswith(("```", "<")):
+            goes_on = False
+            continue
+        item = re.match(r"[-*+]\s+", text)
+        if goes_on and item is None:
+            made[-1] = (f"{made[-1][0]} {text}", made[-1][1])
+        else:
+            made.append((text[item.end() :] if item else text, line))
+        goes_on = True
+    return made
 
 
 def card_table(rows: list[tuple[str, str, str, str]]) -> str:
@@ -317,23 +339,14 @@ def card_table(rows: list[tuple[str, str, str, str]]) -> str:
         head += '<th data-hidden data-card-cover data-type="image"></th>'
     body = ""
     for title, text, target, cover in rows:
-        body += f"<tr><td><strong>{title}</strong></td><td>{text}</td><td>{_cell_link(target)}</td>"
+        shown = f"<strong>{title}</strong>" if title else ""
+        body += f"<tr><td>{shown}</td><td>{text}</td><td>{_cell_link(target)}</td>"
         body += f"<td>{_cell_link(cover)}</td></tr>" if covered else "</tr>"
     return f'<table data-view="cards"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _cell_link(target: str) -> str:
     return f'<a href="{escape(target)}">{escape(target)}</a>' if target else ""
-
-
-def as_html(text: str) -> str:
-    """Words of Markdown as HTML in a cell."""
-    text = re.sub(r"<(?!/?(?:code|strong|em|a|br|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
-    text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
-    text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)
-    text = re.sub(r"\[([^\[\]]*)\]\(<?([^()\s<>]*)>?[^()]*\)", r'<a href="\2">\1</a>', text)
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"(?<![\w*])[*_]([^*_]+)[*_](?![\w*])", r"<em>\1</em>", text)
 
 
 def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
@@ -436,6 +449,53 @@ def _html_block(
     return html_lines(writer, given, number)
 
 
+def _holding(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """What is in an element of HTML that says it holds Markdown: an image with its caption, or a grid of cards."""
+    if name == "figure":
+        joined = "\n".join(text for text, _ in inside)
+        shown = re.search(r"!\[([^\[\]]*)\]\(([^()\s]+)[^()]*\)(?:\{([^{}]*)\})?", joined)
+        caption = re.search(r"<figcaption[^>]*>(.*?)</figcaption>", joined, re.DOTALL)
+        if shown and joined.count("![") == 1:
+            width = re.search(r"\bwidth=[\"']?(\d+%?)", shown[3] or "")
+            said_below = " ".join(caption[1].split()) if caption else ""
+            return [
+                (figure(writer, shown[2], shown[1], said_below, width[1] if width else "", number), number)
+            ]
+    if {"grid", "cards"} <= set(said(attributes, "class").split()):
+        items = _items(inside)
+        if items and not any(_BLOCKS_INSIDE.match(text) for item in items for text, _ in item):
+            return [(card_table([_grid_card(writer, item) for item in items]), number)]
+    return writer.blocks(inside)
+
+
+def _items(lines: list[Line]) -> list[list[Line]]:
+    """The items of a list that is all there is; none at all where anything else is there."""
+    items: list[list[Line]] = []
+    for text, number in lines:
+        if found := re.match(r"[-*+][ \t]+(.*)$", text):
+            items.append([(found[1], number)])
+        elif items and (not text.strip() or text[0] in " \t"):
+            items[-1].append((text.strip(), number))
+        elif text.strip():
+            return []
+    return items
+
+
+def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
+    """A card whose title stands above a line, and where a link below it leads."""
+    rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
+    paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
+    title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
+    target = ""
+    if paragraphs and (led := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
+        target = writer.place.link(led[1], paragraphs[-1][1])
+    shown = [(writer.inline(text, line), line) for text, line in paragraphs]
+    title = " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, item[0][1]))).split())
+    return title, "<br>".join(as_html(text) for text, _ in shown), target, ""
+
+
 def _frame(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     caption = said(attributes, "caption")
     body = trimmed(writer.blocks(inside))
@@ -463,6 +523,29 @@ def _partial(
 def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     head = f"{{% prompt description={quoted(said(attributes, 'description') or 'Prompt')} %}}"
     return [(head, number), *fenced(inside, "", number), ("{% endprompt %}", number)]
+
+
+def _package_managers(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """One command as each of these programs has it."""
+    package, args = said(attributes, "pkg"), said(attributes, "args")
+    kind = said(attributes, "type") or "add"
+    items = []
+    for manager, commands in _MANAGERS.items():
+        parts = [commands.get(kind, f"{manager} {kind}")]
+        parts += ["-D"] if kind == "add" and attributes.get("dev") not in (None, False) else []
+        # What is handed on to the program stands behind two dashes with this one alone.
+        parts += [package, "--" if kind == "create" and manager == "npm" and args else "", args]
+        items.append((manager, fenced([(" ".join(filter(None, parts)), number)], "sh", number), number))
+    return writer.tab_list(items, number)
+
+
+_MANAGERS = {
+    "npm": {"add": "npm i", "exec": "npx", "dlx": "npx", "run": "npm run", "remove": "npm uninstall", "create": "npm create"},
+    "pnpm": {"exec": "pnpm", "run": "pnpm run", "dlx": "pnpx"},
+    "yarn": {"exec": "yarn", "run": "yarn run", "dlx": "yarn dlx"},
+}  # fmt: skip
 
 
 def _for_readers(
@@ -496,7 +579,7 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
     **dict.fromkeys(("FileTree", "Tree", "Files"), _file_tree),
     "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
-    "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
+    "PackageManagers": _package_managers, "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
     """Fragment Columns Column AccordionGroup BrowserWindow Panel View TabItem Tab Step Grid

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote_plus
 
 from msgspec import Struct, field
 
@@ -16,9 +16,10 @@ from ...core.document import slug, with_head
 from ...core.problems import Problem
 from ...core.summary import natural_key
 from ..sources import SourceError
-from .form import Entry, Layout, Place
+from .form import Dialect, Entry, Layout, Place
 from .heads import Heads, folder_of
 from .kinds import Reader
+from .translating import translate
 
 MAX_BODY = 10 * 1024 * 1024
 """Letters of one page."""
@@ -28,14 +29,57 @@ MAX_OBJECTS = 2_000_000
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)((?:\s[^<>]*?)?)/>")
 _HINTS = {"info": "info", "note": "warning", "tip": "success", "warning": "danger", "panel": "info"}
+_TABS = {
+    "ui-tabs": ("ui-tab",), "deck": ("card",), "tabs-group": ("tab-pane",), "auitabs": ("auitabspage",),
+    "localtabgroup": ("localtab",), "tabs-macro": ("tab-macro",),
+}  # fmt: skip
+"""Macros that hold tabs, with those that these are."""
+_PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
+_ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
+_MESSAGES = {
+    "success": "success",
+    "tip": "success",
+    "hint": "success",
+    "warning": "warning",
+    "error": "danger",
+    "problem": "danger",
+}
+"""Which hints messages and panels are that say it by a word of their own."""
+_DRAWN = re.compile(r"(mermaid|plantuml|graphviz)")
+_EMOTICONS = {
+    "tick": "✅", "cross": "❌", "warning": "⚠️", "information": "ℹ️", "question": "❓", "light-on": "💡", "light-off": "💡", "plus": "➕", "minus": "➖",
+    "thumbs-up": "👍", "thumbs-down": "👎", "smile": "🙂", "sad": "🙁", "laugh": "😀", "wink": "😉", "heart": "❤️", "yellow-star": "⭐", "blue-star": "⭐",
+    "red-star": "⭐", "green-star": "⭐",
+}  # fmt: skip
+_FULL = re.compile(
+    r"https?://[^/?#]+(?:/[\w-]+)?/(?:(?P<address>spaces/[^/?#]+/pages/\d+)|display/(?P<key>[^/?#]+)/(?P<title>[^/?#]+)"
+    r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
+)
+_LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
+"""Stands for Markdown that is written into a page; no page has these signs."""
 _SILENT = frozenset(
-    """toc toc-zone pagetree recently-updated livesearch contentbylabel content-by-user contributors
+    """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
+    calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
+    network recently-updated-dashboard toc toc-zone pagetree recently-updated livesearch contentbylabel content-by-user contributors
     contributors-summary create-from-template blog-posts gallery attachments change-history popular-labels
     related-labels space-details profile tasks-report-macro""".split()
 )
 """Macros that only a wiki fills in."""
 _WRAPPERS = frozenset(
-    ["excerpt", "section", "column", "div", "span", "details", "numberedheadings", "table-filter"]
+    [
+        "excerpt",
+        "section",
+        "column",
+        "div",
+        "span",
+        "details",
+        "numberedheadings",
+        "table-filter",
+        "scroll-ignore",
+        "scroll-only",
+        "table-joiner",
+        "footnotes",
+    ]
 )
 _LANGUAGES = {
     "py": "python", "js": "javascript", "jscript": "javascript", "c#": "csharp", "shell": "bash", "none": "", "text": "",
@@ -308,9 +352,12 @@ class _Export:
         body = _EMPTY.sub(r"<\1\2></\1>", body)
         title = html.escape(page.title)
         tree = parse_html(f"<html><body><main><h1>{title}</h1>{body}</main></body></html>")
+        storage = _Storage(self, page, place)
         if tree is not None:
-            _Storage(self, page, place).prepare(tree)
+            storage.prepare(tree)
         text = html_of_tree(tree, place, page.title)
+        if storage.markdown:
+            text = _LEFT.sub(lambda found: storage.written(int(found[2]), found[1]), text)
         return with_head(text, {"tags": sorted(set(page.labels))}) if page.labels else text
 
 
@@ -322,6 +369,14 @@ class _Storage:
         self.page = page
         self.place = place
         self.told: set[str] = set()
+        self.markdown: list[str] = []
+
+    def written(self, number: int, indent: str) -> str:
+        """The Markdown that stands in a place."""
+        if number >= len(self.markdown):
+            return ""
+        made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
+        return "\n".join(f"{indent}{row}" if row else row for row in made.split("\n"))
 
     def tell(self, code: str, message: str) -> None:
         if message not in self.told:
@@ -341,10 +396,7 @@ class _Storage:
             elif name == "image":
                 self.image(element)
             elif name == "emoticon":
-                element.tag, element.text = (
-                    "span",
-                    element.get("ac:emoji-fallback") or f":{element.get('ac:name') or ''}:",
-                )
+                element.tag, element.text = "span", _emoticon(element)
             elif name == "task-list":
                 element.tag = "ul"
             elif name == "task":
@@ -353,12 +405,14 @@ class _Storage:
                 _drop(element)
             elif element.tag == "a" and element.get("data-card-appearance"):
                 self.card(element)
+            elif element.tag == "a" and (found := _FULL.match(element.get("href") or "")):
+                self.full(element, found)
             elif element.tag == "time":
                 element.text = element.text or element.get("datetime")
-            elif name in ("layout", "layout-section", "layout-cell", "adf-extension", "adf-fallback"):
+            elif name == "adf-extension":
+                self.extension(element)
+            elif name in ("layout", "layout-section", "layout-cell", "adf-fallback"):
                 element.tag = "div"
-            elif name in ("adf-node", "adf-attribute"):
-                _drop(element)
 
     def target(self, element: Any) -> tuple[str, str]:
         """Where the resource in a link or image leads, and the words that it has of its own."""
@@ -421,6 +475,54 @@ class _Storage:
         if page is not None and re.match(r"https?:|\Z", (element.text or "").strip()):
             element.text = page.title
 
+    def full(self, element: Any, found: re.Match[str]) -> None:
+        """A link by the full address of a page that is in the export."""
+        page = (
+            self.export.by_address.get(found["address"])
+            if found["address"]
+            else self.export.pages.get(found["id"] or "")
+        )
+        if found["key"]:
+            space = next((id for id, (_, own, _) in self.export.spaces.items() if own == found["key"]), "")
+            page = self.export.by_title.get((space, unquote_plus(found["title"]).casefold()))
+        if page is not None and page.path:
+            element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
+
+    def extension(self, element: Any) -> None:
+        """What the newer editor has that the storage format has not: panels in further colours; of all else what it shows
+        where it is not known."""
+        node = next(iter(element.iter("ac:adf-node")), None)
+        content = next(iter(element.iter("ac:adf-content")), None)
+        element.tag = "div"
+        if node is not None and node.get("type") == "panel" and content is not None:
+            said = {one.get("key"): (one.text or "").strip() for one in node.iter("ac:adf-attribute")}
+            for child in list(element):
+                element.remove(child)
+            element.set("class", f"admonition {_MESSAGES.get(said.get('panel-type', ''), 'info')}")
+            content.tag, content.tail = "div", None
+            element.append(content)
+            return
+        for child in list(element):
+            if child.tag != "div":
+                element.remove(child)
+
+    def tabs(self, element: Any, panes: list[tuple[str, Any]]) -> None:
+        from lxml import etree
+
+        if len(panes) == 1:
+            etree.SubElement(element, "h4").text = panes[0][0]
+            element.append(panes[0][1])
+            return
+        row = etree.SubElement(element, "ul", role="tablist")
+        for title, _ in panes:
+            etree.SubElement(row, "li", role="tab").text = title
+        for number, (_, pane) in enumerate(panes):
+            pane.tag, pane.tail = "div", None
+            pane.set("role", "tabpanel")
+            row[number].set("id", f"tab-{id(element)}-{number}")
+            pane.set("aria-labelledby", f"tab-{id(element)}-{number}")
+            element.append(pane)
+
     def image(self, element: Any) -> None:
         from lxml import etree
 
@@ -465,7 +567,11 @@ class _Storage:
         given = {one.get("ac:name") or "": "".join(one.itertext()).strip() for one in element if one.tag == "ac:parameter"}  # fmt: skip
         rich = next((one for one in element if one.tag == "ac:rich-text-body"), None)
         plain = next((one for one in element if one.tag == "ac:plain-text-body"), None)
-        target = self.target(element) if name in ("view-file", "include", "excerpt-include", "viewpdf", "viewdoc", "viewxls") else ("", "")  # fmt: skip
+        name = _ALIKE.get(name, name)
+        target = self.target(element) if name in ("view-file", "include", "excerpt-include", "viewpdf", "viewdoc", "viewxls", "multimedia", "widget", "iframe") else ("", "")  # fmt: skip
+        if "include" in name and not target[0] and (led := next(element.iter("a"), None)) is not None:
+            target = (led.get("href") or "", "".join(led.itertext()))
+        panes = [(one.get("data-title") or f"Tab {at + 1}", one) for at, one in enumerate(one for one in element.iter("div") if one.get("data-pane") in _TABS.get(name, ()))]  # fmt: skip
         for child in list(element):
             element.remove(child)
         element.text = None
@@ -473,8 +579,43 @@ class _Storage:
         element.attrib.clear()
         if rich is not None:
             rich.tag, rich.tail = "div", None
-        if name in ("code", "noformat"):
-            language = given.get("language", "").lower()
+        if panes:
+            element.tag = "div"
+            self.tabs(element, panes)
+        elif name in _PANES and rich is not None:
+            element.tag = "div"
+            element.set("data-pane", name)
+            element.set("data-title", given.get("title") or given.get("label") or given.get("name") or "")
+            element.append(rich)
+        elif name in ("widget", "iframe") and (url := target[0] or given.get("url") or given.get("src")):
+            element.tag = "iframe"
+            element.set("src", url)
+        elif name in ("mathinline", "eazy-math-inline", "mathblock", "easy-math-block", "latex") and (
+            formula := (plain.text if plain is not None else "")
+            or given.get("body")
+            or given.get("LatexMath")
+            or ""
+        ):
+            element.tag = "code" if "inline" in name else "pre"
+            element.set("class", "math")
+            element.text = formula.strip()
+        elif name == "markdown" and plain is not None:
+            self.markdown.append(plain.text or "")
+            element.tag, element.text = "p", f"\ufdd0{len(self.markdown) - 1}\ufdd0"
+        elif name == "footnote" and rich is not None:
+            element.tag, element.text, rich.tag, rich.tail = "span", " (", "span", ")"
+            element.append(rich)
+        elif name == "excerpt" and given.get("hidden") == "true":
+            element.tag = "span"
+        elif name in ("code", "noformat") or (plain is not None and (_DRAWN.match(name) or name == "html")):
+            kind_drawn = _DRAWN.match(name)
+            language = (
+                kind_drawn[1]
+                if kind_drawn
+                else "html"
+                if name == "html"
+                else given.get("language", "").lower()
+            )
             pre = etree.Element("pre")
             pre.set(
                 "class",
@@ -489,7 +630,8 @@ class _Storage:
             element.append(pre)
         elif name in _HINTS:
             element.tag = "div"
-            element.set("class", f"admonition {_HINTS[name]}")
+            kind = _MESSAGES.get(given.get("type", "").lower()) if name == "panel" else None
+            element.set("class", f"admonition {kind or _HINTS[name]}")
             if given.get("title"):
                 etree.SubElement(element, "h4").text = given["title"]
             if rich is not None:
@@ -517,8 +659,9 @@ class _Storage:
         elif name == "jira":
             element.tag, element.text = "code", given.get("key") or given.get("jqlQuery") or "Jira"
         elif target[0]:
-            element.tag, element.text = "a", target[1]
-            element.set("href", target[0])
+            within = element.getparent().tag in ("p", "span", "li", "td", "th")
+            element.tag = "span" if within else "p"
+            etree.SubElement(element, "a", href=target[0]).text = target[1]
             if "include" in name:
                 self.tell(
                     "unknown_component",
@@ -533,7 +676,8 @@ class _Storage:
                 alt=given.get("diagramName") or given.get("name") or "",
             )
         else:
-            element.tag = "div"
+            # Within words it must not end their paragraph.
+            element.tag = "div" if rich is not None or plain is not None else "span"
             if rich is not None:
                 element.append(rich)
             elif plain is not None and name not in _SILENT:
@@ -550,6 +694,17 @@ class _Storage:
             (self.page.files[one] for one in (f"{name}.png", f"{name}.svg", name) if one in self.page.files),
             None,
         )
+
+
+def _emoticon(element: Any) -> str:
+    """The sign that a picture of a face or mark is."""
+    written = element.get("ac:emoji-id") or ""
+    if re.fullmatch(r"[0-9a-f]{2,6}(?:-[0-9a-f]{2,6}){0,8}", written):
+        signs = [int(part, 16) for part in written.split("-")]
+        if all(sign < 0x110000 and not 0xD800 <= sign < 0xE000 for sign in signs):
+            return "".join(map(chr, signs))
+    name = element.get("ac:name") or ""
+    return _EMOTICONS.get(name) or element.get("ac:emoji-fallback") or f":{name}:"
 
 
 def _drop(element: Any) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
-from .markdown import HINT_NAMES, Line, Writer, fenced, trimmed, words
+from ...kit.icons import icon, is_free
+from .components import button, card_table, paragraphs_of
+from .magic import as_html
+from .markdown import HINT_NAMES, Line, Writer, dedented, fenced, trimmed, words
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
 _TITLED = frozenset(["admonition", "topic", "deprecated", "versionadded", "versionchanged", "versionremoved"])
@@ -47,9 +50,18 @@ def directive_block(
         title = options.get("caption", options.get("filename", ""))
         return fenced(body, language, number, words(title), "linenos" in options)
     if name == "literalinclude":
-        return writer.listing(argument, number, "", options.get("language", ""))
+        title = options.get("caption", "")
+        return writer.listing(
+            argument,
+            number,
+            f"[{words(title)}]" if title else "",
+            options.get("language", ""),
+            lambda rows: part_of(rows, options),
+        )
     if name in ("include", "mdinclude"):
-        return writer.listing(argument, number) if "literal" in options else writer.included(argument, number)
+        if "literal" in options:
+            return writer.listing(argument, number)
+        return writer.included(argument, number, part=lambda rows: part_of(rows, options))
     if name in ("image", "figure"):
         source = writer.place.link(argument, number, shown=True)
         alt = options.get("alt", "")
@@ -62,7 +74,6 @@ def directive_block(
         anchor = [(f'<a id="{options["name"]}"></a>', number), ("", number)] if options.get("name") else []
         return [*anchor, (shown, number)]
     if name in ("tab-set", "tabs"):
-        body = [(re.sub(r"(:{3,})\{(tab-item)\}", r"\1\2", text), n) for text, n in body]
         return writer.container_tabs(body, number) or writer.blocks(body)
     if name in ("dropdown", "toggle", "collapse"):
         return writer.details(argument or "Details", writer.blocks(body), number, "open" in options)
@@ -85,15 +96,26 @@ def directive_block(
         return writer.hint(kind, writer.inline(title, number), writer.blocks(body), number)
     if name in ("list-table", "csv-table", "table"):
         return _table(writer, name, argument, options, body, number)
+    if name in ("grid", "card-carousel") and (cards := _cards(writer, body)):
+        return [(card_table(cards), number)]
+    if name in ("card", "grid-item-card") and options.get("link"):
+        return [(card_table([_card(writer, argument, options, body, number)]), number)]
+    if name in ("button-ref", "button-link"):
+        shown = " ".join(text.strip() for text, _ in body) or argument
+        return [(button(writer.place, words(shown), _led(writer, argument, options, number), True), number)]
+    if name == "glossary":
+        return _terms(writer, body)
+    if name in ("epigraph", "pull-quote", "highlights"):
+        return [(f"> {text}".rstrip(), line) for text, line in writer.blocks(body)]
     if name in (
         "grid",
         "grid-item",
         "card",
+        "card-carousel",
         "grid-item-card",
         "div",
         "rubric",
         "centered",
-        "epigraph",
         "only",
         "container",
         "margin",
@@ -122,6 +144,94 @@ def directive_block(
         return []
     writer.tell(number, "unknown_directive", f"{{{name}}} means nothing here; what is in it is kept", name)
     return writer.blocks(body) if body and not name.startswith("auto") else []
+
+
+def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
+    """The rows of a file that the options of an include mean."""
+    if lines := options.get("lines"):
+        made: list[str] = []
+        for part in lines.split(",")[:1000]:
+            if found := re.fullmatch(r"\s*(\d+)?\s*(-)?\s*(\d+)?\s*", part):
+                first = int(found[1] or 1)
+                made += rows[max(first - 1, 0) : int(found[3]) if found[3] else None if found[2] else first]
+        rows = made
+    for option, behind in (("start-at", 0), ("start-after", 1)):
+        if mark := options.get(option):
+            at = next((n for n, row in enumerate(rows) if mark in row), None)
+            rows = rows[at + behind :] if at is not None else rows
+    for option, behind in (("end-at", 1), ("end-before", 0)):
+        if mark := options.get(option):
+            at = next((n for n, row in enumerate(rows) if mark in row), None)
+            rows = rows[: at + behind] if at is not None else rows
+    return rows
+
+
+def _led(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
+    """Where a card or a button leads."""
+    kind = options.get("link-type", options.get("ref-type", "any"))
+    if re.match(r"https?:|#", target):
+        return target
+    href, _ = writer.place.wiki(f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, quiet=True)
+    return href if href and not href.startswith("\0") else writer.place.link(target, number)
+
+
+def _card(
+    writer: Writer, title: str, options: dict[str, str], body: list[Line], number: int
+) -> tuple[str, str, str, str]:
+    footer = next(
+        (at for at, (text, _) in enumerate(body) if re.fullmatch(r"\+{3,}", text.strip())), len(body)
+    )
+    shown = [
+        (writer.inline(text, line), line)
+        for text, line in paragraphs_of([*body[:footer], ("", number), *body[footer + 1 :]])
+    ]
+    link = options.get("link", "")
+    return (
+        " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, number))).split()),
+        "<br>".join(as_html(text) for text, _ in shown),
+        _led(writer, link, options, number) if link else "",
+        writer.place.link(image, number, shown=True) if (image := options.get("img-top", "")) else "",
+    )
+
+
+def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
+    """The cards that are all that a grid holds; none at all where one holds more than words."""
+    made: list[tuple[str, str, str, str]] = []
+    at = 0
+    while at < len(body):
+        text, number = body[at]
+        if not text.strip():
+            at += 1
+            continue
+        found = re.match(r"[ \t]*(?P<fence>:{3,}|`{3,})\{(?:grid-item-card|card)\}[ \t]*(?P<title>.*)$", text)
+        if found is None:
+            return []
+        end = at + 1
+        while end < len(body) and body[end][0].strip() != found["fence"]:
+            end += 1
+        inside, options = body[at + 1 : end], {}
+        while inside and (said := _OPTION.match(inside[0][0])):
+            options[said[1]] = said[2].strip()
+            inside = inside[1:]
+        if any(re.match(r"[ \t]*(?:`{3}|~{3}|:{3}|\||!\[)", row) for row, _ in inside):
+            return []
+        made.append(_card(writer, found["title"], options, trimmed(inside), number))
+        at = end + 1
+    return made
+
+
+def _terms(writer: Writer, body: list[Line]) -> list[Line]:
+    """Terms with what is said of them below, further in."""
+    made: list[Line] = []
+    inside: list[Line] = []
+    for text, line in [*body, ("end", 0)]:
+        if text.strip() and not text[0].isspace():
+            made += [*writer.blocks(dedented(inside)), ("", line)] if inside else []
+            inside = []
+            made += [(f"**{words(text)}**", line), ("", line)] if line else []
+        else:
+            inside.append((text, line))
+    return made
 
 
 def _table(
@@ -173,12 +283,18 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
     if kind in ("doc", "ref", "numref", "any", "term", "download"):
         if kind == "term":
             return shown or text
-        href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         if kind == "download":
-            href = writer.place.link(target, line, shown=True)
+            return f"[{shown or target}]({writer.place.link(target, line)})"
+        href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         return f"[{shown or title or target}]({href})" if href else shown or target
     if kind in ("kbd", "guilabel", "menuselection"):
-        return f"<kbd>{text}</kbd>" if kind == "kbd" else f"**{text}**"
+        said = text.replace("-->", "→").replace("&&", "\0").replace("&", "").replace("\0", "&")
+        return f"<kbd>{text}</kbd>" if kind == "kbd" else f"**{said}**"
+    if kind in ("octicon",) or kind.startswith("material-"):
+        return ""
+    if kind in ("fas", "fab", "far", "fa"):
+        name = text.partition(";")[0].strip().removeprefix("fa-")
+        return f'<i class="fa-{name}">:{name}:</i>' if is_free(name) and icon(name) else ""
     if kind in ("sub", "subscript"):
         return f"<sub>{text}</sub>"
     if kind in ("sup", "superscript"):

@@ -21,7 +21,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
     ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
     names of blocks at their ends, as in Obsidian. ``dollars``: ``$x$`` is a formula.
-    ``icons``: names between colons are icons. ``marks``: ``==x==`` and ``++key++``. ``tabsets``: headings of tabs, and
+    ``icons``: names between colons are icons. ``marks``: ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``. ``tabsets``: headings of tabs, and
     drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that begin with a sign,
     listings side by side, ``<<value>>``, as in ReadMe."""
 
@@ -36,6 +36,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     dollars: bool = False
     icons: bool = False
     marks: bool = False
+    lowered: bool = False
+    raised: bool = False
     tabsets: bool = False
     magic: bool = False
 

@@ -201,7 +201,16 @@ class _Gathering:
             and self.pages.get(path) == "README.md"
         ):
             return self.layout.title  # The home page of a site often says nothing of its own.
-        return self.layout.titles.get(path) or self.files.name(path)
+        return self.layout.titles.get(path) or self.filled(self.files.name(path))
+
+    def filled(self, text: str) -> str:
+        """Words of a head or of the navigation with the values of variables in them, where those of pages have them."""
+        known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
+        if not isinstance(known, dict) or "{{" not in text:
+            return text
+        return re.sub(
+            r"\{\{\s*([\w.-]{1,100})\s*\}\}", lambda found: str(known.get(found[1], found[0])), text
+        )
 
     def _name_pages(self, entries: list[Entry]) -> None:
         waiting = list(reversed(entries))
@@ -267,15 +276,18 @@ class _Gathering:
             elif entry.path is not None:
                 own = self.name(entry.path)
                 said = entry.path in self.layout.titles or self.files.title(entry.path)
-                title = self.told.get(entry.path) or (entry.title if entry.title and not said else own)
-                nav = entry.title if entry.title and entry.title != title else None
+                shown = self.filled(entry.title) if entry.title else None
+                title = self.told.get(entry.path) or (shown if shown and not said else own)
+                nav = shown if shown and shown != title else None
                 yield SummaryEntry(
                     kind="page", title=title, link_title=nav, href=self.pages[entry.path], children=children
                 )
             elif children or entry.title:
                 if children:
                     yield SummaryEntry(
-                        kind="page" if level else "group", title=entry.title or "Pages", children=children
+                        kind="page" if level else "group",
+                        title=self.filled(entry.title or "Pages"),
+                        children=children,
                     )
         if level == 0:
             for path in self.pages:
@@ -321,7 +333,7 @@ class _Gathering:
         while body.startswith("\n"):
             body, lines = body[1:], lines[1:]
         above = front
-        said = " ".join(str(title).split()) if isinstance(title, (str, int, float)) else ""
+        said = self.filled(" ".join(str(title).split())) if isinstance(title, (str, int, float)) else ""
         first = re.match(r"#[ \t]+(.+)", body)
         if said and (first is None or (self.layout.titled and _plain_title(first[1]) != said)):
             above += f"# {_escaped(said)}\n\n"
@@ -361,7 +373,7 @@ class _Gathering:
         kept: dict[str, Any] = {}
         for key in ("description", "summary", "subtitle", "excerpt"):
             if isinstance(head.get(key), str) and head[key].strip():
-                kept["description"] = " ".join(head[key].split())
+                kept["description"] = self.filled(" ".join(head[key].split()))
                 break
         icon = head.get("icon")
         if isinstance(icon, str) and is_free(icon):
@@ -665,7 +677,7 @@ class _Page:
         href = href.strip()
         written, literal = href, False
         site = gathering.layout.site.rstrip("/")
-        if site and href.startswith(site + "/") and not shown:
+        if site and not shown and (href == site or href.startswith((site + "/", site + "#"))):
             there = "/" + href[len(site) :].partition("#")[0].partition("?")[0].strip("/")
             inside = gathering.find(there, "")
             if inside in gathering.pages or gathering.elsewhere(there, "", inside, True):
@@ -676,6 +688,10 @@ class _Page:
         if href.startswith("pathname://"):
             href, literal = "/" + href[len("pathname://") :].lstrip("/"), True
         name, _, fragment = href.partition("#")
+        if gathering.layout.dialect.magic and fragment.startswith("section-"):
+            # How it called headings once.
+            fragment = fragment.removeprefix("section-").strip("-")
+            href = f"{name}#{fragment}"
         labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
         if (
             labels
@@ -686,6 +702,8 @@ class _Page:
             return relative_href(gathering.pages[known[0]], self.made, known[1] or None)
         if href.startswith("#") and (anchor := gathering.anchor(self.path, fragment)) != fragment:
             return f"#{anchor}" if anchor else relative_href(self.made, self.made)
+        if href == "#":
+            return relative_href(self.made, self.made)  # The top of the page.
         if not href or href.startswith(("#", "{", "mailto:")) or _SCHEME.match(href):
             return href
         plain = unquote(name.partition("?")[0])
@@ -711,6 +729,8 @@ class _Page:
         if place is None:
             if not shown:
                 self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
+            if re.match(r"https?:", written):
+                return written
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
         return relative_href(place, self.made, gathering.anchor(found or "", unquote(fragment)) or None)
 

@@ -1,5 +1,5 @@
-"""What a configuration file in JavaScript says, read and never run: its literals, the constants that they name, and the
-functions that give one. What depends on anything else is `UNKNOWN`.
+"""What a configuration file in JavaScript says, read and never run: its literals, the constants that they name, those
+of other files that it imports, and the functions that give one. What depends on anything else is `UNKNOWN`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import Struct
+
 MAX_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 60
 MAX_VALUES = 200_000
+MAX_MODULES = 100
+"""Times that one file and those that it imports may ask for another."""
+MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
 """What only running the file would tell."""
@@ -20,29 +25,42 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)")
 _RETURN = re.compile(r"(?<![\w$.])return\b(?!\s*[;}])")
 _EXPORT = re.compile(r"^[ \t]*(?:export\s+default|module\.exports\s*=|exports\.default\s*=)", re.MULTILINE)
+_IMPORTED = re.compile(
+    r"^[ \t]*+(?:(?:import|export)\s++(?:type\s++)?(?:(?P<whole>[\w$]++)(?:\s*+,)?\s*+)?"
+    r"(?:\{(?P<some>[^{}]*+)\}|\*\s*+as\s++(?P<all>[\w$]++))?\s*+from\s*+['\"](?P<path>\.[^'\"\n]*+)['\"]"
+    r"|(?:const|let|var)\s*+\{(?P<taken>[^{}]*+)\}\s*+=\s*+require\(\s*+['\"](?P<required>\.[^'\"\n]*+)['\"])",
+    re.MULTILINE,
+)
+_EXPORTED_AGAIN = re.compile(r"^[ \t]*export\s*\*\s*from\s*['\"](\.[^'\"\n]*)['\"]", re.MULTILINE)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
 _TYPED = re.compile(r"\s*(?:as|satisfies)\s+(?:const\b|[\w$.]+(?:<[^<>\n]*>)?(?:\[\])?)")
 
 
-def read_export(text: str) -> Any:
+class Module(Struct, frozen=True):
+    """A file of code. ``take`` gives the file that it means by a path."""
+
+    text: str
+    take: Callable[[str], Module | None] = lambda path: None
+
+
+def read_export(given: str | Module) -> Any:
     """The value that a module exports; `UNKNOWN` where that cannot be told."""
-    if len(text) > MAX_CHARACTERS:
-        return UNKNOWN
-    found = list(_EXPORT.finditer(text))
-    return _Reader(text).at(found[-1].end()) if found else UNKNOWN
+    module = given if isinstance(given, Module) else Module(given)
+    return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).exported()
 
 
-def read_constant(text: str, name: str) -> Any:
+def read_constant(given: str | Module, name: str) -> Any:
     """The value of a constant, or of what a function of this name gives."""
-    return UNKNOWN if len(text) > MAX_CHARACTERS else _Reader(text).named(name)
+    module = given if isinstance(given, Module) else Module(given)
+    return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).named(name)
 
 
 def read_literal(text: str) -> Any:
     """The value of one expression, such as that of an attribute."""
     if len(text) > MAX_CHARACTERS:
         return UNKNOWN
-    reader = _Reader(text)
+    reader = _Reader(Module(text))
     value = reader.at(0)
     reader.space()
     return value if reader.place >= len(text) else UNKNOWN
@@ -52,13 +70,70 @@ class _Unread(Exception):
     """Nothing that is understood is here."""
 
 
+class _Spent(Struct):
+    """What was read so far, of a file and of all that it imports."""
+
+    values: int = 0
+    modules: int = 0
+
+
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, module: Module, spent: _Spent | None = None, level: int = 0) -> None:
+        self.module = module
+        self.text = module.text
         self.place = 0
         self.depth = 0
-        self.values = 0
+        self.spent = spent or _Spent()
+        self.level = level
         self.asked: set[str] = set()
+        self._imports: dict[str, tuple[str, str]] | None = None
+
+    def exported(self) -> Any:
+        found = list(_EXPORT.finditer(self.text))
+        return self.at(found[-1].end()) if found else UNKNOWN
+
+    def imports(self) -> dict[str, tuple[str, str]]:
+        """The names that are imported from files, with the path of each and what it is called there: empty for what
+        the file exports, ``*`` for all of it."""
+        if self._imports is None:
+            made: dict[str, tuple[str, str]] = {}
+            for found in _IMPORTED.finditer(self.text):
+                path = found["path"] or found["required"]
+                for part in (found["some"] or found["taken"] or "").split(","):
+                    name, _, own = re.sub(r"\s+as\s+|\s*:\s*", "\0", part.strip()).partition("\0")
+                    name = name.removeprefix("type ").strip()
+                    made[(own or name).strip()] = (path, "" if name == "default" else name)
+                if found["whole"]:
+                    made[found["whole"]] = (path, "")
+                if found["all"]:
+                    made[found["all"]] = (path, "*")
+            self._imports = made
+        return self._imports
+
+    def imported(self, path: str, name: str) -> Any:
+        """What another file has by a name."""
+        self.spent.modules += 1
+        if self.spent.modules > MAX_MODULES or self.level >= MAX_MODULE_DEPTH:
+            return UNKNOWN
+        module = self.module.take(path)
+        if module is None or len(module.text) > MAX_CHARACTERS:
+            return UNKNOWN
+        reader = _Reader(module, self.spent, self.level + 1)
+        if name == "*":
+            names = re.findall(
+                r"^[ \t]*export\s+(?:const|let|var|function)\s+([\w$]+)", module.text, re.MULTILINE
+            )
+            return {each: reader.named(each) for each in names[:MAX_MODULES]}
+        value = reader.named(name) if name else reader.exported()
+        if value is UNKNOWN and name:
+            whole = reader.exported()
+            value = whole.get(name, UNKNOWN) if isinstance(whole, dict) else UNKNOWN
+        if value is UNKNOWN and name:
+            for found in _EXPORTED_AGAIN.finditer(module.text):
+                value = reader.imported(found[1], name)
+                if value is not UNKNOWN:
+                    break
+        return value
 
     def at(self, place: int, read: Callable[[], Any] | None = None) -> Any:
         self.place = place
@@ -94,7 +169,8 @@ class _Reader:
             self.text, re.MULTILINE,
         )  # fmt: skip
         if declared is None:
-            return UNKNOWN
+            path, inside = self.imports().get(name, ("", ""))
+            return self.imported(path, inside) if path else UNKNOWN
         before = self.place
         self.asked.add(name)
         value = self.at(declared.end(), self.value if given else self.body)
@@ -103,9 +179,9 @@ class _Reader:
         return value
 
     def value(self) -> Any:
-        self.values += 1
+        self.spent.values += 1
         self.depth += 1
-        if self.depth > MAX_DEPTH or self.values > MAX_VALUES:
+        if self.depth > MAX_DEPTH or self.spent.values > MAX_VALUES:
             raise _Unread
         value = self.primary()
         # Text that is put together, and what only a type checker reads.
@@ -197,7 +273,9 @@ class _Reader:
             elif self.peek() == "(":
                 # What helps to write a configuration gives it back as it got it.
                 given = self.arguments()
-                if value is UNKNOWN or isinstance(value, str):
+                if name == "require" and isinstance(given, str) and given.startswith("."):
+                    value = self.imported(given, "")
+                elif value is UNKNOWN or isinstance(value, str):
                     # A text is the name of a package, whose function this calls.
                     value = given
                 elif isinstance(value, dict) and isinstance(given, dict):

@@ -35,7 +35,10 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     rows = [found["rest"], *(row for row, _ in lines[at + 1 : end + 1])] if end > at else [found["rest"]]
     written, _, rest = "\n".join(rows).partition(_END)
     try:
-        data = json.loads(written)
+        # Whoever edited it by hand may have escaped what needs none.
+        data = json.loads(
+            re.sub(r"\\(.)", lambda pair: pair[0] if pair[1] in '"\\/bfnrtu' else pair[1], written)
+        )
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
@@ -144,6 +147,20 @@ def _image(writer: Writer, given: Any, number: int) -> list[Line]:
     return [(figure(writer, source, alt, _said(caption), f"{width}%" if re.fullmatch(r"[1-9]\d?", width) else "", number), number)]  # fmt: skip
 
 
+def as_html(text: str) -> str:
+    """Words of Markdown as HTML in a cell."""
+    text = re.sub(r"<(?!/?(?:code|strong|em|a|br|i|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
+    text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
+    text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)
+    text = re.sub(r"\[([^\[\]]*)\]\(<?([^()\s<>]*)>?[^()]*\)", r'<a href="\2">\1</a>', text)
+    text = re.sub(
+        r"\*\*([^*]+)\*\*|(?<!\w)__([^_]+)__(?!\w)",
+        lambda found: f"<strong>{found[1] or found[2]}</strong>",
+        text,
+    )
+    return re.sub(r"(?<![\w*])[*_]([^*_]+)[*_](?![\w*])", r"<em>\1</em>", text)
+
+
 def figure(writer: Writer, source: str, alt: str, caption: str, width: str, number: int) -> str:
     """An image with its caption, as one line."""
     shown = writer.place.link(source, number, shown=True)
@@ -151,8 +168,7 @@ def figure(writer: Writer, source: str, alt: str, caption: str, width: str, numb
     made = f'<img src="{escape(shown)}" alt="{escape(alt)}"{size}>'
     if not caption:
         return made
-    said = re.sub(r"<(?!/?(?:code|strong|em|a|br)\b)", "&lt;", writer.inline(caption, number))
-    said = re.sub(r"\[([^\[\]]*)\]\(<?([^()\s<>]*)>?[^()]*\)", r'<a href="\2">\1</a>', said)
+    said = as_html(writer.inline(caption, number))
     return f"<figure>{made}<figcaption><p>{said}</p></figcaption></figure>"
 
 

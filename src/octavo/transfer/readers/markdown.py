@@ -65,6 +65,9 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):[ \t]{1,}(?P<words>\S.*)$")
 _TABSET = re.compile(r"[ \t]*\{:?[^{}]*\.tabset\b[^{}]*\}[ \t]*$")
 _STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]*\}[ \t]*$")
+_LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
+_STYLED_BEHIND = re.compile(r"(?P<words>.*\S)[ \t]*\{:?\.is-(?P<kind>info|success|warning|danger)\}[ \t]*$")
+_ABBREVIATION = re.compile(r"[ ]{0,3}\*\[[^\[\]\n]+\]:[ \t]")
 _ATTRIBUTES = re.compile(
     r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
@@ -83,7 +86,7 @@ _INCLUDES = (
     re.compile(r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
-    re.compile(r"(?P<indent>[ \t]*)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
+    re.compile(r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
 )  # fmt: skip
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
@@ -92,6 +95,9 @@ _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _MAGIC = re.compile(
     r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
+)
+_MARKED = re.compile(
+    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ATTRIBUTE = re.compile(
@@ -115,13 +121,15 @@ _PIECES = re.compile(
     |(?P<braces>(?<!\\)\{[ \t]*(?P<braced>'[^'\n]*'|"[^"\n]*"|`[^`]*`|[A-Za-z_$][\w$.]*)[ \t]*\})
     |(?P<keys>\+\+(?P<pressed>[\w"'-]+(?:\+[\w"'-]+)*)\+\+)
     |(?P<mark>==(?P<marked>[^=\s](?:[^=\n]*[^=\s])?)==(?!=))
+    |(?P<inserted>(?<!\^)\^\^(?=[^\s^])(?P<inserted_words>[^\n^]{1,500})(?<=\S)\^\^(?!\^))
+    |(?P<small>(?<![~\\^])(?P<small_sign>[~^])(?![~^])(?P<small_words>[^\s~^\[\]]{1,100})(?P=small_sign)(?![~^]))
     |(?P<icon>:(?P<icon_name>(?:material|fontawesome|octicons|simple)-[\w-]+):[ ]?(?P<icon_attributes>\{[^{}\n]*\})?)
     |(?P<formula>(?<![\\$\w])\$(?![\s$\d][^$\n]*\$\d)(?P<inside>[^\s$](?:[^$\n]*[^\s\\$])?)\$(?![\w$]))
     |(?P<attributes>(?<=[*_`\])>])\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=)[^{}\n]*\})
     """,
     re.VERBOSE | re.DOTALL,
 )  # fmt: skip
-_SIGNS = re.compile(r"[\[\]<{`+=:$\\]")
+_SIGNS = re.compile(r"[\[\]<{`+=:$\\~^]")
 _SPANS = {
     "<!--": ("-->",),
     "$$": ("$$",),
@@ -478,11 +486,20 @@ class Writer:
             )
         ):
             return True
-        if _FENCE.match(text):
+        if (
+            start.startswith("*[")
+            and (self.dialect.indented or self.dialect.tabsets)
+            and _ABBREVIATION.match(text)
+        ):
+            return True
+        if _FENCE.match(text) or (self.dialect.vue and "@include:" in text and start.startswith("<!--")):
             return True
         found = _OPENING.match(text)
         return found is not None and (
-            found["name"][0].isupper() or found["name"] in _ELEMENTS or found["name"] == "pre"
+            found["name"][0].isupper()
+            or found["name"] in _ELEMENTS
+            or found["name"] == "pre"
+            or (found["name"] in HOLDERS and _HOLDING.match(text, found.end()) is not None)
         )
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
@@ -514,12 +531,16 @@ class Writer:
             if after.startswith(("#", "(")):
                 return at + 1, []
             return at + 1, [(f'<a id="{label_id(start.rstrip()[1:-2])}"></a>', number), ("", number)]
-        if sign == "%" and self.dialect.roles and start.startswith("% "):
-            return at + 1, []
+        if self.dialect.roles and (
+            start.startswith("% ") or re.fullmatch(r"\+{3,}[ \t]*(?:\{.*\})?", start.rstrip())
+        ):
+            return at + 1, []  # A comment, or what parts cells.
         if sign == ":" and (found := _CONTAINER.match(text)) and found["name"]:
             return self.container(lines, at, found)
         if sign == ">":
             return self.quote(lines, at)
+        if sign == "*" and (self.dialect.indented or self.dialect.tabsets) and _ABBREVIATION.match(text):
+            return at + 1, []  # Says what a word means, and is not shown.
         if sign == "#" and (found := _HEADING.match(text)):
             if self.dialect.tabsets and (set := _TABSET.search(found["words"])):
                 return self.tabset(lines, at, len(found["signs"].strip()), found["words"][: set.start()])
@@ -626,12 +647,13 @@ class Writer:
             if drawn is not None:
                 return end, [(f"![]({_pointed(drawn)})", number)]
         if self.jsx or self.dialect.vue:
-            inside = [line for line in inside if not _MAGIC.match(line[0])]
+            inside = _without_marks(inside)
+            info, language = (re.sub(r"^(\w+)-vue\b", r"\1", each) for each in (info, language))
+        close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
         if lead.strip():
             # In a list or a quote it stays where it is.
-            return end, [(f"{lead}{mark}{language}", number), *inside, *lines[at + 1 + len(inside) : end]]
-        close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
-        if not title and not numbers and language == info:
+            return end, [(f"{lead}{mark}{language}", number), *inside, *([close] if close else [])]
+        if not title and not numbers and language == info == found["info"].strip():
             return end, [lines[at], *inside, *([close] if close else [])]
         made = [
             (mark + language, number),
@@ -683,6 +705,16 @@ class Writer:
                 f"::: {named[:100]} is made of code when the site is built; left out",
             )
             return self.body_below(lines, at + 1, _indent(found["indent"])), []
+        end = self._end_of_container(lines, at, found)
+        inside = dedented(lines[at + 1 : end])
+        name, rest = found["name"], found["rest"].strip()
+        end = min(end + 1, len(lines))
+        made = self._container(name, rest, inside, number)
+        return end, indented(made, found["indent"])
+
+    @staticmethod
+    def _end_of_container(lines: list[Line], at: int, found: re.Match[str]) -> int:
+        """The line that closes a container."""
         waiting = [len(found["colons"])]
         end, fence = at + 1, ""
         while end < len(lines):
@@ -703,11 +735,7 @@ class Writer:
                     if not waiting:
                         break
             end += 1
-        inside = dedented(lines[at + 1 : end])
-        name, rest = found["name"], found["rest"].strip()
-        end = min(end + 1, len(lines))
-        made = self._container(name, rest, inside, number)
-        return end, indented(made, found["indent"])
+        return end
 
     def _container(self, name: str, rest: str, inside: list[Line], number: int) -> list[Line]:
         if name.startswith("{"):
@@ -748,7 +776,7 @@ class Writer:
                 end = at + 1
                 while end < len(inside) and not closing.match(inside[end][0]):
                     end += 1
-                body = [line for line in inside[at + 1 : end] if not _MAGIC.match(line[0])]
+                body = _without_marks(inside[at + 1 : end])
                 listing = fenced(dedented(body, _indent(found["lead"])), language, inside[at][1], "", numbers)
                 items.append((title or language or "Code", listing, inside[at][1]))
                 at = end
@@ -756,9 +784,8 @@ class Writer:
                 title = next(
                     iter(re.findall(r"\[([^\]]+)\]", found["rest"])), found["path"].rpartition("/")[2]
                 )
-                items.append(
-                    (title, self.listing(found["path"], inside[at][1], found["rest"]), inside[at][1])
-                )
+                rest = re.sub(r"\[[^\]]*\]", "", found["rest"])
+                items.append((title, self.listing(found["path"], inside[at][1], rest), inside[at][1]))
             at += 1
         return self.tab_list(items, number)
 
@@ -791,12 +818,13 @@ class Writer:
         at = 0
         while at < len(inside):
             found = _CONTAINER.match(inside[at][0])
-            if found and found["name"] and found["name"].lower() in ("tab", "tab-item"):
-                end, _ = self.container(inside, at, found)
-                last = end - 1 if inside[end - 1][0].strip().startswith(":::") else end
-                items.append(
-                    (found["rest"].strip(" []"), self.blocks(dedented(inside[at + 1 : last])), inside[at][1])
-                )
+            if found and found["name"] and found["name"].lower().strip("{}") in ("tab", "tab-item"):
+                end = self._end_of_container(inside, at, found)
+                body = inside[at + 1 : end]
+                while found["name"].startswith("{") and body and re.match(r"[ \t]*:[\w-]+:", body[0][0]):
+                    body = body[1:]
+                items.append((found["rest"].strip(" []"), self.blocks(dedented(body)), inside[at][1]))
+                end = min(end + 1, len(inside))
                 at = end
             elif (fence := _FENCE.match(inside[at][0])) and (
                 named := re.match(r"\{tab(?:-item)?\}[ \t]*(.*)$", fence["info"].strip())
@@ -838,6 +866,11 @@ class Writer:
             end += 1  # Lines of the same paragraph need no sign.
         inside = [(re.sub(r"^[ \t]*> ?", "", text), line) for text, line in lines[at:end]]
         found = _ALERT.match(inside[0][0].strip())
+        if self.dialect.tabsets and (behind := _STYLED_BEHIND.match(inside[-1][0])):
+            made = self.hint(
+                behind["kind"], "", self.blocks([*inside[:-1], (behind["words"], inside[-1][1])]), number
+            )
+            return end, [*indented(made, lead), ("", made[-1][1])]
         if self.dialect.magic and found is None and (told := self.vocabulary.magic_sign(inside[0][0])):
             made = self.hint(told[0], self.inline(told[1], number), self.blocks(inside[1:]), number)
             return end, [*indented(made, lead), *([("", made[-1][1])] if made else [])]
@@ -920,11 +953,24 @@ class Writer:
         if self.dialect.indented or self.dialect.vue:
             for pattern in _INCLUDES:
                 if found := pattern.match(text):
-                    return at + 1, indented(self.included(found["path"], number), found["indent"])
+                    lead = found["indent"]
+                    made = indented(
+                        self.included(found["path"], number), " " * len(lead) if lead.strip() else lead
+                    )
+                    if lead.strip() and made:
+                        made[0] = (lead + made[0][0].lstrip(), number)
+                    return at + 1, made
         return None
 
-    def included(self, path: str, number: int, given: dict[str, Any] | None = None) -> list[Line]:
-        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component."""
+    def included(
+        self,
+        path: str,
+        number: int,
+        given: dict[str, Any] | None = None,
+        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+    ) -> list[Line]:
+        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component;
+        ``part``: which of its rows are meant."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -946,7 +992,7 @@ class Writer:
             )
             return []
         body, _ = split_front(text)
-        rows = cut_section(body.replace("\r\n", "\n").split("\n"), section)
+        rows = part(cut_section(body.replace("\r\n", "\n").split("\n"), section))
         self.left -= len(rows)
         if self.left < 0:
             self.tell(
@@ -966,8 +1012,15 @@ class Writer:
         self.left = inner.left
         return trimmed([(text, number) for text, _ in made])
 
-    def listing(self, path: str, number: int, rest: str = "", language: str = "") -> list[Line]:
-        """A listing of another file."""
+    def listing(
+        self,
+        path: str,
+        number: int,
+        rest: str = "",
+        language: str = "",
+        part: Callable[[list[str]], list[str]] = lambda rows: rows,
+    ) -> list[Line]:
+        """A listing of another file. ``part``: which of its rows are meant."""
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
@@ -982,6 +1035,7 @@ class Writer:
                 if re.search(rf"#(?:end)?region\b.*\b{re.escape(region)}\b", row)
             ]
             rows = rows[marks[0] + 1 : marks[1]] if len(marks) > 1 else rows
+        rows = part(rows)
         self.left -= len(rows)
         if self.left < 0:
             self.tell(
@@ -1008,7 +1062,12 @@ class Writer:
                 end += 1
             return min(end + 1, len(lines)), lines[at : end + 1]
         hint = _hint_of_classes(found) if name == "div" else ""
-        if name[0].islower() and name not in _ELEMENTS and not hint:
+        holds = (
+            (self.dialect.indented or self.dialect.liquid)
+            and name in HOLDERS
+            and _HOLDING.match(lines[at][0], found.end())
+        )
+        if name[0].islower() and name not in _ELEMENTS and not hint and not holds:
             return at, []
         if name[0].isupper() and not (self.jsx or self.dialect.vue) and name not in _ANYWHERE:
             return at, []
@@ -1072,7 +1131,7 @@ class Writer:
         made: dict[str, Any] = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
-                self.expression(written[1:-1]) if written.startswith("{") else written
+                self.expression(written[1:-1]) if written.startswith("{") else written.removeprefix("\0")
             )
         return made
 
@@ -1248,6 +1307,8 @@ class Writer:
             return sign, found.end()
         end = sum(min(ends))
         written = text[found.start() : end]
+        if sign == "$$" and self.dialect.roles and (label := _LABELLED.match(text, end)):
+            end = label.end()
         if sign == "{/*" and self.jsx:
             written = ""
         elif sign.startswith("{{") and self.dialect.shortcodes:
@@ -1384,6 +1445,8 @@ class Writer:
         elif self.jsx and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
+        elif self.dialect.roles and found["value"] is not None:
+            return self.place.value(found["value"]) or found[0]
         elif self.dialect.vue and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
@@ -1409,8 +1472,18 @@ class Writer:
         )
         return found[0]
 
+    def _small(self, found: re.Match[str], line: int) -> str:
+        is_low = found["small_sign"] == "~"
+        if not (self.dialect.lowered if is_low else self.dialect.raised):
+            return found[0]
+        name = "sub" if is_low else "sup"
+        return f"<{name}>{self.inline(found['small_words'], line)}</{name}>"
+
+    def _inserted(self, found: re.Match[str], line: int) -> str:
+        return self.inline(found["inserted_words"], line) if self.dialect.raised else found[0]
+
     def _keys(self, found: re.Match[str], line: int) -> str:
-        if not self.dialect.marks:
+        if not self.dialect.indented:
             return found[0]
         return " + ".join(f"<kbd>{_key(key)}</kbd>" for key in found["pressed"].split("+"))
 
@@ -1436,10 +1509,13 @@ _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
     "escape": Writer._code, "code": Writer._code, "auto": Writer._code, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
     "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
-    "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "icon": Writer._icon,
+    "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
 _KINDS = (*_HANDLERS, "component", "spanning")
+HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
+"""Elements whose attribute ``markdown`` says that Markdown is in them."""
+_HOLDING = re.compile(r"[^<>]*\bmarkdown(?:[\s=>]|$)")
 _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
@@ -1496,6 +1572,20 @@ def _key(name: str) -> str:
     name = name.strip("\"'")
     named = {"ctrl": "Ctrl", "cmd": "Cmd", "esc": "Esc", "del": "Del", "ins": "Ins"}
     return named.get(name, name.upper() if len(name) == 1 else " ".join(name.split("-")).capitalize())
+
+
+def _without_marks(lines: list[Line]) -> list[Line]:
+    """The lines of a listing without comments that say which of them are marked."""
+    made: list[Line] = []
+    for text, number in lines:
+        if _MAGIC.match(text):
+            continue
+        if "[!code" in text and len(text) <= MAX_INCLUDE and (found := _MARKED.match(text)):
+            if not found["before"].strip():
+                continue  # It stood for the lines below.
+            text = found["before"]
+        made.append((text.replace("[!!code", "[!code"), number))
+    return made
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
@@ -1598,7 +1688,8 @@ def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
 
 
 class Opening(Struct, frozen=True):
-    """An opening tag: where it ends, what its attributes say as written (expressions with their braces)."""
+    """An opening tag: where it ends, what its attributes say as written (expressions with their braces; a text that
+    begins with a brace has a null character before it)."""
 
     line: int
     column: int
@@ -1682,7 +1773,8 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
                 end = text.find(sign, place + 1)
             if end < 0:
                 raise EndlessTag(len(text))
-            found[key[1]] = text[place + 1 : end]
+            value = text[place + 1 : end]
+            found[key[1]] = f"\0{value}" if value.startswith("{") else value
             place = end + 1
         elif sign == "{":
             end = _end_of_braces(text, place)

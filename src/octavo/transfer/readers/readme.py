@@ -117,7 +117,7 @@ class _Project:
         return Layout(
             entries=entries, dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True), root=root, addresses=self.addresses, problems=self.problems,
             parts=(root.rstrip("/"),), statics=(f"{root}assets/", f"{root}images/"), redirects={"docs": first} if (first := self._first(entries)) else {},
-            schemes={"doc:": "/docs/", "ref:": "/reference/", "page:": "/page/", "recipe:": "/recipes/"}, values={"variables": self._variables(root)},
+            schemes={"doc:": "/docs/", "ref:": "/reference/", "page:": "/page/", "recipe:": "/recipes/", "changelog:": "/changelog/", "blog:": "/blog/"}, values={"variables": self._variables(root)},
             titled=True, skipped=(".yaml", ".yml", "variables.json", "glossary.json"),
         )  # fmt: skip
 

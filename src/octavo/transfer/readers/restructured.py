@@ -19,6 +19,7 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.statemachine import StringList
 from msgspec import Struct, field
 
+from .directives import part_of
 from .form import Place
 from .names import Names
 
@@ -223,15 +224,17 @@ class _Any(Directive):  # type: ignore[misc]
             return None
         return where, rows
 
+    def _part(self, rows: list[str]) -> list[str]:
+        return part_of(rows, {name: str(value or "") for name, value in self.options.items()})
+
     def _listing(self, reading: _Reading, path: str) -> list[nodes.Node]:
         given = self._included(reading, path)
         if given is None:
             return []
-        rows = given[1]
-        for option in ("start-after", "end-before", "start-at", "end-at", "pyobject", "lines"):
-            if option in self.options:
-                said = f":{option}: of a listing has no effect: {path[:200]} is shown whole"
-                reading.tell(self.lineno, "unknown_directive", said, option + path)
+        rows = self._part(given[1])
+        if "pyobject" in self.options:
+            said = f":pyobject: of a listing has no effect: {path[:200]} is shown whole"
+            reading.tell(self.lineno, "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]
 
@@ -239,7 +242,7 @@ class _Any(Directive):  # type: ignore[misc]
         given = self._included(reading, path)
         if given is None:
             return []
-        where, rows = given
+        where, rows = given[0], self._part(given[1])
         if "literal" in self.options or "code" in self.options:
             return [_code("\n".join(rows).strip("\n"), str(self.options.get("code") or ""), "")]
         if where in reading.including or len(reading.including) > MAX_INCLUDES:

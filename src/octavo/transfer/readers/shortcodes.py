@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from html import escape, unescape
+from urllib.parse import quote_plus
 
-from .components import as_html, component_block, version_badge
+from .components import component_block, version_badge
 from .html_pages import html_of_tree
 from .hugo_templates import fill
+from .magic import as_html
 from .markdown import (
     HINT_NAMES,
     MAX_LINES,
@@ -649,11 +652,57 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
     return None if unknown or "{%" in text or "<script" in text else text
 
 
+_HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
+"""Values that stand before addresses, which count from the top of the space here."""
+_PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
+_FILTERS: dict[str, Callable[[str, list[str]], str]] = {
+    "upcase": lambda value, given: value.upper(), "downcase": lambda value, given: value.lower(),
+    "capitalize": lambda value, given: value[:1].upper() + value[1:].lower(),
+    "strip": lambda value, given: value.strip(), "lstrip": lambda value, given: value.lstrip(), "rstrip": lambda value, given: value.rstrip(),
+    "append": lambda value, given: value + given[0], "prepend": lambda value, given: given[0] + value,
+    "remove": lambda value, given: value.replace(given[0], ""), "replace": lambda value, given: value.replace(given[0], given[1]),
+    "replace_first": lambda value, given: value.replace(given[0], given[1], 1), "remove_first": lambda value, given: value.replace(given[0], "", 1),
+    "slugify": lambda value, given: re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-"),
+    "strip_html": lambda value, given: re.sub(r"<[^<>]*>", "", value), "strip_newlines": lambda value, given: value.replace("\n", ""),
+    "url_encode": lambda value, given: quote_plus(value), "default": lambda value, given: value or given[0],
+    **dict.fromkeys(("relative_url", "absolute_url", "escape", "escape_once", "xml_escape", "markdownify", "smartify", "normalize_whitespace", "cgi_escape", "uri_escape"), lambda value, given: value),
+}  # fmt: skip
+MAX_VALUE = 10_000
+"""Characters of what filters make; what they are given may have a tenth of it."""
+
+
 def _value(writer: Writer, said: str) -> str | None:
     """What an expression of Liquid gives, as far as the source says it."""
-    name = said.partition("|")[0].strip()
-    if inner := re.fullmatch(r"[\"']([^\"']*)[\"']", name):
-        return inner[1]
+    first, *filters = [part.strip() for part in _PARTS_OF.findall(said)] or [""]
+    value = _named(writer, first)
+    for one in filters:
+        name, _, written = one.partition(":")
+        given = [_named(writer, each.strip()) for each in _ARGUMENT.findall(written)]
+        use = _FILTERS.get(name.strip())
+        if value is None and name.strip() == "default" and given:
+            value = given[0]
+        if (
+            value is None
+            or use is None
+            or len(value) > MAX_VALUE
+            or any(each is None or len(each) > MAX_VALUE // 10 for each in given)
+        ):
+            return None
+        try:
+            value = use(value, [each for each in given if each is not None])
+        except IndexError:
+            return None
+    return value
+
+
+_ARGUMENT = re.compile(r"\"[^\"]*\"|'[^']*'|[\w.-]+")
+
+
+def _named(writer: Writer, name: str) -> str | None:
+    if inner := re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", name):
+        return inner[1] if inner[1] is not None else inner[2]
+    if name in _HOSTS:
+        return ""
     return writer.assigned[name] if name in writer.assigned else writer.place.value(name)
 
 
@@ -668,14 +717,6 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
         # Within a line a template gives its words alone.
         return re.sub(r"</?(?:span|small|div|p)\b[^<>]*>", "", " ".join(text for text, _ in made))
     value = found["value"]
-    if inner := re.match(
-        r"[\"']([^\"']*)[\"']\s*\|\s*(?:relative_url|absolute_url|prepend:\s*site\.(?:baseurl|url).*)", value
-    ):
-        return inner[1]
-    if inner := re.match(r"[\"']([^\"']*)[\"']$", value):
-        return inner[1]
-    if value in ("site.baseurl", "site.url", "base_path", "site.github.url"):
-        return ""
     if (known := _value(writer, value)) is not None:
         return known
     writer.tell(line, "variable", f"{found[0][:80]} is only known when the site is built", value[:60])

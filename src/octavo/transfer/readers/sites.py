@@ -18,7 +18,7 @@ from .kinds import Reader
 from .literals import read_constant
 from .trees import grow, walk_entries
 
-ENDINGS = (".html", ".htm", ".xhtml")
+ENDINGS = (".html", ".htm", ".xhtml", ".aspx")
 MAX_ITEMS = 20_000
 """Entries of one navigation."""
 _MAX_LEVEL = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import posixpath
 import re
@@ -16,6 +17,7 @@ from .names import Names
 from .trees import grow, pages_below, walk_entries
 
 MAX_LEVELS = 20
+MAX_CONF = 256 * 1024
 _TREE = re.compile(r"^(`{3,}|:{3,})\{toctree\}[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _TARGET = re.compile(
     r"^\(([^()\n]{1,200})\)=[ \t]*\n+(?:\([^()\n]+\)=[ \t]*\n+)*(?:(?P<signs>#{1,6})[ \t]+(?P<heading>[^\n]+))?",
@@ -27,7 +29,7 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _UNDERLINED = re.compile(
-    r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<sign>[=\-~^\"'`#*+:.])(?P=sign){2,}[ \t]*$",
+    r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<under>(?P<sign>[=\-~^\"'`#*+:.])(?P=sign)*[ \t]*)$",
     re.MULTILINE,
 )
 _RST_TARGET = re.compile(
@@ -77,12 +79,28 @@ def _lay_out(files: Heads, project: str) -> Layout:
         addresses={path: address_of(path[len(project) :]) for path in paths},
         title=title[1] if title else "",
         parts=(project.rstrip("/"),),
-        values={"labels": labels},
+        values={"labels": labels, "variables": _substitutions(conf)},
         titles=titles,
         skipped=(".rst",),
         convert=lambda path, place: _restructured(files, path, place, names, titles),
         problems=problems,
     )
+
+
+def _substitutions(conf: str) -> dict[str, str]:
+    """The words that pages show in two braces, where the configuration writes them down."""
+    if "myst_substitutions" not in conf or len(conf) > MAX_CONF:
+        return {}
+    try:
+        made = next(
+            ast.literal_eval(node.value)
+            for node in ast.parse(conf).body
+            if isinstance(node, ast.Assign)
+            and any(isinstance(to, ast.Name) and to.id == "myst_substitutions" for to in node.targets)
+        )
+    except (StopIteration, SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    return {str(key): str(value) for key, value in made.items()} if isinstance(made, dict) else {}
 
 
 def _is_built(path: str) -> bool:
@@ -113,8 +131,10 @@ def _find_file(files: Heads, project: str, target: str, path: str) -> str | None
 
 
 def _title(files: Heads, path: str) -> str:
-    found = _UNDERLINED.search(files.text(path) or "")
-    return _plain(found["title"]) if found else files.name(path)
+    for found in _UNDERLINED.finditer(files.text(path) or ""):
+        if len(found["under"].rstrip()) >= min(len(found["title"].strip()), 3):
+            return _plain(found["title"])
+    return files.name(path)
 
 
 def _plain(title: str) -> str:

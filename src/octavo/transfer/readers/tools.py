@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from ...core.pages import slugify
 from ...core.problems import Problem
@@ -20,7 +21,7 @@ from ...core.yaml_text import YamlError, read_yaml
 from .form import Dialect, Entry, Layout, Variant
 from .heads import Heads, address_of, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
-from .literals import UNKNOWN, read_constant, read_export
+from .literals import UNKNOWN, Module, read_constant, read_export
 from .trees import FolderFacts, grow, label_of, pages_below, position_of, walk_entries
 from .variants import MAX_VARIANTS, addressed, key_of, laid_over, language_name, left_out
 
@@ -102,16 +103,36 @@ def _read_json(files: Heads, path: str, problems: list[Problem]) -> Any:
     return made
 
 
+_CODE = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", ".json")
+
+
+def _module(files: Heads, path: str) -> Module:
+    """A file of code, with those beside it that it imports."""
+
+    def take(name: str) -> Module | None:
+        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        stem = re.sub(r"\.[cm]?js$", "", wanted)
+        for candidate in (wanted, *(stem + end for end in _CODE), *(f"{wanted}/index{end}" for end in _CODE)):
+            if candidate in files.known and candidate.endswith(_CODE):
+                return _module(files, candidate)
+        return None
+
+    text = files.text(path) or ""
+    return Module(f"export default {text}" if path.endswith(".json") else text, take)
+
+
 _OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
 MAX_TOLD = 100
 
 
-def _unread_pages(files: Heads, root: str, left: tuple[str, ...]) -> list[Problem]:
+def _unread_pages(
+    files: Heads, root: str, left: tuple[str, ...], endings: tuple[str, ...] = _OTHER_PAGES
+) -> list[Problem]:
     """The pages below ``root`` that are no Markdown, but those below what is ``left`` out."""
     found = (
         path
         for path in files.paths
-        if path.startswith(root) and path.lower().endswith(_OTHER_PAGES) and not path[len(root) :].startswith((".", *left))
+        if path.startswith(root) and path.lower().endswith(endings) and not path[len(root) :].startswith((".", *left))
         and files.head(path)
     )  # fmt: skip
     message = "a page in a format that is not read"
@@ -191,6 +212,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         for one in _listing(config.get("markdown_extensions"))
         if isinstance(one, dict) and one
     }
+    used = str(config.get("markdown_extensions"))
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = _mapping(plugins.get("i18n"))
     tongues = _tongues(i18n)
@@ -232,7 +254,9 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         entries = grow(files, paths, root, lambda folder: _awesome(files, folder))
     layout = Layout(
         entries=entries,
-        dialect=Dialect(indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in str(config.get("markdown_extensions"))),
+        dialect=Dialect(
+            indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
+        ),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
@@ -465,13 +489,13 @@ def _docusaurus_config(files: Heads, project: str) -> tuple[str, dict[str, Any]]
     documents beside the folder of its configuration, and other names for the same."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
-        return path, _mapping(read_export(files.text(path) or ""))
+        return path, _mapping(read_export(_module(files, path)))
     path = project + _FIRST_DOCUSAURUS
     if path not in files.known:
         # The sidebar of documents that are beside it, or in a folder of their own.
         has_folder = any(path.startswith(f"{project}docs/") and is_page(path) for path in files.paths)
         return "", {"presets": [["classic", {"docs": {"path": "docs" if has_folder else "."}}]]}
-    said = _mapping(read_export(files.text(path) or ""))
+    said = _mapping(read_export(_module(files, path)))
     route = said.get("docsUrl")
     docs = {
         "path": posixpath.join("..", _text(said.get("customDocsPath")) or "docs"),
@@ -720,8 +744,7 @@ class _Docs:
         path = next((one for one in candidates if one in self.files.known), None)
         if path is None:
             return self.auto(self.root)
-        text = self.files.text(path) or ""
-        sidebars = read_export(text if not path.endswith(".json") else "export default " + text)
+        sidebars = read_export(_module(self.files, path))
         if not isinstance(sidebars, dict):
             self.layout.problems.append(_unread(path, "the sidebar"))
             return self.auto(self.root)
@@ -835,14 +858,52 @@ _VITEPRESS = tuple(f".vitepress/config.{end}" for end in ("ts", "js", "mts", "mj
 )
 
 
+_REWRITTEN = re.compile(r":(?P<name>\w+)(?P<shape>\([^()]*\))?(?P<many>[*+?])?")
+MAX_REWRITES = 1000
+
+
+def _rewriter(given: Any) -> Callable[[str], str]:
+    """What makes the path of a file the path that its address has, by patterns such as ``en/:rest*``."""
+    patterns: list[tuple[re.Pattern[str], str]] = []
+    for old, new in islice(_mapping(given).items(), MAX_REWRITES):
+        parts = list(_REWRITTEN.finditer(old))
+        if not isinstance(new, str) or len(parts) > 3 or len({part["name"] for part in parts}) < len(parts):
+            continue  # More of them in one pattern would take long to match.
+        made, at = "", 0
+        for part in parts:
+            any_depth = part["many"] in ("*", "+") or part["shape"] == "(.*)"
+            made += f"{re.escape(old[at : part.start()])}(?P<{part['name']}>{'.*' if any_depth else '[^/]+'})"
+            at = part.end()
+        patterns.append((re.compile(made + re.escape(old[at:])), new))
+
+    def rewrite(path: str) -> str:
+        for pattern, new in patterns:
+            if found := pattern.fullmatch(path):
+                return _REWRITTEN.sub(lambda part: found.groupdict().get(part["name"], ""), new)
+        return path
+
+    return rewrite
+
+
+def _is_any(path: str, patterns: list[str]) -> bool:
+    """Whether one of these patterns means a path; ``**`` in them means folders of any depth."""
+    return any(
+        fnmatchcase(f"/{path}" if pattern.startswith("**") else path, pattern)
+        and ("**" in pattern or pattern.count("/") == path.count("/"))
+        for pattern in patterns
+    )
+
+
 def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     """``locale``: the folder of the language that is meant; of the first where it is empty."""
     problems: list[Problem] = []
     path = next(project + name for name in _VITEPRESS if project + name in files.known)
-    text = files.text(path) or ""
-    config = _mapping(read_export(text))
+    module = _module(files, path)
+    config = _mapping(read_export(module))
     root = posixpath.normpath(posixpath.join(project, _text(config.get("srcDir")) or ".")).strip(".")
     root = f"{root}/" if root else project
+    rewrite = _rewriter(config.get("rewrites"))
+    out = [one for one in _listing(config.get("srcExclude")) if isinstance(one, str)]
     said = {key.strip("/"): _mapping(one) for key, one in _mapping(config.get("locales")).items()}
     locales = [
         key
@@ -852,12 +913,19 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     source = root
     if locale:
         root = f"{root}{locale}/"
-    paths = pages_below(files, root, lambda path: not locale and path.partition("/")[0] in locales)
+    start = f"{locale}/" if locale else ""
+    paths = pages_below(
+        files,
+        root,
+        lambda path: (
+            (not locale and rewrite(path).partition("/")[0] in locales) or _is_any(f"{start}{path}", out)
+        ),
+    )
+    inside = {path: rewrite(path[len(source) :]) for path in paths}
     # Of a folder only `index.md` is its page here.
     addresses = {
-        path: posixpath.dirname(inside) if stem_of(path) == "index" else posixpath.splitext(inside)[0]
-        for path in paths
-        if (inside := path[len(source) :])
+        path: posixpath.dirname(name) if stem_of(name) == "index" else posixpath.splitext(name)[0]
+        for path, name in inside.items()
     }
     theme = _mapping(said.get(locale or "root", said.get("", {})).get("themeConfig"))
     if not locale or not theme.get("sidebar"):
@@ -868,7 +936,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
             (
                 value
                 for name in ("sidebar", "sidebars")
-                if isinstance(value := read_constant(text, name), (list, dict))
+                if isinstance(value := read_constant(module, name), (list, dict))
             ),
             UNKNOWN,
         )
@@ -945,7 +1013,8 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
         entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
-        parts=(root.rstrip("/"),), problems=problems,
+        names={path: _named_as_index(name.removeprefix(start)) for path, name in inside.items() if name != path[len(source) :]},
+        parts=(root.rstrip("/"), source.rstrip("/")), problems=problems,
     )  # fmt: skip
 
 
@@ -957,7 +1026,7 @@ _ASTRO = tuple(f"astro.config.{end}" for end in ("mjs", "ts", "js", "mts"))
 def _starlight(files: Heads, project: str) -> Layout:
     problems: list[Problem] = []
     path = next(project + name for name in _ASTRO if project + name in files.known)
-    config = _mapping(read_export(files.text(path) or ""))
+    config = _mapping(read_export(_module(files, path)))
     given = next(
         (
             one
@@ -966,6 +1035,10 @@ def _starlight(files: Heads, project: str) -> Layout:
         ),
         {},
     )
+    sidebar = _listing(given.get("sidebar")) or next(
+        # Where a plug-in shows one of several trees, that plug-in has them.
+        (one for one in _listing(given.get("plugins")) if isinstance(one, list) and any(_mapping(each).get("items") for each in one)), [],
+    )  # fmt: skip
     root = f"{project}src/content/docs/"
     facts = _mapping(given.get("locales"))
     locales = [key for key in facts if key != "root"]
@@ -990,6 +1063,7 @@ def _starlight(files: Heads, project: str) -> Layout:
             path.partition("/")[0] in locales or any(part.startswith("_") for part in path.split("/"))
         ),
     )
+    problems += _unread_pages(files, root, (), (".mdoc",))
     addresses = {}
     for each in paths:
         slug = _text(files.head(each).get("slug"))
@@ -1006,7 +1080,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         if slug := _text(one.get("slug")):
             found = by_address.get(slug.strip("/"))
             return [Entry(title=label, path=found)] if found else []
-        if link := _text(one.get("link")):
+        if (link := _text(one.get("link"))) and not one.get("items"):
             found = by_address.get(link.strip("/"))
             return [Entry(title=label, path=found, href=None if found else link)]
         auto = _mapping(one.get("autogenerate"))
@@ -1017,7 +1091,7 @@ def _starlight(files: Heads, project: str) -> Layout:
             children = [entry for inner in _listing(one.get("items")) for entry in items(inner, level + 1)]
         return [Entry(title=label, children=children)] if label else children
 
-    entries = [entry for one in _listing(given.get("sidebar")) for entry in items(one, 0)]
+    entries = [entry for one in sidebar for entry in items(one, 0)]
     if not any(entry.path for entry in walk_entries(entries)):
         if given.get("sidebar") is not None or not config:
             problems.append(_unread(path, "the sidebar"))
@@ -1035,7 +1109,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
     )  # fmt: skip
     words: dict[str, dict[str, str]] = {}
-    waiting = list(_listing(given.get("sidebar")))
+    waiting = list(sidebar)
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
@@ -1163,9 +1237,8 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     def meta(folder: str) -> dict[str, Any]:
         for name in (*(f"_meta{own}.{name.partition('.')[2]}" for name in _META if own), *_META):
             if folder + name in files.known:
-                text = files.text(folder + name) or ""
                 made = (
-                    read_export(text)
+                    read_export(_module(files, folder + name))
                     if not name.endswith("json")
                     else _read_json(files, folder + name, problems)
                 )
@@ -1803,23 +1876,43 @@ def _find_wiki(files: Heads) -> str | None:
     return None
 
 
+_OF_WIKI = re.compile(
+    r"(?P<site>https://github\.com/[\w.-]{1,100}/[\w.-]{1,100}/wiki)/(?P<name>[^\s()\[\]\"'#<>?]{1,200})"
+)
+MAX_ASKED = 500
+"""Pages that are asked whose wiki they are of."""
+
+
 def _wiki(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project, lambda path: posixpath.basename(path).startswith("_"))
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
+    home = next((path for path in paths if stem_of(path).lower() == "home"), None)
+    # Nothing in it says whose wiki it is, but what its pages call each other.
+    told: Counter[str] = Counter()
+    for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
+        for found in _OF_WIKI.finditer(files.text(path) or ""):
+            if unquote(found["name"]).replace(" ", "-").casefold() in by_name:
+                told[found["site"]] += 1
+    site = max(told, key=lambda one: told[one]) if told else ""
 
     def find(name: str) -> str | None:
+        if site and name.rstrip("/") == site:
+            return home
         name = re.sub(r"^https?://[^\s]*/wiki/?", "", name).rpartition("/")[2].partition("#")[0]
         return by_name.get(name.strip().replace(" ", "-").casefold())
 
     sidebar = files.text(f"{project}_Sidebar.md")
     entries = _list_nav(files, sidebar, project, find) if sidebar else []
-    home = next((path for path in paths if stem_of(path).lower() == "home"), None)
     listed = {entry.path for entry in walk_entries(entries)}
     if home and home not in listed:
         entries.insert(0, Entry(path=home))
     entries += [Entry(path=path) for path in paths if path not in listed and path != home]
-    return Layout(entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True)
+    raw = site.replace("/wiki", "").replace("https://github.com/", "https://raw.githubusercontent.com/wiki/")
+    return Layout(
+        entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True, site=site,
+        redirects={"": home} if home else {}, schemes={f"{raw}/": "/", f"{site}/": "/"} if site else {},
+    )  # fmt: skip
 
 
 def _find_obsidian(files: Heads) -> str | None:

@@ -19,6 +19,7 @@ from .form import Dialect, Entry, Layout, Place, Variant
 from .heads import Heads, folder_of, is_page, stem_of
 from .html_pages import html_of_tree, html_page
 from .kinds import Reader
+from .markdown import words as plain_words
 from .prosemirror import write_html
 from .translating import translate
 from .trees import grow, pages_below, walk_entries
@@ -96,6 +97,22 @@ def _find_bookstack(files: Heads) -> str | None:
     return None
 
 
+_CALLOUT = re.compile(
+    r'^<p class="callout (?P<kind>\w+)"[^<>]*>(?P<words>(?:[^<]|<(?!/?p\b))*)</p>[ \t]*$', re.MULTILINE
+)
+_FULL = re.compile(
+    r"(?P<site>https?://[^\s\"'<>()]{1,200}?)/(?P<address>books/[\w-]+(?:/(?:page|chapter)/[\w-]+)?)"
+)
+
+
+def _as_alert(found: re.Match[str]) -> str:
+    """A callout in HTML as Markdown has it."""
+    kind = {"success": "TIP", "danger": "CAUTION"}.get(found["kind"], found["kind"].upper())
+    return "\n".join(
+        [f"> [!{kind}]", *(f"> {row.strip()}" for row in found["words"].strip().split("\n")), ""]
+    )
+
+
 class _BookStackPage:
     def __init__(self, path: str, data: dict[str, Any], folder: str) -> None:
         self.path = path
@@ -114,7 +131,9 @@ class _BookStack:
         self.places: dict[tuple[str, str, str], str] = {}
         """Of a kind and id in a folder: the address of the page."""
         self.assets: dict[tuple[str, str, str], str] = {}
-        self.layout = Layout(entries=[], problems=[], convert=self.convert, skipped=(".json",))
+        self.layout = Layout(
+            entries=[], problems=[], convert=self.convert, skipped=(".json",), anchors=self.anchors
+        )
 
     def lay_out(self) -> Layout:
         made: list[tuple[str, list[Entry]]] = []
@@ -142,7 +161,34 @@ class _BookStack:
                     [Entry(title=title, children=entries)] if title and len(entries) != 1 else entries
                 )
             ]
+        self.layout.site = self._site()
         return self.layout
+
+    def _site(self) -> str:
+        """Where the wiki is, told by a link to one of these pages by its full address."""
+        known = set(self.layout.addresses.values())
+        for page in self.pages.values():
+            for found in _FULL.finditer(
+                f"{_text(page.data.get('html'))}\n{_text(page.data.get('markdown'))}"
+            ):
+                if found["address"] in known:
+                    return found["site"]
+        return ""
+
+    def anchors(self, path: str) -> dict[str, str]:
+        """How links name the headings of a page that was written in Markdown, whose ids the wiki makes of their words."""
+        from ...core.document import slug
+
+        page = self.pages.get(path)
+        written = _text(page.data.get("markdown")) if page else ""
+        titles = [
+            plain_words(found[1])
+            for found in re.finditer(r"^#{1,6}[ \t]+(\S.{0,500}?)[ \t#]*$", written, re.MULTILINE)
+        ]
+        return {
+            f"bkmrk-{quote('-'.join(title.lower().split())[:20], safe='')}": slug(title)
+            for title in reversed(titles)
+        }
 
     def _tell(self, path: str, code: str, message: str) -> None:
         self.layout.problems.append(Problem(path, 0, code, message))
@@ -237,7 +283,8 @@ class _BookStack:
         data = page.data
         markdown = _text(data.get("markdown"))
         if markdown.strip():
-            made = translate(self._referred(page, markdown, place), place, Dialect(marks=True)).text
+            markdown = _CALLOUT.sub(_as_alert, self._referred(page, markdown, place))
+            made = translate(markdown, place, Dialect()).text
             text = f"# {_escaped(page.title)}\n\n{made.strip()}\n"
         else:
             inside = self._referred(page, _text(data.get("html")), place)
@@ -435,7 +482,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         entries.insert(0, Entry(path=home))
     layout = Layout(
         entries=entries if locale else _wikijs_navigation(files, project, addresses, entries),
-        dialect=Dialect(dollars=True, marks=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
+        dialect=Dialect(dollars=True, marks=True, lowered=True, raised=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
         base=_wikijs_locale(files, paths, root[len(project) :].strip("/")), titles={path: title for path, title in titles.items() if title}, problems=problems,
         titled=True, statics=(f"{project.removesuffix('pages/')}assets/",), skipped=(".json", ".gz", ".adoc"),
     )  # fmt: skip
@@ -449,6 +496,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             f"<html><body><main><h1>{escape(titles.get(path) or files.name(path))}</h1>{body}</main></body></html>",
             place,
             titles.get(path) or files.name(path),
+            _prepare_wikijs,
         )
         said: dict[str, Any] = {"description": head["description"]} if head.get("description") else {}
         if head.get("published") in ("false", "0"):
@@ -468,6 +516,15 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             for name in ["", *others][:MAX_VARIANTS]
         ]  # fmt: skip
     return layout
+
+
+def _prepare_wikijs(tree: Any) -> None:
+    """Its coloured quotes, as HTML marks what is no quote."""
+    for element in list(tree.iter("blockquote")):
+        kind = next((one[3:] for one in (element.get("class") or "").split() if one.startswith("is-")), "")
+        if kind:
+            element.tag = "div"
+            element.set("class", f"callout {kind}")
 
 
 def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
@@ -546,6 +603,7 @@ def _without(entries: list[Entry], taken: set[str]) -> list[Entry]:
 # --- Outline ------------------------------------------------------------------------------------------
 
 _UPLOADED = re.compile(rf"(?:^|/)(?:uploads|attachments|public)/{_UUID}/{_UUID}/[^/]+$")
+_REDIRECT = re.compile(rf"/api/attachments\.redirect\?id=({_UUID})")
 _MENTION = re.compile(r"@\[(?P<label>[^\[\]\n]*)\]\(mention://[^()\s]*\)")
 _FILE_SIGN = "\ufdd0"
 """Stands before the name of a file that is attached; no text has it."""
@@ -578,11 +636,14 @@ def _outline(files: Heads, project: str) -> Layout:
         addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
     )  # fmt: skip
     layout.titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
+    # An image may still be named as the wiki names it, by the id that is the folder of its file.
+    uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
 
     def convert(path: str, place: Place) -> str:
         if path.endswith(".html"):
             return html_page(files.text(path), place, layout.titles[path], _prepare_outline)
-        made = translate(_outline_markdown(files.text(path) or ""), place, layout.dialect).text.lstrip("\n")
+        text = _REDIRECT.sub(lambda found: uploaded.get(found[1], found[0]), files.text(path) or "")
+        made = translate(_outline_markdown(text), place, layout.dialect).text.lstrip("\n")
         made = _FILE_LINK.sub(r'{% file src="\1" %}', made)
         return made if re.match(r"#[ \t]", made) else f"# {_escaped(files.name(path))}\n\n{made}"
 
@@ -633,10 +694,13 @@ def _outline_markdown(text: str) -> str:
     while at < len(rows):
         row = rows[at]
         if mark := re.match(r"[ \t]*(`{3,}|~{3,})", row):
+            row = re.sub(r"mermaidjs[ \t]*$", "mermaid", row) if not fence else row
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         elif not fence:
             if row.strip() == "\\":
                 row = ""
+            elif row.startswith("|"):
+                row = re.sub(r"(?<!\\)\\n", "<br>", row)
             elif re.fullmatch(r"\+{3,}", row.strip()):
                 if toggles and toggles[-1] == row.strip():
                     toggles.pop()
