@@ -610,7 +610,8 @@ def _run(
     events = EventQueue(context, metrics)
     hub = _hub(context)
     edges = _edges(context, roles, metrics, events, last_use, hub)
-    listeners = [Listener(edge, sockets[name], connections) for name, edge in edges.items()]
+    is_shared = lifetime.parent is not None
+    listeners = [Listener(edge, sockets[name], connections, shared=is_shared) for name, edge in edges.items()]
     stop = threading.Event()
     worker = threading.Thread(
         target=Worker(context.db, context).run_forever, args=(stop,), name="octavo-jobs"

@@ -753,3 +753,38 @@ def test_nothing_of_a_connection_that_has_ended_is_left_to_the_collector():
             assert ours == []
 
     run(test)
+
+
+def test_processes_that_share_a_port_share_the_connections_that_come_at_once():
+    """Clients keep them: who took all of them up would answer alone."""
+
+    async def test():
+        ended: list[str] = []
+        bound = bind("127.0.0.1", 0)
+        edge = Edge(
+            [Route("/a", {"GET": Action("a", lambda request: AGAIN)})],
+            pool=request_threads("x", 2, "octavo-test", 100),
+            metrics=Metrics(), compressor=Compressor(), refuse=text_error, headers={}, query_limit=1000,
+        )  # fmt: skip
+        bounds = Bounds(**{f: getattr(BOUNDS, f) for f in BOUNDS.__struct_fields__} | {"connections": 100})
+        sockets = [bound, bound.dup()]
+        listeners = [
+            Listener(edge, each, Connections(bounds, ended.append), shared=True) for each in sockets
+        ]
+        bound.listen(100)
+        clients = [socket.create_connection(bound.getsockname()) for _ in range(60)]
+        for listener in listeners:
+            await listener.open()
+            for _ in range(8):  # the other one is not there yet, or does something else
+                await asyncio.sleep(0)
+        await until(lambda: sum(len(listener.port.open) for listener in listeners) == 60)
+        taken = [len(listener.port.open) for listener in listeners]
+        for client in clients:
+            client.close()
+        for listener in listeners:
+            await listener.close(1)
+        for each in sockets:
+            each.close()
+        assert min(taken) >= 20, taken
+
+    run(test)
