@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from figures import figure
@@ -95,8 +96,11 @@ class Client:
 
 def cpu(pid: int) -> float:
     """Seconds of CPU of a process and its threads so far."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+    used = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            used += int((thread / "schedstat").read_text().split()[0])
+    return used / 1e9
 
 
 def wait_for(port: int) -> None:
