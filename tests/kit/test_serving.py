@@ -768,9 +768,7 @@ def test_processes_that_share_a_port_share_the_connections_that_come_at_once():
         )  # fmt: skip
         bounds = Bounds(**{f: getattr(BOUNDS, f) for f in BOUNDS.__struct_fields__} | {"connections": 100})
         sockets = [bound, bound.dup()]
-        listeners = [
-            Listener(edge, each, Connections(bounds, ended.append), shared=True) for each in sockets
-        ]
+        listeners = [Listener(edge, each, Connections(bounds, ended.append), shared=True) for each in sockets]
         bound.listen(100)
         clients = [socket.create_connection(bound.getsockname()) for _ in range(60)]
         for listener in listeners:
