@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
@@ -33,8 +34,14 @@ class Shell:
 
 
 @pytest.fixture
-def octavo(sqlite_world, tmp_path, capsys) -> Shell:
-    return Shell(sqlite_world.install(tmp_path / "data"), capsys)
+def octavo(sqlite_world, tmp_path, capsys):
+    # What serves says in this process what it logs.
+    logs = [logging.getLogger(name) for name in ("", "octavo.access")]
+    before = [(log, log.level, log.handlers[:]) for log in logs]
+    yield Shell(sqlite_world.install(tmp_path / "data"), capsys)
+    for log, level, handlers in before:
+        log.setLevel(level)
+        log.handlers[:] = handlers
 
 
 def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
