@@ -118,10 +118,14 @@ def test_a_vanished_database_is_told_and_comes_back(relayed: tuple[Relay, str], 
         assert "database" in asked[-1].text
         relay.mend()
         assert _eventually_ok(served)
-        made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"})
+        for _ in range(20):
+            # On a busy machine a connection may take longer to be made than anybody is made to wait.
+            made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"}, timeout=60)
+            if made.status_code != 503:
+                break
         assert made.status_code == 201
         titles = [org["title"] for org in httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]]
-        assert "Kept" in titles and "Not kept" not in titles
+        assert titles.count("Kept") == 1 and "Not kept" not in titles
         log = served.output.read_text()
     shown = log.replace(token, "", 1)  # the first start prints it
     assert "database:" in log
