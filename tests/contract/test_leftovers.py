@@ -4,8 +4,8 @@ of circular garbage comes by, which a server that answers much lets wait."""
 from __future__ import annotations
 
 import gc
-from collections import Counter
 
+from circles import circles_left
 from octavo.installation import load_packages
 from octavo.kit.operation import TABLE
 from world import World
@@ -15,18 +15,6 @@ from .samples import TOLD_ELSEWHERE, sample_of, send
 load_packages()
 
 READS = [o for o in TABLE.values() if o.method == "GET" and o.id not in TOLD_ELSEWHERE]
-
-
-def _left_over() -> Counter[str]:
-    """What is in circles, by type, of what is ours."""
-    gc.set_debug(gc.DEBUG_SAVEALL)
-    try:
-        gc.collect()
-        types = [type(each) for each in gc.garbage]
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-    return Counter(f"{t.__module__}.{t.__qualname__}" for t in types if t.__module__.startswith("octavo"))
 
 
 def test_reads_leave_nothing_circular(sqlite_world: World) -> None:
@@ -42,7 +30,7 @@ def test_reads_leave_nothing_circular(sqlite_world: World) -> None:
             send(world, "admin", operation, world.home)
             gc.collect()
             send(world, "admin", operation, world.home)
-            if found := _left_over():
+            if found := circles_left():
                 left[operation.id] = dict(found)
     finally:
         gc.unfreeze()

@@ -51,11 +51,11 @@ from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
 from .connection import Disconnected, Exchange
 from .metrics import Metrics, RequestMeter
 from .owners import Owner
+from .pending import PendingCall, run_in
 from .permits import compute
 from .proxies import address_key, client_address, is_within
 from .routing import Routes, split_path
 from .shares import SharedThreads
-from .work import Work, run_in
 
 log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
@@ -275,7 +275,7 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     if span is not None:
         function = span.in_turn(function)
     given_up = []
-    work: Work[T] = pool.submit(owner, compute, function, *arguments)
+    work: PendingCall[T] = pool.submit(owner, compute, function, *arguments)
     timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.give_up()))
     try:
         return await work

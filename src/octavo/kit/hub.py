@@ -28,8 +28,8 @@ from .clock import iso, now
 from .db import Database, Transaction
 from .outbox import Event, Position
 from .owners import Owner
+from .pending import run_in
 from .shares import Shares
-from .work import run_in
 
 log = logging.getLogger("octavo.hub")
 

@@ -23,8 +23,8 @@ from weakref import WeakSet
 
 from ..errors import Unavailable
 from .owners import Owner, Places, Ticket, done_for, levels
+from .pending import PendingCall
 from .permits import waiting
-from .work import Work
 
 T = TypeVar("T")
 
@@ -159,7 +159,7 @@ class SharedThreads(Shares):
         gives the place back. Where it fails, or nobody waits for it any more, the place is given back when it is done.
         Raises Busy."""
         give_back = await self.wait_for(owner, seconds)
-        work = Work(self._run_inside, function, *arguments)
+        work = PendingCall(self._run_inside, function, *arguments)
         try:
             self.threads.submit(work.run_apart)
             return await work, give_back
@@ -176,7 +176,7 @@ class SharedThreads(Shares):
         give_back()
         return found
 
-    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> Work[T]:
+    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> PendingCall[T]:
         """What a function gives in one of the threads, once there is a place: none is held before, and by nobody who
         gives up. Raises Busy."""
         return _Placed(self, owner, function, *arguments)
@@ -201,7 +201,7 @@ def _for(owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
         return function(*arguments)
 
 
-class _Placed(Work[T]):
+class _Placed(PendingCall[T]):
     """What waits for a place in threads, and runs there."""
 
     __slots__ = ("_owner", "_pool", "_ticket")
@@ -262,7 +262,7 @@ class LoopTurns:
     def __init__(self, name: str, most: int) -> None:
         self.name = name
         self._most = most
-        self._lines: dict[str, dict[str, deque[Work[Any]]]] = {}
+        self._lines: dict[str, dict[str, deque[PendingCall[Any]]]] = {}
         """By organization and who it is in it; whoever was served last at the end."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
@@ -283,7 +283,7 @@ class LoopTurns:
         if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()
-        work = Work(function, *arguments)
+        work = PendingCall(function, *arguments)
         organization, *inner = owner()
         count = self._counts.get(organization, 0)
         if count >= self._most:
@@ -315,7 +315,7 @@ class LoopTurns:
             if self._lines:
                 self._schedule(loop)
 
-    def _next(self) -> Work[Any]:
+    def _next(self) -> PendingCall[Any]:
         organization, inside = next(iter(self._lines.items()))
         who, line = next(iter(inside.items()))
         work = line.popleft()

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Work(Generic[T]):
+class PendingCall(Generic[T]):
     """Made on an event loop, and awaited there once. ``dropped`` is called on the loop when it is over and nobody has
     awaited that. Safe between threads: ``run``, ``run_apart``."""
 
@@ -88,6 +88,6 @@ class Work(Generic[T]):
 
 async def run_in(threads: Executor, function: Callable[..., T], *arguments: Any) -> T:
     """What a function gives in one of the threads."""
-    work = Work(function, *arguments)
+    work = PendingCall(function, *arguments)
     threads.submit(work.run_apart)
     return await work

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from octavo.kit.edge import in_thread, in_turn
+from octavo.kit.pending import PendingCall, run_in
 from octavo.kit.serving import run_served
 from octavo.kit.shares import LoopTurns, SharedThreads, request_threads
-from octavo.kit.work import Work, run_in
 
 OWNER = ("organization", "a")
 
@@ -101,7 +101,7 @@ def test_what_has_begun_goes_on_and_what_has_not_is_never_made(pool: SharedThrea
         return go.wait(5)
 
     async def ask() -> None:
-        first, second = Work(work), Work(made.append, 1)
+        first, second = PendingCall(work), PendingCall(made.append, 1)
         with ThreadPoolExecutor(1) as threads:
             threads.submit(first.run_apart)
             threads.submit(second.run_apart)
