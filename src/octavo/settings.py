@@ -275,6 +275,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=3650, description="Days for which the log of calls of models is kept")
     ] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
+    smtp_require_tls: Annotated[
+        bool,
+        Meta(description="Whether mail is sent over TLS only, also where the server does not offer STARTTLS"),
+    ] = False
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
     oidc_issuer: Annotated[
         str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")

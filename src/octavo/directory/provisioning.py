@@ -31,7 +31,7 @@ from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
-from .refusing import Refused, Taken
+from .refusing import ScimRefused, ScimTaken
 
 _TERM = re.compile(r'\s*([\w.:$-]+)\s+eq\s+"((?:[^"\\]|\\.)*)"\s*', re.I)
 _AND = re.compile(r"and(?=\s)", re.I)
@@ -85,7 +85,7 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """The conditions and values of terms `attribute eq "value"` that are joined by `and`. Raises Refused for any other
+    """The conditions and values of terms `attribute eq "value"` that are joined by `and`. Raises ScimRefused for any other
     filter."""
     found: list[tuple[str, str]] = []
     at = 0
@@ -94,7 +94,7 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
         match = _TERM.match(text, joined.end() if joined else at) if joined or not found else None
         attribute = match[1].rpartition(":")[2].lower() if match else ""
         if match is None or attribute not in conditions:
-            raise Refused(
+            raise ScimRefused(
                 "invalidFilter",
                 'filter: expected `attribute eq "value"`, or several joined by `and`, with the attributes '
                 + ", ".join(sorted(conditions)),
@@ -123,7 +123,7 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Gro
 def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.UserRow:
     """A new member with the organization's default role, under a new account; who has an account is invited.
 
-    Raises Taken for somebody who is a member or invited already.
+    Raises ScimTaken for somebody who is a member or invited already.
     """
     email, organization_id = sent.email, org.organization_id
     role = _default_role(tx, organization_id)
@@ -132,7 +132,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     if user is not None:
         taken = taken or store.find_member(tx, organization_id, user.id)
     if taken is not None:
-        raise Taken(f"userName: {email} is already a member")
+        raise ScimTaken(f"userName: {email} is already a member")
     name = sent.name or email.partition("@")[0]
     if user is not None and not is_made_by(tx, user.id, organization_id):
         return _invite(tx, context, org, email, name, sent)
@@ -177,7 +177,7 @@ def replace_user(
 ) -> store.UserRow:
     before = get_user(tx, org.organization_id, resource_id)
     if sent.email != before.email:
-        raise Refused(
+        raise ScimRefused(
             "mutability", "userName, emails: only the owner of an account can change its email address"
         )
     _set_active(tx, context, org, before, sent.active)
@@ -229,7 +229,7 @@ def create_group(tx: Transaction, organization_id: str, sent: SentGroup) -> stor
     title = sent.title
     taken, _ = store.list_groups(tx, organization_id, [(store.BY_TITLE, title)], 0, 1)
     if taken:
-        raise Taken(f"displayName: the group {title!r} already exists")
+        raise ScimTaken(f"displayName: the group {title!r} already exists")
     people = _people(tx, organization_id, sent.members)
     group_id = insert_team(tx, organization_id, title)
     store.add_to_group(tx, group_id, people)

@@ -13,7 +13,7 @@ from .kinds import ERROR, MEDIA_TYPE
 ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
 
 
-class Refused(BadRequest):
+class ScimRefused(BadRequest):
     """A request that SCIM has a word for."""
 
     def __init__(self, scim_type: ScimType, message: str) -> None:
@@ -21,18 +21,18 @@ class Refused(BadRequest):
         self.scim_type = scim_type
 
 
-class Taken(Conflict):
+class ScimTaken(Conflict):
     """A name that another user or group has."""
 
 
 def draw_error(error: OctavoError) -> Answer:
     """Write an error as SCIM has it, whatever raised it."""
     told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
-    if isinstance(error, Refused):
+    if isinstance(error, ScimRefused):
         told["scimType"] = error.scim_type
     elif isinstance(error, BadRequest):
         told["scimType"] = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
-    elif isinstance(error, Taken):
+    elif isinstance(error, ScimTaken):
         told["scimType"] = "uniqueness"
     usual = json_error(error)
     return Answer(usual.status, msgspec.json.encode(told), MEDIA_TYPE, usual.headers)

@@ -22,7 +22,7 @@ from .provisioning import (
     SentGroup,
     SentUser,
 )
-from .refusing import Refused
+from .refusing import ScimRefused
 from .store import GroupRow, UserRow
 
 _MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"([^"]*)"\s*\]', re.I)
@@ -101,7 +101,7 @@ def _address(body: UserBody) -> str:
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
             return found.strip().lower()
-    raise Refused("invalidValue", "userName: expected an email address, here or in emails")
+    raise ScimRefused("invalidValue", "userName: expected an email address, here or in emails")
 
 
 def _name(body: UserBody) -> str | None:
@@ -141,10 +141,12 @@ def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
-            raise Refused("invalidValue", "Operations: op is one of add, replace, remove")
+            raise ScimRefused("invalidValue", "Operations: op is one of add, replace, remove")
         values = operation.value if operation.path is None else {operation.path: operation.value}
         if not isinstance(values, dict):
-            raise Refused("invalidPath", "Operations: expected a path, or an object of attributes as value")
+            raise ScimRefused(
+                "invalidPath", "Operations: expected a path, or an object of attributes as value"
+            )
         for attribute, value in values.items():
             yield op, attribute, value
 
@@ -160,20 +162,20 @@ def _with_attribute(
     if name == "externalid" and removed:
         return msgspec.structs.replace(body, external_id=None), parts
     if removed and (name in _TEXTS or name in ("active", "name", "username", "emails")):
-        raise Refused("mutability", f"{name}: cannot be removed")
+        raise ScimRefused("mutability", f"{name}: cannot be removed")
     if name == "active":
         # Some directories send booleans as text.
         known = {True: True, False: False, "true": True, "false": False}
         key = value.lower() if isinstance(value, str) else value
         if not isinstance(key, (bool, str)) or key not in known:
-            raise Refused("invalidValue", "active: expected true or false")
+            raise ScimRefused("invalidValue", "active: expected true or false")
         return msgspec.structs.replace(body, active=known[key]), parts
     if name == "emails":
         return msgspec.structs.replace(body, user_name=_patched_email(body.user_name, value)), parts
     if name in _TEXTS or name in _PARTS or name == "username":
         text = "" if removed else value
         if not isinstance(text, str) or len(text) > 512:
-            raise Refused("invalidValue", f"{name}: expected a text of up to 512 characters")
+            raise ScimRefused("invalidValue", f"{name}: expected a text of up to 512 characters")
         if name in _PARTS:
             return body, msgspec.structs.replace(parts, **{_PARTS[name]: text})
         return msgspec.structs.replace(body, **{_TEXTS.get(name, "user_name"): text}), parts
@@ -181,11 +183,11 @@ def _with_attribute(
 
 
 def _patched_email(before: str, value: Any) -> str:
-    """The email address that a patch of ``emails`` asks for. Raises Refused."""
+    """The email address that a patch of ``emails`` asks for. Raises ScimRefused."""
     try:
         emails = msgspec.convert(value if isinstance(value, list) else [value], list[Email])
     except msgspec.ValidationError as error:
-        raise Refused("invalidValue", f"emails: {error}") from None
+        raise ScimRefused("invalidValue", f"emails: {error}") from None
     primary = sorted(emails, key=lambda email: not email.primary)
     return primary[0].value if primary else before
 
@@ -202,7 +204,7 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):
             if op != "remove":
-                raise Refused("invalidPath", "members: a single member can only be removed")
+                raise ScimRefused("invalidPath", "members: a single member can only be removed")
             yield RemoveMembers((one[1],))
         elif name.lower() == "members":
             yield _read_members(op, value)
@@ -210,11 +212,13 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
             try:
                 title = msgspec.convert({"displayName": value}, GroupBody).display_name.strip()
             except msgspec.ValidationError:
-                raise Refused("invalidValue", "displayName: expected a text of 1 to 64 characters") from None
+                raise ScimRefused(
+                    "invalidValue", "displayName: expected a text of 1 to 64 characters"
+                ) from None
             yield Rename(title)
         elif name.lower() == "externalid":
             if op != "remove" and (not isinstance(value, str) or len(value) > 512):
-                raise Refused("invalidValue", "externalId: expected a text of up to 512 characters")
+                raise ScimRefused("invalidValue", "externalId: expected a text of up to 512 characters")
             yield ExternalId(None if op == "remove" else value)
 
 
@@ -224,7 +228,7 @@ def _read_members(op: str, value: Any) -> GroupChange:
     try:
         members = msgspec.convert(value if isinstance(value, list) else [value], list[ScimMember])
     except msgspec.ValidationError as error:
-        raise Refused("invalidValue", f"members: {error}") from None
+        raise ScimRefused("invalidValue", f"members: {error}") from None
     ids = tuple(member.value for member in members)
     if op == "remove":
         return RemoveMembers(ids)

@@ -226,8 +226,7 @@ def mail_link(context: Context, email: str) -> None:
             return
         secret = one_time.issue(tx, context.sealer, "link", _Link(person.id), LINK_LIFETIME)
     mail.send(
-        context.settings.smtp_url,
-        sender=context.settings.mail_from,
+        context.settings,
         to=email,
         subject="Your sign-in link",
         text=f"Sign in here within 15 minutes:\n\n{context.settings.url}/sign-in?link={secret}\n\n"
