@@ -437,6 +437,11 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield f"OCTAVO_DATA: {settings.data_folder} is a file; expected a folder"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
         yield from _web_address(name, url)
+    if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
+        yield (
+            f"OCTAVO_URL: expected a URL without a path, and this one has /{parts.path.strip('/')}. Octavo serves its"
+            " app and API at the root of a host; give it a host name or port of its own"
+        )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
             "OCTAVO_URL and OCTAVO_SITES_URL: sites need an origin of their own, with another host or port,"
