@@ -251,11 +251,7 @@ def test_tools_answer_programs_with_the_same_as_models(world, connecting):
     assert pages["structuredContent"] == {"items": json.loads(pages["content"][0]["text"])}
     page = pages["structuredContent"]["items"][0]
     read = result("read_page", space=space, page=page["id"])["structuredContent"]
-    assert (
-        read["page"]["title"] == page["title"]
-        and read["markdown"].startswith("---")
-        or "#" in read["markdown"]
-    )
+    assert read["page"]["title"] == page["title"] and "#" in read["markdown"]
     # What is cut is only there as text, and what is refused is no answer.
     assert "structuredContent" not in result("read_page", space=space, page=page["id"], start=1)
     assert "structuredContent" not in result("read_page", space=space, page="nothing")
