@@ -525,5 +525,6 @@ def api_edge(
         proxies=parse_networks(settings.trusted_proxies),
         tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
         closing=closing,
     )
