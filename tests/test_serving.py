@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from serving import Served, serving
+from settled import PATIENCE
 from world import World
 
 
@@ -102,7 +103,7 @@ def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_pat
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]
         second = Served(tmp_path / "second", "--port", port)
-        assert second.process.wait(timeout=30) == 1
+        assert second.process.wait(timeout=PATIENCE) == 1
         assert port in second.output.read_text()
         assert "Traceback" not in second.output.read_text()
 

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from octavo.kit.supervision import command_of
+from settled import until
 
 PARENT = """#!{python}
 import json, os, sys, time
@@ -38,13 +38,6 @@ leaves = supervise(COUNT, work, left or Left(), lambda: Trial(sockets))
 if leaves is not None:
     run_anew(sockets, leaves)
 """
-
-
-def until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 def pid_in(path: Path) -> int:
