@@ -11,6 +11,7 @@ from joserfc.jwk import OctKey
 from octavo.insights.agents import Agent, read_agent, read_program
 from octavo.insights.collecting import forget_events
 from octavo.kit.clock import now
+from settled import PATIENCE
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605 Version/17.0 Mobile/15E Safari/604.1"
@@ -256,7 +257,7 @@ def test_many_at_once_are_written_together(site, monkeypatch):
     def slow():
         counted.append(1)
         first.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         return write()
 
     import msgspec
@@ -269,7 +270,7 @@ def test_many_at_once_are_written_together(site, monkeypatch):
     monkeypatch.setattr(context.db, "write", slow)
     threads = [threading.Thread(target=collecting.collect, args=(context, *ids, events)) for _ in range(8)]
     threads[0].start()
-    assert first.wait(10)
+    assert first.wait(PATIENCE)
     for thread in threads[1:]:
         thread.start()
     waiting = collecting._batches._waiting

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from octavo.kit.supervision import command_of
+from settled import until
 
 PARENT = """#!{python}
 import os, select, signal, sys
@@ -34,13 +34,6 @@ for number in (signal.SIGTERM, signal.SIGHUP):
 assigned.say_ready(COUNT)
 select.select([reading, assigned.parent], [], [])
 """
-
-
-def until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def pid_in(path: Path) -> int:

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from octavo.studio import find_missing
 from serving import Administrator, serving_new
+from settled import PATIENCE
 from tools import absent
 
 pytestmark = pytest.mark.slow
@@ -170,7 +171,7 @@ class Desk:
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
         """The Markdown, once it is right; whatever it is after some seconds."""
-        until = time.monotonic() + 15
+        until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
             self.context.pages[-1].wait_for_timeout(100)
