@@ -885,6 +885,17 @@ def _install_builtin(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _offer_integration(options: argparse.Namespace) -> int:
+    from .admin.vouching import offer_integration
+
+    with _context(options) as context:
+        offer_integration(context, options.name, offered=not options.stop)
+    done = {"integration": options.name, "offered": not options.stop}
+    said = f"{options.name} is {'no longer ' if options.stop else ''}offered to every organization"
+    print(json.dumps(done) if options.json else said)
+    return DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -1418,6 +1429,12 @@ def _add_integrations(
     made.set_defaults(run=_install_builtin)
     made.add_argument("name", nargs="?", metavar="NAME", help="which one; without, they are listed")
     made.add_argument("--org", metavar="ORG", help="organization to publish and install it in")
+    made = group.add_parser(
+        "offer", parents=[common], help="Offer a public integration to every organization of this server."
+    )
+    made.set_defaults(run=_offer_integration)
+    made.add_argument("name", metavar="NAME", help="of the integration")
+    made.add_argument("--stop", action="store_true", help="stop offering it; installations stay")
 
 
 def _settings_help() -> str:
