@@ -179,6 +179,15 @@ def _list_sessions(options: argparse.Namespace) -> int:
     )
 
 
+def _print_sign_in_link(options: argparse.Namespace) -> int:
+    from .admin.credentials import sign_in_link
+
+    with _context(options) as context:
+        link = sign_in_link(context, options.email)
+    print(json.dumps({"url": link}) if options.json else link)
+    return DONE
+
+
 def _print_credentials(
     options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
 ) -> int:
@@ -1074,7 +1083,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
-    session = commands.add_parser("session", help="List and end sessions.").add_subparsers(
+    session = commands.add_parser("session", help="List, end and begin sessions.").add_subparsers(
         dest="action", required=True
     )
     for group, what, run in ((token, "token", _list_tokens), (session, "session", _list_sessions)):
@@ -1086,6 +1095,12 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--email", required=True, help=f"whose {what}")
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
+
+    made = session.add_parser(
+        "link", parents=[common], help="Print a link that signs a person in once, within 15 minutes."
+    )
+    made.set_defaults(run=_print_sign_in_link)
+    made.add_argument("--email", required=True, help="whom it signs in")
 
     account = commands.add_parser("account", help="Delete accounts.").add_subparsers(
         dest="action", required=True
