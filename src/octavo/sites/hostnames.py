@@ -53,10 +53,8 @@ def is_proved(context: Context, organization_id: str, host: str, *, leading_here
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
-    for domain, by in proved.items():
-        # That an administrator has an address somewhere says nothing about the hosts there.
-        if by.proof != "address" and (host == domain or host.endswith(f".{domain}")):
-            return True
+    if any(host == domain or host.endswith(f".{domain}") for domain in proved):
+        return True
     if leading_here and check_hostname(settings, host) == "live":
         return True
     record = record_of(context, organization_id, host)
