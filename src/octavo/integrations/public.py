@@ -10,7 +10,6 @@ import re
 from typing import cast
 from urllib.parse import parse_qs, quote
 
-from ..core.hosts import spell_host
 from ..errors import Forbidden, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -19,7 +18,8 @@ from ..kit.edge import Answer as HttpAnswer
 from ..kit.files import FileGrant, file_headers
 from ..kit.shares import SharedThreads
 from ..runtime import Answer
-from ..sites import find_site_by_hostname
+from ..settings import parse_headers
+from ..sites import require_shared_host
 from . import store
 from .asking import ask
 from .invoking import Subject
@@ -40,7 +40,18 @@ from .store import SCRIPT, InstallationRow, Kind
 LARGEST = 5 * 1024 * 1024
 """Bytes of the body of a request."""
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
-_NOT_TOLD = frozenset({"cookie", "host", "content-length", "transfer-encoding", "connection"})
+_TOLD = re.compile(
+    r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
+    r"|if-(?:match|modified-since|none-match|range|unmodified-since)|origin|prefer|range|referer|user-agent"
+    r"|x-requested-with"
+    # What services send along with what they tell, and sign it with.
+    r"|[a-z0-9-]*(?:signature|webhook|hook|event|delivery|timestamp|topic|hmac)[a-z0-9-]*"
+    r"|(?:x-)?(?:github|gitlab|gitea|slack|discord|telegram|twilio|shopify|atlassian|zendesk|intercom|linear|sentry"
+    r"|svix)-[a-z0-9-]+"
+    r"|x-goog-(?:channel|message|resource)-[a-z-]+"
+)
+"""Headers that a script is told. Whatever else comes may be the visitor's identity or credentials, which browsers and
+proxies in front of us add by themselves: ``Authorization``, ``Cookie``, ``X-Forwarded-User`` and what is yet to come."""
 _OURS = frozenset(
     {
         # of the connection, and of how we send a body
@@ -83,6 +94,7 @@ class _Endpoint:
     def __init__(self, context: Context, pool: SharedThreads) -> None:
         self._context = context
         self._pool = pool
+        self._more = parse_headers(context.settings.integration_headers)
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
@@ -100,11 +112,8 @@ class _Endpoint:
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
         """Who is asked, and what for; or an answer that asks nobody."""
         path = request.segments[1:]
-        host = spell_host(request.header(b"host").partition(":")[0])
+        require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
-            if "." in host and find_site_by_hostname(tx, host) is not None:
-                # Nothing is below the host name of a site but that site.
-                raise _missing()
             if path[1:2] == ["~assets"]:
                 return self._asset(tx, path[0], path[2:])
             return find_subject_at(tx, path)
@@ -125,12 +134,15 @@ class _Endpoint:
                 "headers": {
                     header.decode("latin-1"): value.decode("latin-1")
                     for header, value in request.headers.items()
-                    if header.decode("latin-1") not in _NOT_TOLD
+                    if self._is_told(header.decode("latin-1"))
                 },
             }
         }
         got = ask(self._context, subject, "fetch", event, body or None)
         return _shown(got, manifest)
+
+    def _is_told(self, name: str) -> bool:
+        return _TOLD.fullmatch(name) is not None or name in self._more
 
     def _url(self, request: Request) -> str:
         path = "/".join(quote(segment, safe="~!$&'()*+,;=:@") for segment in request.segments)

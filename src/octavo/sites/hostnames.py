@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
+from ..core.hosts import host_name
 from ..errors import Conflict, NotFound, Unavailable
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -42,6 +43,17 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     if not found:
         return "dns_no_cname"
     return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
+
+
+def require_shared_host(context: Context, host: str) -> None:
+    """Raises NotFound for a ``Host`` header that names a site: at its own host name there is nothing but that site, and
+    what belongs to all of them is at the address of sites alone."""
+    name = host_name(host)
+    if "." not in name or name == context.settings.sites_address.host:
+        return
+    with context.db.read() as tx:
+        if store.find_site_by_hostname(tx, name) is not None:
+            raise NotFound("There is nothing at this address.")
 
 
 def is_proved(context: Context, organization_id: str, host: str, *, leading_here: bool) -> bool:
