@@ -197,6 +197,15 @@ def _list_sessions(options: argparse.Namespace) -> int:
     )
 
 
+def _print_sign_in_link(options: argparse.Namespace) -> int:
+    from .admin.credentials import sign_in_link
+
+    with _context(options) as context:
+        link = sign_in_link(context, options.email)
+    print(json.dumps({"url": link}) if options.json else link)
+    return DONE
+
+
 def _print_credentials(
     options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
 ) -> int:
@@ -903,6 +912,17 @@ def _install_builtin(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _offer_integration(options: argparse.Namespace) -> int:
+    from .admin.vouching import offer_integration
+
+    with _context(options) as context:
+        offer_integration(context, options.name, offered=not options.stop)
+    done = {"integration": options.name, "offered": not options.stop}
+    said = f"{options.name} is {'no longer ' if options.stop else ''}offered to every organization"
+    print(json.dumps(done) if options.json else said)
+    return DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -1081,7 +1101,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
-    session = commands.add_parser("session", help="List and end sessions.").add_subparsers(
+    session = commands.add_parser("session", help="List, end and begin sessions.").add_subparsers(
         dest="action", required=True
     )
     for group, what, run in ((token, "token", _list_tokens), (session, "session", _list_sessions)):
@@ -1093,6 +1113,12 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--email", required=True, help=f"whose {what}")
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
+
+    made = session.add_parser(
+        "link", parents=[common], help="Print a link that signs a person in once, within 15 minutes."
+    )
+    made.set_defaults(run=_print_sign_in_link)
+    made.add_argument("--email", required=True, help="whom it signs in")
 
     account = commands.add_parser("account", help="Delete accounts.").add_subparsers(
         dest="action", required=True
@@ -1436,6 +1462,12 @@ def _add_integrations(
     made.set_defaults(run=_install_builtin)
     made.add_argument("name", nargs="?", metavar="NAME", help="which one; without, they are listed")
     made.add_argument("--org", metavar="ORG", help="organization to publish and install it in")
+    made = group.add_parser(
+        "offer", parents=[common], help="Offer a public integration to every organization of this server."
+    )
+    made.set_defaults(run=_offer_integration)
+    made.add_argument("name", metavar="NAME", help="of the integration")
+    made.add_argument("--stop", action="store_true", help="stop offering it; installations stay")
 
 
 def _settings_help() -> str:
