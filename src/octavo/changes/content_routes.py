@@ -58,7 +58,7 @@ from .content_wire import (
     VariablesAnswer,
 )
 from .entering import ChangeAccess
-from .saving import edit_change, edit_main
+from .saving import EditedChange, edit_change, edit_main
 from .wire import ChangeRequest, present_change
 
 operation = Area("changes").operation
@@ -191,7 +191,7 @@ def update_content(
         if query.compat:
             return shown
         answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made.edited, shown)
-        answer.revision, answer.previous_revision = made.state.revision_id, made.before
+        _name_revisions(answer, made, body.base_revision)
         answer.unread_conditions = unread or UNSET
         return answer
 
@@ -221,7 +221,7 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
             reader = Reader(call, tx, made.state, change_view(row.number))
             answer = _answer(reader, made.edited, present_change(call, tx, row))
         unread = _unread(call, tx, made.state, made.edited)
-    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    _name_revisions(answer, made, body.base_revision)
     answer.unread_conditions = unread or UNSET
     return answer
 
@@ -245,13 +245,18 @@ def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[U
     return found
 
 
+def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
+    """Say which revision the next save may name: one that holds nothing the client was not shown."""
+    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    if base not in (None, made.before) and made.change is None:
+        answer.revision, answer.merged_revision = base, made.state.revision_id
+
+
 def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
     results = [
         PageResult(
             outcome.kind,
-            outcome.page_id
-            if outcome.kind == "deleted_page"
-            else reader.found_page(outcome.page_id) or {"id": outcome.page_id},
+            _page(reader, outcome, edited),
             outcome.ref,
             _blocks(reader, outcome),
         )
@@ -260,6 +265,17 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
     files = reader.present_files(edited.files)
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
     return ChangeContentAnswer(results, result, change, files or UNSET)
+
+
+def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
+    if outcome.kind == "deleted_page":
+        return outcome.page_id
+    found = reader.found_page(outcome.page_id)
+    if found is None:
+        return {"id": outcome.page_id}
+    if outcome.page_id in edited.shared:
+        return reader.page(outcome.page_id, PageContentQuery(pages=False))
+    return found
 
 
 def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:

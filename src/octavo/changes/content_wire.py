@@ -74,7 +74,8 @@ class BlocksResult(Struct):
 
 
 class PageResult(Struct, omit_defaults=True):
-    """``blocks``: of ``update_blocks``."""
+    """``page`` has its ``document`` where it holds other people's changes since the ``baseRevision`` too. ``blocks``: of
+    ``update_blocks``."""
 
     object: str
     page: Any
@@ -93,8 +94,10 @@ class UnreadCondition(Struct):
 
 class ChangeContentAnswer(Struct, rename="camel"):
     """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
-    what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
-    made, on top of ``previous_revision``."""
+    what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the ``baseRevision`` of
+    the next save. It is the revision that this made on top of ``previous_revision``, unless other people's changes came
+    between: their blocks are not the client's to replace yet, so it stays the ``baseRevision`` of this save.
+    ``merged_revision``: the revision that this made then, for a client that shows the pages of this answer."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts"]
@@ -103,3 +106,4 @@ class ChangeContentAnswer(Struct, rename="camel"):
     unread_conditions: list[UnreadCondition] | UnsetType = UNSET
     revision: str | UnsetType = UNSET
     previous_revision: str | UnsetType = UNSET
+    merged_revision: str | UnsetType = UNSET
