@@ -639,6 +639,67 @@ def test_two_who_write_in_one_paragraph_lose_nothing(desk):
     assert desk.said == []
 
 
+def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
+    """Has the next save of ``text`` arrive after the other window saved ``theirs``, which it has not seen then."""
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        if route.request.method != "POST" or held:
+            return route.continue_()
+        held.append(route)
+
+    text.page.route("**/content?**", hold)
+    text.page.keyboard.type(words)
+    while not held:
+        text.page.wait_for_timeout(50)
+    other.page.keyboard.type(theirs)
+    expect(_status(other)).to_have_text("Saved")
+    held[0].continue_()
+    text.page.unroute("**/content?**")
+
+
+def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
+    change, first = _new(desk, "One.", "* two\n* three\n* four", "Last.")
+    second = desk.open(change)
+    for text, place in ((first, "two"), (second, "four")):
+        text.get_by_text(place, exact=True).click()
+        text.page.wait_for_timeout(60)
+        text.page.keyboard.press("End")
+    _behind(first, second, " mine", " theirs")
+    for text in (first, second):
+        text.get_by_text("two mine").wait_for()
+        text.get_by_text("four theirs").wait_for()
+    # The carets are where they were, and the next saves delete nothing.
+    first.page.keyboard.type(" again")
+    second.page.keyboard.type(" also")
+    whole = "# Page\n\nOne.\n\n* two mine again\n* three\n* four theirs also\n\nLast.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_words_that_a_late_save_finds_changed_are_in_a_conflict(desk):
+    change, first = _new(desk, "Some words.")
+    second = desk.open(change)
+    _type(second, "Some", "")
+    _type(first, "Some", "")
+    _behind(first, second, " Mine.", " Theirs.")
+    expect(_status(first)).to_contain_text("Changed by")
+    for text in (first, second):
+        text.get_by_text("Some words. Theirs.").wait_for()
+    first.page.keyboard.type(" Again.")
+    whole = "# Page\n\nSome words. Theirs. Again.\n\n"
+    assert desk.until(change, lambda found: "Again." in found) == whole
+    # Whoever wrote on in the paragraph has seen the words of the other one.
+    page = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
+    base = desk.admin.call("GET", f"{desk.changes}/{change}")["revision"]
+    assert page and base
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
 def _paste(text: Any, **kinds: str) -> None:
     """Pastes what another program put on the clipboard, by kind of text."""
     text.page.evaluate(

@@ -10,6 +10,7 @@ import type { Node } from "prosemirror-model";
 import type { SaveState } from "./base.ts";
 import { type BlockChanges, difference } from "./differences.ts";
 import type { Draft } from "./keeping.ts";
+import type { LoadedPage } from "./page.ts";
 
 const IDLE = 800;
 const LONGEST = 5000;
@@ -31,8 +32,8 @@ export interface Save {
 
 export interface Saved {
   revision: string;
-  /** Somebody else's changes are in what was written now: the page is to be asked for again. */
-  merged: boolean;
+  /** The page as it is at that revision, where somebody else's changes are in it too. */
+  merged?: LoadedPage;
   /** Both changed the same words: who the other one is, where that is known. */
   clash?: string;
 }
@@ -60,8 +61,11 @@ export interface SaverOptions {
   drop: () => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** What was sent is on the server; `merged`: together with what somebody else wrote. */
-  onsaved: (saved: Saved) => void;
+  /** What was sent is on the server, as it was sent. */
+  onsaved: () => void;
+  /** What was sent is on the server together with what somebody else wrote, which is to be taken in, with `moved`. False
+   * where it cannot be: then the base stays what is known here, and what was sent goes with the next save again. */
+  take: (merged: LoadedPage, sent: Fields) => boolean;
   /** The blocks with these keys were refused, and why. */
   onrefused: (keys: Set<string>, message: string) => void;
   now?: () => number;
@@ -107,6 +111,10 @@ export class Saver {
 
   get saved(): BlockJson[] {
     return this.#blocks;
+  }
+
+  get savedFields(): Fields {
+    return this.#fields;
   }
 
   get dirty(): boolean {
@@ -225,13 +233,16 @@ export class Saver {
       const saved = await this.options.send(sent.save);
       this.#failures = 0;
       this.#sent = undefined;
-      this.#blocks = this.#withRefused(sent.blocks);
-      this.#fields = {
+      const fields = {
         ...sent.fields,
         title: sent.fields.title.trim() ? sent.fields.title : this.#fields.title,
       };
-      this.revision = saved.revision;
-      this.options.onsaved(saved);
+      if (saved.merged === undefined) {
+        this.#blocks = this.#withRefused(sent.blocks);
+        this.#fields = fields;
+        this.revision = saved.revision;
+        this.options.onsaved();
+      } else this.#dirty = !this.options.take(saved.merged, fields) || this.#dirty;
       if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash, clash: true });
       else this.#settled();
     } catch (problem) {
@@ -327,9 +338,23 @@ export class Saver {
     };
   }
 
+  /** Blocks of the server, with those that it refused as they are here. */
+  withOwn(blocks: BlockJson[]): BlockJson[] {
+    const found = blocks.map((block) => this.#refused.get(block.key!) ?? block);
+    let last: BlockJson | undefined;
+    for (const own of this.#refused.size ? blocksOf(this.prepare()) : []) {
+      const at = found.findIndex((block) => block.key === (last?.key ?? null));
+      if (this.#refused.has(own.key!) && !found.some((block) => block.key === own.key)) {
+        found.splice(at + 1, 0, own);
+      }
+      last = own;
+    }
+    return found;
+  }
+
   /** What the server has of refused blocks is what it had. */
-  #withRefused(blocks: BlockJson[]): BlockJson[] {
-    const before = new Map(this.#blocks.map((block) => [block.key!, block]));
+  #withRefused(blocks: BlockJson[], had = this.#blocks): BlockJson[] {
+    const before = new Map(had.map((block) => [block.key!, block]));
     return blocks.flatMap((block) => {
       if (!this.#refused.has(block.key!)) return [block];
       const was = before.get(block.key!);
@@ -337,11 +362,12 @@ export class Saver {
     });
   }
 
-  /** The server has another state now, which the text here was brought up to. */
-  moved(revision: string, blocks: BlockJson[], fields: Fields): void {
+  /** The server has another state now, which the text here was brought up to. `now`: the fields as they are here. */
+  moved({ revision, document }: LoadedPage, blocks: BlockJson[], fields: Fields, now: Fields): void {
     this.revision = revision;
-    this.#blocks = blocks;
+    this.#blocks = this.#withRefused(blocks, document.nodes);
     this.#fields = fields;
+    this.#now.fields = now;
   }
 
   /** Tries again at once: the network is back, or somebody signed in. */
