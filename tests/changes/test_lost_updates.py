@@ -16,13 +16,13 @@ def head(space, change=None):
     return space.change(change)["revision"]
 
 
-def save(space, change, base, *changes, who="editor"):
+def save(space, change, base, *changes, who="editor", **more):
     answer = space.world.call(
         who,
         "POST",
         space.url(change),
         params={"compat": "false"},
-        json={"changes": list(changes), "baseRevision": base},
+        json={"changes": list(changes), "baseRevision": base, **more},
     )
     assert answer.is_success, answer.text
     return answer.json()
@@ -91,6 +91,21 @@ def test_a_save_on_the_revision_of_a_merged_answer_deletes_nothing_of_others(spa
         "reader", f"{space.path}/change-requests/{change}/conflicts", params={"format": "markdown"}
     )
     assert "My words go on." in str(found)
+
+
+def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, target):
+    base = head(space, target)
+    save(space, target, base, whole(space, "A", A.replace("First", "Saved")))
+    then = head(space, target)
+    late = (whole(space, "A", A.replace("First", "Late")), insert("# New\n"))
+    answer = save(space, target, base, *late, onConflict="refuse")
+    assert (answer["result"], answer["revision"], answer["mergedRevision"]) == ("refused", base, then)
+    assert [words_of(made["page"])[0] for made in answer["changes"]] == ["Saved paragraph of A."]
+    assert head(space, target) == then and "New" not in space.tree(target)
+    # What does not conflict is merged all the same.
+    other = whole(space, "A", A.replace("Second", "2nd"))
+    assert save(space, target, base, other, onConflict="refuse")["result"] == "edit"
+    assert space.text("A", target) == A.replace("First", "Saved").replace("Second", "2nd")
 
 
 def test_what_others_saved_in_other_pages_is_not_the_clients_to_replace(space, target):

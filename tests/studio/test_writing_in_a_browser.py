@@ -652,8 +652,13 @@ def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
     text.page.keyboard.type(words)
     while not held:
         text.page.wait_for_timeout(50)
-    other.page.keyboard.type(theirs)
-    expect(_status(other)).to_have_text("Saved")
+    if theirs == "\b":
+        other.page.keyboard.press("Backspace")
+        other.page.keyboard.press("Backspace")
+    else:
+        other.page.keyboard.type(theirs)
+    expect(_status(other)).to_have_text("Not saved yet")
+    expect(_status(other)).to_have_text(re.compile("^ *(Saved|Changed by .*) *$"))
     held[0].continue_()
     text.page.unroute("**/content?**")
 
@@ -679,22 +684,26 @@ def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
     assert desk.said == []
 
 
-def test_words_that_a_late_save_finds_changed_are_in_a_conflict(desk):
-    change, first = _new(desk, "Some words.")
+def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
+    change, first = _new(desk, "Some words.", "Other words.")
     second = desk.open(change)
     _type(second, "Some", "")
     _type(first, "Some", "")
     _behind(first, second, " Mine.", " Theirs.")
+    for text in (first, second):
+        text.get_by_text("Some words. Theirs. Mine.").wait_for()
+    first.page.keyboard.type(" Again.")
+    whole = "# Page\n\nSome words. Theirs. Mine. Again.\n\nOther words.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
+    # Of a paragraph that the other one deletes meanwhile, what was written in it is left, and asks what is right.
+    _type(first, "Other", "")
+    second.get_by_text("Other").click(click_count=3)
+    _behind(first, second, " Late.", "\b")
     expect(_status(first)).to_contain_text("Changed by")
     for text in (first, second):
-        text.get_by_text("Some words. Theirs.").wait_for()
-    first.page.keyboard.type(" Again.")
-    whole = "# Page\n\nSome words. Theirs. Again.\n\n"
-    assert desk.until(change, lambda found: "Again." in found) == whole
-    # Whoever wrote on in the paragraph has seen the words of the other one.
-    page = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
-    base = desk.admin.call("GET", f"{desk.changes}/{change}")["revision"]
-    assert page and base
+        text.get_by_text("Other words. Late.").wait_for()
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 1
     first.page.close()
     second.page.close()
     assert desk.said == []

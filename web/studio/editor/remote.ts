@@ -311,11 +311,27 @@ function deleted(step: Step, doc: Node): string[] {
   );
 }
 
-/** Whether all of these words, in their order, are among the others. */
+/**
+ * What a step does where it cannot be done as it was, because its place is gone or words came into what it deletes: the
+ * words that it brings come into the block that it was in, and nothing is deleted. Undefined where they have no place.
+ */
+function sparing(step: Step, mapping: Mapping, before: Node, doc: Node): Step | undefined {
+  if (!(step instanceof ReplaceStep)) return undefined;
+  const { slice, from } = step;
+  if (slice.openStart || slice.openEnd || slice.content.firstChild?.isBlock) return undefined;
+  const place = mapping.map(from);
+  const [was, now] = [before.resolve(from).parent, doc.resolve(place).parent];
+  if (!was.isTextblock || !now.isTextblock || !was.attrs.key || was.attrs.key !== now.attrs.key) {
+    return undefined;
+  }
+  return new ReplaceStep(place, place, slice);
+}
+
+/** Whether all of these words, in their order, are among the others; of the first and the last, a part may be. */
 function areAmong(words: string[], others: string[]): boolean {
   let next = 0;
   for (const word of others) if (word === words[next]) next++;
-  return next === words.length;
+  return next === words.length || others.join(" ").includes(words.join(" "));
 }
 
 /** The caret in the block that it was in, wherever that is now. */
@@ -350,18 +366,20 @@ export function rebased(
 ): { transaction: Transaction; confirmed: Node; unsent: Unsent[] } {
   const transaction = state.tr;
   for (const { inverted } of unsent.toReversed()) transaction.step(inverted);
-  const gone = unsent.map(({ step }, at) =>
-    deleted(step, transaction.docs[unsent.length - at] ?? transaction.doc)
-  );
+  const befores = unsent.map((_, at) => transaction.docs[unsent.length - at] ?? transaction.doc);
   replaceTop(transaction, withRemote(confirmed, remote));
   const doc = transaction.doc;
   const left: Unsent[] = [];
   // As collaborative editing does it: each step again, through the undoing of those before it and what came between.
   for (let at = 0, mapFrom = unsent.length; at < unsent.length; at++) {
-    const mapped = unsent[at]!.step.map(transaction.mapping.slice(mapFrom));
+    const [{ step }, before] = [unsent[at]!, befores[at]!];
+    const mapping = transaction.mapping.slice(mapFrom);
+    let mapped: Step | null | undefined = step.map(mapping);
+    if (mapped === null || !areAmong(deleted(mapped, transaction.doc), deleted(step, before))) {
+      mapped = sparing(step, mapping, before, transaction.doc);
+    }
     mapFrom--;
-    if (mapped === null || !areAmong(deleted(mapped, transaction.doc), gone[at]!)) continue;
-    if (transaction.maybeStep(mapped).failed) continue;
+    if (!mapped || transaction.maybeStep(mapped).failed) continue;
     (transaction.mapping as Mapping & { setMirror(one: number, other: number): void }).setMirror(
       mapFrom,
       transaction.steps.length - 1,

@@ -129,3 +129,14 @@ test("the base stays where it is until what was merged is taken in", async () =>
   await vi.advanceTimersByTimeAsync(900);
   expect(sent.map((save) => save.revision)).toEqual(["r0", "r0"]);
 });
+
+test("a save that both changed the same for goes again on top of theirs, and at last as a conflict", async () => {
+  const theirs = { ...merged.merged!, document: { nodes: blocksOf(page("one theirs", "two")) } };
+  const refused: Saved = { revision: "r2", refused: theirs };
+  const { saver, sent, write } = saving([...Array(6).fill(refused), "r3"]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(sent.map((save) => save.revision)).toEqual(["r0", "r2", "r2", "r2", "r2", "r2", "r2"]);
+  expect(sent.map((save) => save.refuse)).toEqual([true, true, true, true, true, false, false]);
+  expect(saver.dirty).toBe(false);
+});

@@ -23,9 +23,14 @@ export interface Fields {
   description: string;
 }
 
+/** How often a save is refused because both changed the same before the server keeps both as a conflict. */
+const REFUSALS = 5;
+
 /** One save: what the server is asked to write, on top of which revision. */
 export interface Save {
   revision: string;
+  /** Whether nothing is to be written where somebody else changed the same. */
+  refuse: boolean;
   blocks: BlockChanges | null;
   fields: Partial<Fields>;
 }
@@ -34,6 +39,8 @@ export interface Saved {
   revision: string;
   /** The page as it is at that revision, where somebody else's changes are in it too. */
   merged?: LoadedPage;
+  /** Nothing was written, because both changed the same: the page as it is now, null where it is gone. */
+  refused?: LoadedPage | null;
   /** Both changed the same words: who the other one is, where that is known. */
   clash?: string;
 }
@@ -63,9 +70,9 @@ export interface SaverOptions {
   onproblem: (problem: Error) => void;
   /** What was sent is on the server, as it was sent. */
   onsaved: () => void;
-  /** What was sent is on the server together with what somebody else wrote, which is to be taken in, with `moved`. False
-   * where it cannot be: then the base stays what is known here, and what was sent goes with the next save again. */
-  take: (merged: LoadedPage, sent: Fields) => boolean;
+  /** What the server has is to be taken in, with `moved`; `sent`: what was sent is in it. False where it cannot be: then the
+   * base stays what is known here, and what was sent goes with the next save again. */
+  take: (found: LoadedPage, sent?: Fields) => boolean;
   /** The blocks with these keys were refused, and why. */
   onrefused: (keys: Set<string>, message: string) => void;
   now?: () => number;
@@ -96,6 +103,7 @@ export class Saver {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #since: number | undefined;
   #failures = 0;
+  #refusals = 0;
   #kept = true;
   #refused = new Map<string, BlockJson>();
   #stopped = false;
@@ -167,7 +175,7 @@ export class Saver {
     }
     // A page needs a title: until there is one, the last stays.
     if (fields.title !== undefined && !fields.title.trim()) delete fields.title;
-    return { revision: this.revision, blocks, fields };
+    return { revision: this.revision, refuse: this.#refusals < REFUSALS, blocks, fields };
   }
 
   async #keep(): Promise<void> {
@@ -200,7 +208,7 @@ export class Saver {
     if (this.#sent) {
       const now = await soon(this.options.current?.());
       // Sent again as it was, it is merged with itself if it had arrived.
-      if (now !== this.#sent.save.revision) return this.#sent;
+      if (now !== this.#sent.save.revision) return this.#keepingBoth(this.#sent);
       this.#sent = undefined;
     }
     await soon(this.options.fresh?.());
@@ -211,6 +219,12 @@ export class Saver {
     this.#dirty = false;
     this.#since = undefined;
     return isEmpty(save) ? undefined : { save, blocks, fields };
+  }
+
+  /** A save that may be on the server: refused, it would not say whether it is. */
+  #keepingBoth(sent: Sent): Sent {
+    sent.save.refuse = false;
+    return sent;
   }
 
   async #send(): Promise<void> {
@@ -233,6 +247,15 @@ export class Saver {
       const saved = await this.options.send(sent.save);
       this.#failures = 0;
       this.#sent = undefined;
+      if (saved.refused !== undefined) {
+        this.#dirty = true;
+        // What is written here goes on top of it, at once; what cannot be, the server keeps beside it.
+        const taken = saved.refused !== null && this.options.take(saved.refused);
+        this.#refusals = taken ? this.#refusals + 1 : REFUSALS;
+        this.#retry = setTimeout(() => void this.flush().catch(() => {}), 0);
+        return;
+      }
+      this.#refusals = 0;
       const fields = {
         ...sent.fields,
         title: sent.fields.title.trim() ? sent.fields.title : this.#fields.title,
@@ -368,6 +391,11 @@ export class Saver {
     this.#blocks = this.#withRefused(blocks, document.nodes);
     this.#fields = fields;
     this.#now.fields = now;
+  }
+
+  /** Takes in what somebody else saved; where it cannot be, the server is to keep both. */
+  bring(found: LoadedPage): void {
+    if (!this.options.take(found)) this.#refusals = REFUSALS;
   }
 
   /** Tries again at once: the network is back, or somebody signed in. */

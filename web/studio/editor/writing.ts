@@ -214,11 +214,13 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       sentSteps = unsent.length;
       sentDoc = view!.state.doc;
     }
-    const body = { changes, baseRevision: save.revision };
+    const onConflict: Schemas["ChangeContent"]["onConflict"] = save.refuse ? "refuse" : "keep";
+    const body = { changes, baseRevision: save.revision, onConflict };
     const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
     const revision = answer.mergedRevision ?? answer.revision!;
     live.made(revision);
     const merged = answer.mergedRevision && await subject.merged(answer, revision);
+    if (answer.result === "refused") return { revision, refused: merged || null };
     return {
       revision,
       ...(merged ? { merged } : {}),
@@ -256,7 +258,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     return true;
   }
 
-  const saver = new Saver({
+  const saver: Saver = new Saver({
     revision: loaded.revision,
     blocks: blocksOf(sent ? readDocument(loaded.document) : confirmed),
     fields: fieldsOf(loaded),
@@ -264,8 +266,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ...(sent
       ? {
         sent:
-          (sending = sent,
-            { save: sent, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
+          (sending = { ...sent, refuse: false },
+            { save: sending, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
       }
       : {}),
     current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,
@@ -278,8 +280,13 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       confirmed = sentDoc ?? confirmed;
       unsent = unsent.slice(sentSteps);
     },
-    take: (merged, sent) =>
-      takeIn(merged, { doc: sentDoc ?? confirmed, steps: unsent.slice(sentSteps), fields: sent }),
+    take: (found, sent) =>
+      takeIn(
+        found,
+        sent
+          ? { doc: sentDoc ?? confirmed, steps: unsent.slice(sentSteps), fields: sent }
+          : { doc: confirmed, steps: unsent, fields: saver.savedFields },
+      ),
     onrefused(keys, message) {
       const before = view && refusedKey.getState(view.state);
       if (view && (keys.size || before?.keys.size)) {
@@ -337,7 +344,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       setTimeout(() => void pull(), 1000);
       return;
     }
-    takeIn(found, { doc: confirmed, steps: unsent, fields: saver.savedFields });
+    saver.bring(found);
   }
 
   let looked = performance.now();
