@@ -173,7 +173,7 @@ def test_the_port_of_the_own_machine_may_change(connecting):
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"resource": "https://elsewhere.test/mcp/x"}, "invalid_target"),
         ({"resource": f"{URL}/mcp/a/b"}, "invalid_target"),
-        ({"resource": None}, "invalid_target"),
+        ({"resource": None, "scope": "docs:read nothing"}, "invalid_scope"),
     ],
 )
 def test_what_a_program_does_wrongly_it_is_told(connecting, changed, code):

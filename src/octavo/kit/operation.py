@@ -257,6 +257,7 @@ class Area(Struct, frozen=True):
         quick: bool = False,
         body_limit: int | None = None,
         extension: bool = False,
+        refuses_unread: bool = False,
         deprecated: bool = False,
         media_type: str | None = None,
         other_media: tuple[str, ...] = (),
@@ -274,7 +275,8 @@ class Area(Struct, frozen=True):
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
         loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
-        ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
+        ``extension``: Octavo's own, not in the public API. ``refuses_unread``: refuses keys of a body that nobody
+        reads, as extensions do, because the body replaces all that there is. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get what is refused
         as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
         that reads content for links to content, the scope that writes for keys. ``waits_for``: what it waits for,
@@ -348,7 +350,7 @@ class Area(Struct, frozen=True):
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 body_media=body_media,
-                refuses_unread=extension and not self.lenient,
+                refuses_unread=refuses_unread or (extension and not self.lenient),
                 browsed=browsed,
                 yields=yields,
                 waits_for=waits_for,
