@@ -98,6 +98,7 @@ class Operation:
     deprecated: bool
     source: str
     area: str
+    query_names: frozenset[str] = frozenset()
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
@@ -118,6 +119,11 @@ class Operation:
     """Whether the scripts of integrations may call it whatever their scopes."""
     agents: AgentScope | None = None
     """What a person grants an agent that may call it; None: no agent may."""
+
+    @property
+    def refuses_unread_query(self) -> bool:
+        """Whether parameters that nobody reads are refused. Servers that send browsers to an operation may add some."""
+        return self.refuses_unread and not self.browsed
 
     @property
     def takes_json(self) -> bool:
@@ -219,6 +225,12 @@ def _list_fields(query: Any) -> frozenset[str]:
         if typing.get_origin(inner) is list:
             found.add(f.encode_name)
     return frozenset(found)
+
+
+def _field_names(query: Any) -> frozenset[str]:
+    return (
+        frozenset(f.encode_name for f in msgspec.structs.fields(query)) if query is not None else frozenset()
+    )
 
 
 def _required_fields(query: Any) -> frozenset[str]:
@@ -343,6 +355,7 @@ class Area(Struct, frozen=True):
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
+                query_names=_field_names(query),
                 query_lists=_list_fields(query),
                 query_required=_required_fields(query),
                 media_type=media_type or self.media_type,
