@@ -23,7 +23,6 @@ load_packages()
 
 NEWEST = Path(__file__).parent / "newest"
 """The lock file of the newest public description."""
-OWN = [operation for operation in TABLE.values() if operation.refuses_unread_query]
 REFUSED = [
     pytest.param(TABLE[id], place, name, id=f"{id}-{name}")
     for id, fields in sorted(NEWER.items())
@@ -84,20 +83,6 @@ def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> 
     path = world.home.path("/orgs/{organizationId}/change-requests")
     assert complaint(world.call("admin", "GET", f"{path}?space=other"), 400, "space: ") is None
     assert world.call("admin", "GET", f"{path}?space=&somethingElse=1").status_code == 200
-
-
-@pytest.mark.sqlite_first
-@pytest.mark.parametrize("operation", OWN, ids=lambda operation: operation.id)
-def test_own_operations_refuse_parameters_that_nobody_reads(world: World, operation: Operation) -> None:
-    sample = sample_of(operation)
-    proved = credentials(world, "admin", operation)
-    if sample.before is not None:
-        sample.before(world, world.home)
-    before = world.written()
-    given = {**sample.query_for(world.home), "someNewName": "1"}
-    answer = send(world, "admin", operation, world.home, headers=proved, params=given)
-    assert complaint(answer, 400, "someNewName: ") is None
-    assert world.written() == before
 
 
 def _unread(

@@ -381,8 +381,6 @@ class Dispatcher:
                 if not value and name not in operation.query_required:
                     continue  # `?page=` says as much as no `page` at all
                 if name not in operation.query_names:
-                    if operation.refuses_unread_query:
-                        raise BadRequest(f"{name[:100]}: this operation has no such parameter.")
                     if name in newer:
                         raise BadRequest(f"{name}: this version of Octavo does not support this parameter.")
                 elif name in operation.query_lists:

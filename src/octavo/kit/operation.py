@@ -121,11 +121,6 @@ class Operation:
     """What a person grants an agent that may call it; None: no agent may."""
 
     @property
-    def refuses_unread_query(self) -> bool:
-        """Whether parameters that nobody reads are refused. Servers that send browsers to an operation may add some."""
-        return self.refuses_unread and not self.browsed
-
-    @property
     def takes_json(self) -> bool:
         return self.body not in (None, RawBody)
 
