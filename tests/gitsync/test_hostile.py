@@ -228,6 +228,11 @@ def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, develop
     old = {"url": developer.url, "ref": "refs/heads/main"}
     path = sqlite_world.home.path("/spaces/{spaceId}/git/import")
     assert sqlite_world.call("admin", "POST", path, json=old).status_code == 400
+    # What revisions link to is a page of the web.
+    for name in ("repoCommitURL", "repoTreeURL"):
+        body = {"url": "https://git.example/a/b", "ref": "refs/heads/main", name: "javascript:alert(1)//"}
+        answer = sqlite_world.call("admin", "POST", path, json=body)
+        assert answer.status_code == 400 and name in answer.text
 
 
 def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, developer: Developer) -> None:
