@@ -313,6 +313,12 @@ def verify_installation(context: Context) -> list[str]:
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
     """As ``verify_installation``, of a database whose links are those of ``url``; without ``store``: but for files."""
+    if damage := db.find_damage():
+        # Nothing that is read of it can be relied on.
+        return [
+            *(f"database: {line}" for line in damage),
+            "the database is damaged: restore it from a backup",
+        ]
     findings: list[str] = []
     with db.read() as tx:
         tables = read_schema(db, tx)
@@ -335,7 +341,7 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
                 f"SELECT id FROM spaces WHERE {whole} ORDER BY id", removed=BEING_REMOVED
             ):
                 if space_id not in outdated:
-                    findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
+                    findings += _check_space(tx, space_id, hosts)
     for digest in files:
         if store is None:
             break
@@ -351,6 +357,13 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
             if found.hexdigest() != digest:
                 findings.append(f"file {digest} is damaged")
     return findings
+
+
+def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
+    try:
+        return [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
+    except (ValueError, LookupError, TypeError) as error:  # rows that hold what nobody wrote
+        return [f"space {space_id}: cannot be checked ({error})"]
 
 
 def _is_sound_text(tx: Transaction, digest: str) -> bool:

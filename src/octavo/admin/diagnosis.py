@@ -8,7 +8,7 @@ import ssl
 import time
 from io import BytesIO
 
-from ..errors import OctavoError
+from ..errors import Damaged, OctavoError
 from ..installation import close_context, folders_of, is_disk_full, is_installed, open_context
 from ..kit import tracing
 from ..kit.context import Context
@@ -71,6 +71,8 @@ def check_context(context: Context) -> list[Finding]:
     """Tries what an open installation keeps: database, secrets, events on their way, files."""
     settings = context.settings
     findings: list[Finding] = []
+    if context.db.is_damaged():
+        return [("database", False, Damaged().message)]
     with context.db.write() as tx:
         count = tx.value("SELECT count(*) FROM organizations")
         findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
