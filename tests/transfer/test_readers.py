@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from octavo.core.import_plan import plan_import
+from octavo.core.document import read_head, split_page
+from octavo.core.import_plan import plan_import, read_pages
 from octavo.transfer.readers import hugo_templates, read_source
 from octavo.transfer.sources import Source, SourceError
 
@@ -1389,3 +1390,24 @@ def test_link_definitions_with_liquid():
         }
     )
     assert text(made, "a.md").endswith("\n[1]: b.md\n[2]: b.md (T)\n[3]: b.md\n")
+
+
+@pytest.mark.parametrize("more", [{}, {"other.md": '+++\ntitle = "Toml"\nweight = 3\n+++\n\ntext\n'}])
+def test_rules_and_blank_lines_before_what_looks_like_front_matter(more):
+    made = brought(
+        {
+            "README.md": "# Home\n",
+            "a.md": "---\n\n## Case\n\nfirst words\n\n---\n\nsecond words\n",
+            "b.md": "\n---\ntitle: Said here\n---\n\ntext\n",
+            "c.md": '<h1 align="center">Good &amp; title</h1>\n\ntext\n',
+            **more,
+        }
+    )
+    plan = plan_import(made)
+    pages = list(read_pages(plan, made))
+    said = {page.planned.file_path: read_head(page.text) for page in pages}
+    assert all(not head.problems for head in said.values())
+    bodies = {path: split_page(text(made, path))[2] for path in ("a.md", "b.md", "c.md")}
+    assert "first words" in bodies["a.md"] and "second words" in bodies["a.md"]
+    assert "title: Said here" in bodies["b.md"]
+    assert "Good & title" in {page.title for page in pages} and "h1" not in bodies["c.md"]

@@ -18,11 +18,13 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from .document import (
+    H1,
     HEADING_ID,
     MAX_NODES,
     PARTS,
     PageHead,
     find_unread,
+    front_of,
     may_be_cut,
     may_hold_guards,
     read,
@@ -313,20 +315,21 @@ def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> 
     )
 
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*?\r?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _ATX = re.compile(r"\s*?^ {0,3}#(?:[ \t]+([^\r\n]*))?(?:\r|\n|\Z)", re.MULTILINE)
 _SETEXT = re.compile(r"\s*?^ {0,3}([^\s#>`~|<{*+\-=][^\r\n]*)\r?\n {0,3}=+[ \t]*(?:\r|\n|\Z)", re.MULTILINE)
+_H1 = re.compile(rf"\s*?^ {{0,3}}{H1}(?:\r|\n|\Z)", re.MULTILINE)
 _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
     """The words of the heading of the first level that a page starts with, behind its front matter."""
     text = text.removeprefix("\ufeff")
-    front = _FRONT_MATTER.match(text)
-    start = front.end() if front else 0
+    start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
         start += 1
     start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 if start else 0
+    if (written := _H1.match(text, start)) is not None:
+        return " ".join(unescape(re.sub(r"<[^<>]*>", "", written["html"])).split()) or None
     heading = _ATX.match(text, start) or _SETEXT.match(text, start)
     if not heading or not heading[1]:
         return None

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from ...core.app_addresses import AppAddresses
-from ...core.document import with_head
+from ...core.document import front_of, with_head
 from ...core.free_names import free_name
 from ...core.import_plan import plan_import
 from ...core.links import APP_HOST, relative_href
@@ -344,6 +344,8 @@ class _Gathering:
                 above += f"{title_line}\n\n"
                 lines = lines[1:]
             above += f"{hero}\n\n"
+        if not above and front_of(body):
+            above = "\n"  # A rule that stood below a blank line begins no front matter.
         self.made.origins[made] = path
         self.made.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"

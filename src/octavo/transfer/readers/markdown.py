@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ...core.document import front_of
 from .form import Dialect, Place
 from .literals import UNKNOWN, read_constant, read_literal
 
@@ -147,7 +148,7 @@ _SPANS = {
 def split_front(text: str) -> tuple[str, int]:
     """The body of a file behind its front matter, in whichever way that is written, and the number of its first
     line."""
-    found = _FRONT.match(text)
+    found = _front(text)
     if found is None:
         return text, 1
     return text[found.end() :], text.count("\n", 0, found.end()) + 1
@@ -158,9 +159,14 @@ _FRONT = re.compile(
 )
 
 
+def _front(text: str) -> re.Match[str] | None:
+    found = _FRONT.match(text)
+    return found if found is not None and (found[1] == "+++" or front_of(text)) else None
+
+
 def front_text(text: str) -> tuple[str, str]:
     """What is between the lines of a front matter, and the sign of these lines; both empty where there is none."""
-    found = _FRONT.match(text)
+    found = _front(text)
     return (found["head"], found[1]) if found else ("", "")
 
 
