@@ -17,7 +17,7 @@ from ...core.free_names import free_name
 from ...core.import_plan import plan_import
 from ...core.links import APP_HOST, relative_href
 from ...core.pages import slugify
-from ...core.paths import numbered_path, unsafe_path
+from ...core.paths import composed, numbered_path, unsafe_path
 from ...core.problems import Problem
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
@@ -463,7 +463,7 @@ class _Gathering:
 
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
-        layout = self.layout
+        layout, name = self.layout, composed(name)
         if (led := _ALIAS.match(name)) and (found := self.named_by_alias(led["alias"], name[led.end() :])):
             return found
         if name.startswith("/"):
