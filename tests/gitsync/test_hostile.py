@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,20 @@ def test_a_file_that_cannot_be_a_page_stays_as_it_is(
     assert synced.exported() == developer.read()
     again = synced.page("Guide")
     assert (again["type"], again["id"]) == ("document", link["id"])
+
+
+def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, developer: Developer) -> None:
+    name = unicodedata.normalize("NFD", "r\xe9sum\xe9.md")
+    developer.commit({**PLAIN, "guide.md": "# Guide\n\n[r](r\xe9sum\xe9.md)\n", name: "# R\n"})
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced", synced.state()
+    guide = synced.page("Guide")["id"]
+    links = remotes.get("admin", synced.at(f"/content/page/{guide}/links"))["items"]
+    assert [link["status"] for link in links] == ["ok"]
+    page = synced.page("R")["id"]
+    synced.edit({"operation": "update_page", "page": page, "document": {"markdown": "Edited.\n"}})
+    assert synced.sync() == "synced", synced.state()
+    assert "Edited." in developer.files[name] and synced.exported() == developer.read()
 
 
 def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, developer: Developer) -> None:
