@@ -286,9 +286,8 @@ class Desk:
     # --- what must be true ---
 
     def unsaved(self, window: Window) -> bool:
-        return (
-            "saved" not in (window.page.locator("[role=status].state").get_attribute("class") or "").split()
-        )
+        told = window.page.locator("[role=status].state").get_attribute("class") or ""
+        return not {"saved", "changed"}.intersection(told.split())
 
     def is_kept(self, window: Window) -> bool:
         known = window.page.evaluate(_KEPT) + self.markdown()
