@@ -834,7 +834,9 @@ class Drawer:
 
     def _head(self, operation: Operation, where: str) -> Block:
         if not self._folded:
-            return _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head.data = {"names": operation.identifiers}
+            return head
         inside = []
         if can_try(self._description, operation):
             origins = list_origins(self._description, operation)
