@@ -23,7 +23,6 @@ from octavo.errors import NotFound
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.kit.edge import Edge
-from octavo.kit.loopback import Loopback
 from octavo.settings import load
 from world import CONTENT
 
@@ -121,7 +120,7 @@ def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context
 
 def _post(app: Edge, url: str, path: str, body: dict[str, Any]) -> httpx.Response:
     async def ask() -> httpx.Response:
-        transport = Loopback(app)
+        transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=url) as client:
             return await client.post(path, json=body, headers={"origin": url})
 

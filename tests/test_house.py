@@ -484,7 +484,7 @@ SHARED = {
 REGISTRIES = {
     "printing/looks.py:_finders",
     "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
+    "access/tokens.py:_find_agent", "access/tokens.py:_find_agent_by_id", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "gitsync/projects.py:_kinds", "images/making.py:_on_made",

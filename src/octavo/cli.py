@@ -76,6 +76,11 @@ def _organization(context: Context, given: str) -> str:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from .kit.supervision import take_assignment
+
+    assigned = take_assignment()
+    if assigned is None:
+        return _supervise(options)
     from .app import Address, serve
 
     roles: dict[str, tuple[Role, ...]] = {
@@ -89,8 +94,21 @@ def _serve(options: argparse.Namespace) -> int:
         roles=roles[options.command],
         address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
+        assigned=assigned,
     )
     return DONE
+
+
+def _supervise(options: argparse.Namespace) -> int:
+    """Run this command as the parent of its workers, which loads as little as it can."""
+    from .kit.logs import configure_for
+    from .kit.supervision import Supervisor, command_of
+    from .kit.temporary import TemporaryFolder
+
+    configure_for(_serving_settings(options))
+    with TemporaryFolder("metrics") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        return Supervisor(lambda: command_of(sys.executable, sys.orig_argv)).run()
 
 
 # --- tokens -------------------------------------------------------------------------------------------

@@ -200,14 +200,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     backlog: Annotated[
         int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
     ] = 1024
-    keep_alive_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds a connection without a request stays open")
-    ] = 75
     header_seconds: Annotated[
-        int, Meta(ge=1, le=600, description="Seconds in which the head of a request has to arrive")
+        int,
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds in which the head of a request has to arrive, and that a connection may be idle",
+        ),
     ] = 10
     header_limit: Annotated[
-        int, Meta(ge=1024, le=1024 * 1024, description="Bytes of the head of a request")
+        int, Meta(ge=8 * 1024, le=1024 * 1024, description="Bytes of the head of a request")
     ] = 32 * 1024
     query_limit: Annotated[int, Meta(ge=256, description="Bytes of a query string")] = 8 * 1024
     least_rate: Annotated[

@@ -17,6 +17,7 @@ from light_client import LightClient
 from octavo.integrations import asking, store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
 from octavo.reader import reader_edge
+from settled import PATIENCE
 
 from .test_installing import PNG, install, integration_id, publish
 
@@ -162,7 +163,7 @@ def test_what_a_script_answered_says_whether_an_event_failed(sqlite_world, type,
         visit(world, "GET", "/~integrations/chat/x")
     else:
         world.call("reader", "POST", "/integrations/chat/render", json=request(world))
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         found = [
             event

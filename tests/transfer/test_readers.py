@@ -620,7 +620,7 @@ def test_sphinx_in_restructured_text():
         "f(x, y)",
         "| A   | B   |\n| --- | --- |\n| 1   | 2   |",
         "Kept text.",
-        "Thing and words and [ext](https://example.org)",
+        "`Thing` and words and [ext](https://example.org)",
         "<summary>More</summary>",
         "From a part.",
         "$$\na^2\n$$",
@@ -1332,3 +1332,60 @@ def test_variables_in_titles_of_mintlify():
         page.startswith("---\ndescription: Use Acme {{none}}\n---\n\n# Start Acme\n")
         and "<strong>Acme card</strong>" in page
     )
+
+
+def test_inline_literals_of_restructured_text():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   a\n",
+            "a.rst": "All\n===\n\nPass ``--flag x`` or ``a|b``, and |name|.\n\n.. |name| replace:: ``inner``\n\n* ``item``\n\n"
+            "``term``\n    meant ``so``\n\n====== =====\n``A``  B\n====== =====\n``c``  d\n====== =====\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "a.md")
+    for literal in ("--flag x", "a|b", "inner", "item", "term", "so", "c"):
+        assert f"`{literal}`" in said
+
+
+def test_a_configuration_with_aliases_is_read_whole():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: Acme\nextra: &shared\n  tag: new\ntheme:\n  <<: *shared\n  name: material\n"
+            "more: *shared\nnav:\n  - Start: index.md\n  - Second: b.md\n",
+            "docs/index.md": "# Acme\n",
+            "docs/b.md": "# B\n",
+        }
+    )
+    assert (made.kind, made.name) == ("mkdocs", "Acme")
+    assert tree(made) == {"Start": {}, "Second": {}}
+    assert problems(made) == []
+
+
+def test_link_definitions_with_shortcodes():
+    made = brought(
+        {
+            "hugo.toml": 'title = "X"\n',
+            "content/docs/_index.md": "---\ntitle: Docs\n---\n",
+            "content/docs/a.md": '---\ntitle: A\n---\n\n[1], [2], [3], [4].\n\n[1]: {{< relref "b.md" >}}\n[2]: {{% ref "b.md#x" %}} "T"\n'
+            "[3]: https://example.org/\n[4]:\n  b.md\n",
+            "content/docs/b.md": "---\ntitle: B\n---\n\n## X\n",
+        }
+    )
+    assert text(made, "docs/a.md").endswith(
+        '\n[1]: b.md\n[2]: b.md#x "T"\n[3]: https://example.org/\n[4]:\n  b.md\n'
+    )
+
+
+def test_link_definitions_with_liquid():
+    made = brought(
+        {
+            "_config.yml": "title: X\nbaseurl: /base\n",
+            "index.md": "---\ntitle: Home\n---\n",
+            "a.md": "---\ntitle: A\n---\n\n[1], [2], [3].\n\n[1]: {{ site.baseurl }}/b.html\n[2]: {% link b.md %} (T)\n"
+            '[3]: {{ "/b.html" | relative_url }}\n',
+            "b.md": "---\ntitle: B\n---\n",
+        }
+    )
+    assert text(made, "a.md").endswith("\n[1]: b.md\n[2]: b.md (T)\n[3]: b.md\n")

@@ -484,6 +484,7 @@ def reader_edge(
         proxies=parse_networks(settings.trusted_proxies),
         tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
         limiter=RateLimiter(settings.reader_rate_limit),
         closing=[sites.close],
     )

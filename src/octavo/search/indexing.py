@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from hashlib import blake2b
 from tempfile import SpooledTemporaryFile
 
 import msgspec
@@ -160,6 +161,11 @@ def page_text(
     """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
     else."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
+
+
+def text_hash(titles: str, cut: Sequence[SectionText]) -> str:
+    """Return a hash of a page's text as it is indexed."""
+    return blake2b(msgspec.msgpack.encode((titles, cut)), digest_size=16).hexdigest()
 
 
 def titles_of(tx: Transaction, page: Page) -> str:

@@ -264,10 +264,15 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         rest = state.getLines(line + 1, last + 1, state.blkIndent, False)
         body += [re.sub(r"^(?: {1,4}|\t)", "", text) for text in rest.split("\n")]
     token = state.push("footnote", "", 0)
-    token.info, token.content, token.map = match[1], "\n".join(body), [line, last + 1]
+    token.info, token.content, token.map = label_of(match[1]), "\n".join(body), [line, last + 1]
     token.markup = state.getLines(line, last + 1, state.blkIndent, False)
     state.line = last + 1
     return True
+
+
+def label_of(written: str) -> str:
+    """What a footnote is called: case does not count, as with links."""
+    return written.casefold()
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -470,6 +475,7 @@ _INTERRUPTING: dict[str, tuple[Any, ...]] = {
     "#": (heading,),
     "{": (tag,),
     "$": (math_block,),
+    "[": (footnote,),
     **{digit: (list_block,) for digit in "0123456789"},
 }
 _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, definition)}
@@ -495,11 +501,7 @@ _interrupt_list = _chain(
 
 
 def _interrupt_definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    return (
-        pipe_table(state, line, end, silent)
-        or _interrupt(state, line, end, silent)
-        or footnote(state, line, end, silent)
-    )
+    return pipe_table(state, line, end, silent) or _interrupt(state, line, end, silent)
 
 
 _RULES: list[tuple[str, Any, list[str]]] = [
@@ -596,11 +598,11 @@ def footnote_ref(state: StateInline, silent: bool) -> bool:
     if not state.src.startswith("[^", state.pos):
         return False
     match = _REFERENCE.match(state.src, state.pos, state.posMax)
-    if match is None or match[1] not in state.env.get("footnotes", ()):
+    if match is None or (label := label_of(match[1])) not in state.env.get("footnotes", ()):
         return False
     if not silent:
         token = state.push("footnote_ref", "", 0)
-        token.info, token.content = match[1], match[0]
+        token.info, token.content = label, match[0]
     state.pos = match.end()
     return True
 
@@ -686,7 +688,7 @@ def safe_url(url: str) -> bool:
 
 
 def _make() -> MarkdownIt:
-    md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
+    md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True, "strikethrough_single_tilde": True})
     md.block, md.inline = Blocks(), Inlines()
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
     md.validateLink = safe_url  # type: ignore[method-assign]

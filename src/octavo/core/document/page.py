@@ -352,11 +352,8 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         ("if" if "if" in changes and is_like_if(name) else name, line, span)
         for name, line, span in _entries(front)
     ]
-    values, _ = front_matter(front)
-    if not entries and values and match:
-        kept = {key: value for key, value in (values | changes).items() if value is not None}
-        text = "".join(_entry(key, value, ending) for key, value in kept.items())
-        return front[: match.start("yaml")] + text + front[match.end("yaml") :]
+    values, problems = front_matter(front)
+    named = {("if" if "if" in changes and is_like_if(key) else key): value for key, value in values.items()}
     out: list[str] = []
     at = 0
     done: set[str] = set()
@@ -374,7 +371,19 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         _entry(key, value, ending) for key, value in changes.items() if key not in done and value is not None
     )
     out.append(front[close:])
-    return "".join(out)
+    changed = "".join(out)
+    expected = {
+        key: value for key, value in (named | changes).items() if key not in changes or value is not None
+    }
+    there, _ = front_matter(changed)
+    is_right = there.keys() == expected.keys() and all(
+        there[key] == value for key, value in expected.items() if key not in changes
+    )
+    if match is None or problems or is_right:
+        return changed
+    # The lines of a changed key held more than it: an anchor that others repeat, or a key of an unusual form.
+    written = "".join(_entry(key, value, ending) for key, value in expected.items())
+    return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
 def _entry(key: str, value: Any, ending: str) -> str:

@@ -150,16 +150,20 @@ def _end_of_any(text: str, names: list[str], at: int) -> int:
 
 
 _READ = Token("", "", 0)
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
+"""The first line of a quote that is an alert of GitHub."""
+_ALERTS = {"NOTE": "info", "TIP": "success", "IMPORTANT": "info", "WARNING": "warning", "CAUTION": "danger"}
 
 
 class _Frame(Struct):
-    """A block being filled: what closes it, and its children."""
+    """A block being filled: what closes it, and its children. ``alert``: the mark that a quote begins with."""
 
     kind: str
     line: int
     token: Token
     index: int
     children: list[Block]
+    alert: str = ""
 
 
 class _Nested(Struct):
@@ -191,7 +195,10 @@ class _Reader:
         self.failed_lines: list[int] = []
         self.env: dict[str, Any] = {}
         self.tokens = parse_blocks(lines.text, self.env)
-        self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
+        self.notes: dict[str, str] = {}
+        for token in self.tokens:
+            if token.type == "footnote":
+                self.notes.setdefault(token.info, token.content)
         self.budget = _FOOTNOTES_MIN + _FOOTNOTES_SHARE * len(lines.text)
         self.env["footnotes"] = self.notes
         self.pairs = _pair(self.tokens)
@@ -295,7 +302,15 @@ class _Reader:
 
     def paragraph(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
-        self.add(markup.paragraph(self.inlines(token.content)), start, end)
+        content = token.content
+        frame = self.stack[-1]
+        if frame.kind == "blockquote_open" and not frame.children and (alert := _ALERT.match(content)):
+            frame.alert = alert[1].upper()
+            content = content[alert.end() :].lstrip(" \t")
+            if not content:
+                return
+            start += 1
+        self.add(markup.paragraph(self.inlines(content)), start, end)
 
     def heading(self, token: Token, index: int) -> int | None:
         start, end = token.map or (0, 0)
@@ -407,7 +422,12 @@ class _Reader:
 
     def quote(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
-        self.add(Block("blockquote", {}, list(frame.children)), *(frame.token.map or (0, 0)))
+        where = frame.token.map or (0, 0)
+        if frame.alert:
+            inside = frame.children or [Block("paragraph")]
+            self.add(Block("hint", {"style": _ALERTS[frame.alert]}, list(inside)), *where)
+        else:
+            self.add(Block("blockquote", {}, list(frame.children)), *where)
 
     def tag(self, token: Token, index: int) -> None:
         """A tag or element line: opens a frame, closes one, or stands for itself."""

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from . import markup
 from .inline import HEADING_ID, emoji_code, inlines, plain
-from .markdown import parse_blocks, parse_inline
+from .markdown import label_of, parse_blocks, parse_inline
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from .parts import emoji
 from .reader import API_NAMES, default_label, read_blocks
@@ -39,7 +39,7 @@ _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
-    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\."
+    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
 )
 _SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
 _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
@@ -79,8 +79,9 @@ class Notes:
             for node in walk(block):
                 if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
                     body = node.fragments[0]
-                    if not self._says(body.fragment, write_blocks(body.nodes, Notes())):
-                        self.moved.add(body.fragment)
+                    label = label_of(body.fragment)
+                    if not self._says(label, write_blocks(body.nodes, Notes())):
+                        self.moved.add(label)
         self.moved -= self.taken
         self.taken.update(self.known.keys() - self.moved)
 
@@ -91,7 +92,7 @@ class Notes:
     def label(self, fragment: Fragment) -> str:
         """Keep the fragment's blocks as a footnote; the label to refer to it with."""
         body = write_blocks(fragment.nodes, self)
-        name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
+        name = label_of(re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment)) or "1"
         if name in self.taken and self._says(name, body):
             return name
         number = 1
@@ -177,7 +178,7 @@ def _definitions(gap: str) -> list[Token]:
 
 def labels_in(source: str) -> set[str]:
     """The labels of the footnotes that a source refers to."""
-    return {first or second for first, second in _LABEL.findall(source)}
+    return {label_of(first or second) for first, second in _LABEL.findall(source)}
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
@@ -249,7 +250,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
         return False
     if table:
         text = re.sub(r"\\\|", "|", text)
-    env = {"footnotes": {first for first, _ in _LABEL.findall(text)}}
+    env = {"footnotes": {label_of(first) for first, _ in _LABEL.findall(text)}}
     return bool(comparable(inlines(parse_inline(text.strip(" \t\n"), env))) == comparable(nodes))
 
 

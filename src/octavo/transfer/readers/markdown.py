@@ -73,7 +73,9 @@ _ATTRIBUTES = re.compile(
 )
 _OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 _DEFINED = re.compile(
-    r"(?P<lead>[ ]{0,3}\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]+)(?P<href><[^<>]*>|\S+)(?P<title>.*)$"
+    r"(?P<lead>[ ]{0,3}\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:\n[ \t]*)?)"
+    r"(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|\S)+)"
+    r"(?P<title>[ \t]*|[ \t]+[\"'(][^\n]*)$"
 )
 _IMPORT = re.compile(
     r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{(?P<names>[^{}]*)\}\s*|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"](?P<source>[^'\"\n]+)['\"];?\s*$",
@@ -560,11 +562,12 @@ class Writer:
                 return at + 1, []
             if re.match(r"\[toc\]\s*$|\[\[toc\]\]\s*$", start, re.IGNORECASE):
                 return at + 1, []
-            if found := _DEFINED.match(text):
-                href = found["href"].strip("<>")
-                return at + 1, [
-                    (f"{found['lead']}{_pointed(self.place.link(href, number))}{found['title']}", number)
-                ]
+            ends = at + 2 if text.rstrip().endswith("]:") else at + 1
+            if found := _DEFINED.match("\n".join(row for row, _ in lines[at:ends])):
+                href, done = self._target(found["href"], number)
+                href = href if done else self.place.link(href, number)
+                rows = f"{found['lead']}{_pointed(href)}{found['title']}".split("\n")
+                return ends, [(row, line) for row, (_, line) in zip(rows, lines[at:ends], strict=True)]
         if sign == ":" and (found := _DEFINITION.match(text)):
             return self.definition(lines, at, found)
         if (
@@ -1363,13 +1366,18 @@ class Writer:
             return f'<img src="{href}" alt="{words(alt)}" width="{width}">'
         return f"![{alt}]({_pointed(href)}{title})"
 
+    def _target(self, written: str, line: int) -> tuple[str, bool]:
+        """What a link leads to, and whether a template named a page of the source, which is found already."""
+        href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
+        if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
+            return href, False
+        done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
+        return self.inline(href, line), done
+
     def _to(self, found: re.Match[str], line: int) -> str:
-        href = found["href"].strip("<>")
-        if (self.dialect.liquid or self.dialect.shortcodes) and "{" in href:
-            done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
-            href = self.inline(href, line)
-            if done:
-                return f"]({_pointed(href)}{found['link_title'] or ''})"
+        href, done = self._target(found["href"], line)
+        if done:
+            return f"]({_pointed(href)}{found['link_title'] or ''})"
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
             # Without words of its own it has those of the place that it names.
             place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)

@@ -383,6 +383,9 @@ def prepare(tree: Any) -> None:
             element.set(
                 "class", f"language-{language}" if language not in ("", "none", "text", "default") else ""
             )
+        elif element.tag == "span" and {"docutils", "literal"} <= set(classes):
+            element.tag = "code"
+            element.attrib.pop("class")
         elif element.tag == "title":
             element.text = ""  # The name of no file, where a page has no title.
         elif element.tag == "aside" and "footnote-list" in classes:
