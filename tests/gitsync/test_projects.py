@@ -527,6 +527,12 @@ def test_a_site_is_synced_by_whoever_sees_each_of_its_spaces(
     assert world.get("admin", f"/spaces/{secret}") == before
     shown = world.get("creator", f"{site}/git/sync")
     assert secret not in json.dumps(shown) and "ecret" not in json.dumps(shown)
+    # Nor does a sync of somebody else go on with the rights of whoever does not see them.
+    with world.context.db.write() as tx:
+        tx.run("UPDATE git_projects SET user_id = :user", user=world.users["admin"])
+    for method, path, body in (("PATCH", "", {"pollSeconds": 60}), ("DELETE", "", None)):
+        answer = world.call("creator", method, f"{site}/git/sync{path}", json=body)
+        assert answer.status_code == 403 and "ecret" not in answer.text
 
 
 def test_docs_yaml_renames_what_whoever_connected_it_administers(

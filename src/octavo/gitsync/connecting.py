@@ -227,7 +227,7 @@ def _told(row: Connected) -> dict[str, Any]:
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
     """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict, Forbidden."""
     row = _get_own(tx, at)
-    _require_members(tx, at)
+    _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
     if not fields:
         return row
@@ -244,11 +244,12 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
     return after
 
 
-def _require_members(tx: Transaction, at: SyncAccess) -> None:
-    """Raises Forbidden where a collection or a site is synced with spaces that the caller does not administer: what is
-    changed of the whole is changed of each of them."""
-    if at.kind == "space":
+def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
+    """Raises Forbidden for whoever could not connect a collection or a site as it is, with whose rights it would go on, and
+    where it is synced with spaces that they do not administer: what is changed of the whole is changed of each."""
+    if not isinstance(row, ProjectRow):
         return
+    kind_of(row).require(tx, at.actor, row)
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
@@ -310,7 +311,7 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
     NotFound, Conflict for one that waits for a decision, Forbidden for a decision about spaces of others."""
     row = get(tx, at)
     if first is not None:
-        _require_members(tx, at)
+        _require_whole(tx, at, row)
         decide(tx, row, first)
         store.set_fields(tx, row, user_id=at.user_id)
         audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
@@ -340,7 +341,7 @@ def disconnect(tx: Transaction, at: SyncAccess) -> bool:
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
-    _require_members(tx, at)
+    _require_whole(tx, at, row)
     store.delete(tx, at.rows, _require_own(row).owner_id)
     audit(tx, at.actor, "git.disconnected", at.organization_id, at.target, before=_told(row))
     return True
