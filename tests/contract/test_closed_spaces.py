@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gitsync.developers import Developer, local_remotes
@@ -139,16 +140,29 @@ MORE = {
     for operation in ("runCollectionGitSync", "runSiteGitSync")
 }
 """Bodies beside those of the samples, by which an operation does something else."""
+SEARCHING = {"query", "search", "question"}
+"""Fields that look for words."""
 OWN = {"deleteSiteById"}
 """What is done to the site itself: it goes with its sync, and the space stays what it was."""
 
 
-def bodies_of(closed: Closed, operation: Operation) -> list[Any]:
-    given = sample_of(operation).body_for(closed.place)
-    alone = (
-        [{name: value} for name, value in given.items()] if isinstance(given, dict) and len(given) > 1 else []
-    )
-    return [given, *alone, *MORE.get(operation.id, [])]
+def calls_of(closed: Closed, operation: Operation) -> list[dict[str, Any]]:
+    """What is sent: the sample, each field of its body alone, and what asks for the words of the space."""
+    sample = sample_of(operation)
+    given, query = sample.body_for(closed.place), sample.query_for(closed.place)
+    bodies = [given, *MORE.get(operation.id, [])]
+    if isinstance(given, dict):
+        bodies += [{name: value} for name, value in given.items() if len(given) > 1]
+        bodies += [{**given, name: WORD} for name in SEARCHING & given.keys()]
+    return [
+        *({} if body is None else {"json": body} for body in bodies),
+        *({"params": {**query, name: WORD}} for name in sorted(SEARCHING & asked_by(operation))),
+    ]
+
+
+def asked_by(operation: Operation) -> set[str]:
+    fields = msgspec.structs.fields(operation.query) if operation.query is not None else ()
+    return {field.encode_name for field in fields}
 
 
 def changed_by_each(closed: Closed, operations: list[Operation]) -> Iterator[tuple[str, str, set[str]]]:
@@ -156,25 +170,26 @@ def changed_by_each(closed: Closed, operations: list[Operation]) -> Iterator[tup
     as_made = closed.facts()
     assert all(as_made[name] for name in ("spaces", "site_spaces", "site_sections"))
     for operation in operations:
-        sample, number, bodies = sample_of(operation), 0, [None]
-        while number < len(bodies):
+        sample, number, calls = sample_of(operation), 0, [dict[str, Any]()]
+        while number < len(calls):
             closed.renew()
             if sample.before is not None:
                 sample.before(closed.world, closed.place)
             before = closed.facts() if sample.before is not None else as_made
-            bodies = bodies_of(closed, operation)
-            body = bodies[number]
-            options = {} if body is None else {"json": body}
-            answer = send(closed.world, WHO, operation, closed.place, **options)
+            calls = calls_of(closed, operation)
+            answer = send(closed.world, WHO, operation, closed.place, **calls[number])
             after = closed.facts()
             changed = {name for name in before if before[name] != after[name]}
-            yield f"{operation.id} {json.dumps(body)}: {answer.status_code}", answer.text, changed
+            told = answer.text.replace(f'"query":"{WORD}"', "")
+            yield f"{operation.id} {json.dumps(calls[number])}: {answer.status_code}", told, changed
             number += 1
 
 
 def test_who_may_not_see_a_space_neither_learns_of_it_nor_changes_it(closed: Closed) -> None:
     wrong = []
     assert closed.world.call(WHO, "GET", f"/spaces/{closed.space}").status_code == 404
+    search = closed.place.path("/orgs/{organizationId}/search")
+    assert closed.told(closed.world.call("admin", "GET", search, params={"query": WORD}).text)
     for call, text, changed in changed_by_each(closed, collective()):
         if told := closed.told(text):
             wrong.append(f"{call} tells {told}")
