@@ -17,7 +17,7 @@ from light_client import LightClient
 from octavo.integrations import asking, store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
 from octavo.reader import reader_edge
-from settled import PATIENCE
+from settled import PATIENCE, until
 
 from .test_installing import PNG, install, integration_id, publish
 
@@ -214,6 +214,8 @@ def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body, monk
     publish(world, script=HANDLER % body)
     answer = visit(world, "GET", "/~integrations/chat/x", headers={"authorization": "Basic c2VjcmV0"})
     assert answer.status_code == 502 and "secret stack" not in answer.text
+    # It is noted once the script is done, which may be after the answer.
+    until(lambda: world.get("admin", "/integrations/chat/events")["items"])
     event = world.get("admin", "/integrations/chat/events")["items"][0]
     assert event["status"] == "failed" and "c2VjcmV0" not in json.dumps(event)
     assert world.get("admin", f"/integrations/chat/events/{event['id']}")["trace"]["logs"]
