@@ -77,7 +77,7 @@ async def _ask(subject: Subject) -> None:
 
 async def _run(subject: Subject, seed: int, numbers: Sequence[int]) -> list[str]:
     problems: list[str] = []
-    allowed: set[str] = set()
+    hidden: dict[str, Talk] = {}
     for start in range(0, len(numbers), _AT_ONCE):
         talks = [Talk(make_case(seed, n, subject.words), n) for n in numbers[start : start + _AT_ONCE]]
         await asyncio.gather(*(talk.send(subject.host, subject.port) for talk in talks))
@@ -95,13 +95,12 @@ async def _run(subject: Subject, seed: int, numbers: Sequence[int]) -> list[str]
             )
             if case.answers is not None and talk.received.count(b"HTTP/1.1 ") < case.answers:
                 wrong.append(f"not all of {case.answers} requests are answered")
-            if any(head.target == subject.words.write_target for head in see(case.sent).heads):
-                allowed.add(case.hidden)
+            if all(head.target != subject.words.write_target for head in see(case.sent).heads):
+                hidden[case.hidden] = talk
             problems += [f"{seed}:{talk.number} ({case.name}): {each}" for each in wrong]
-    for marker in sorted(subject.written() - allowed):
-        place = int(marker.split("x")[1], 16)
-        name = make_case(seed, place, subject.words).name
-        problems.append(f"{seed}:{place} ({name}): a request inside a body was run")
+    for marker in sorted(subject.written() & hidden.keys()):
+        talk = hidden[marker]
+        problems.append(f"{seed}:{talk.number} ({talk.case.name}): a request inside a body was run")
     return problems
 
 
