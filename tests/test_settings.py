@@ -39,6 +39,7 @@ REFUSED = {
     "OCTAVO_LOG_FORMAT": ["xml"],
     "OCTAVO_ADMIN_TOKEN": ["short"],
     "OCTAVO_TRUSTED_PROXIES": ["10.0.0.0/99"],
+    "OCTAVO_INTEGRATION_HEADERS": ["x y", "Cookie", "a:b"],
     "OCTAVO_ALLOW_PRIVATE_FETCH": [
         "docs.internal",
         "10.0.0.7:",

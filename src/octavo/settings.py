@@ -43,6 +43,19 @@ def parse_networks(text: str) -> list[Network]:
     return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
+def parse_headers(text: str) -> frozenset[str]:
+    """Comma-separated names of headers, in lower case. Raises ValueError.
+
+    >>> sorted(parse_headers("X-Api-Version, x-tenant"))
+    ['x-api-version', 'x-tenant']
+    """
+    names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
+            raise ValueError(f"{name!r} is not the name of a header that can be handed on")
+    return names
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """One field per setting; ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
 
@@ -137,6 +150,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="Whether spaces may be synced with repositories in folders of the server (file:///…)"
         ),
     ] = False
+    integration_headers: Annotated[
+        str,
+        Meta(
+            description="Comma-separated names of further headers that requests to public endpoints of integrations hand"
+            " to their scripts"
+        ),
+    ] = ""
     trusted_proxies: Annotated[
         str,
         Meta(
@@ -180,14 +200,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     backlog: Annotated[
         int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
     ] = 1024
-    keep_alive_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds a connection without a request stays open")
-    ] = 75
     header_seconds: Annotated[
-        int, Meta(ge=1, le=600, description="Seconds in which the head of a request has to arrive")
+        int,
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds in which the head of a request has to arrive, and that a connection may be idle",
+        ),
     ] = 10
     header_limit: Annotated[
-        int, Meta(ge=1024, le=1024 * 1024, description="Bytes of the head of a request")
+        int, Meta(ge=8 * 1024, le=1024 * 1024, description="Bytes of the head of a request")
     ] = 32 * 1024
     query_limit: Annotated[int, Meta(ge=256, description="Bytes of a query string")] = 8 * 1024
     least_rate: Annotated[
@@ -479,9 +501,13 @@ def _problems(settings: Settings) -> Iterator[str]:
         if part.strip():
             split_address("OCTAVO_ALLOW_PRIVATE_FETCH", part.strip())
     parse_servers(settings.dns_servers)
-    for name in ("trusted_proxies", "trace_proxies"):
+    for name, parse in (
+        ("trusted_proxies", parse_networks),
+        ("trace_proxies", parse_networks),
+        ("integration_headers", parse_headers),
+    ):
         try:
-            parse_networks(getattr(settings, name))
+            parse(getattr(settings, name))
         except ValueError as error:
             yield f"{PREFIX}{name.upper()}: {error}"
 

@@ -22,7 +22,6 @@ from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.edge import RateLimiter
-from octavo.kit.loopback import Loopback
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -694,7 +693,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     app = api_app(world.context)
 
     async def all_of_them():
-        transport = Loopback(app)
+        transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
 
             async def one(number):

@@ -13,6 +13,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from settled import PATIENCE
+
 from .test_accessibility import PHONE, WIDE, check
 
 BACK = "http://127.0.0.1:9/callback"
@@ -257,7 +259,7 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     def words():
         return work("find_gaps", site=site)["notFoundByPrograms"]["words"]
 
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not (missed := words()) and time.monotonic() < until:
         time.sleep(0.5)
     assert missed == [{"words": "weight of basalt", "count": 1}]

@@ -98,6 +98,7 @@ class Operation:
     deprecated: bool
     source: str
     area: str
+    query_names: frozenset[str] = frozenset()
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
@@ -221,6 +222,12 @@ def _list_fields(query: Any) -> frozenset[str]:
         if typing.get_origin(inner) is list:
             found.add(f.encode_name)
     return frozenset(found)
+
+
+def _field_names(query: Any) -> frozenset[str]:
+    return (
+        frozenset(f.encode_name for f in msgspec.structs.fields(query)) if query is not None else frozenset()
+    )
 
 
 def _required_fields(query: Any) -> frozenset[str]:
@@ -348,6 +355,7 @@ class Area(Struct, frozen=True):
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
+                query_names=_field_names(query),
                 query_lists=_list_fields(query),
                 query_required=_required_fields(query),
                 media_type=media_type or self.media_type,

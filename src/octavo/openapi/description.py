@@ -89,9 +89,21 @@ class Operation(Struct, frozen=True):
         return f"{self.method.upper()} {self.path}"
 
     @property
+    def url_name(self) -> str:
+        """What the last part of its page's URL is made of: the title, where it comes from the summary."""
+        return self.title if self.summary else self.path if self.webhook else self.name
+
+    @property
     def called(self) -> str:
         """How lists name it beside its title."""
         return f"EVENT {self.path}" if self.webhook else self.name
+
+    @property
+    def identifiers(self) -> list[str]:
+        """What developers search for to find it, as they write it in code."""
+        named = text_of(self.data.get("operationId"))[:200]
+        written = (named, self.path, self.path.strip("/"), self.name)
+        return list(dict.fromkeys(one for one in written if one))
 
     @property
     def key(self) -> str:

@@ -196,28 +196,7 @@ def prose(text: str, *, anchored: bool = True) -> list[Block]:
     document = replace_nodes(document, unlinked)
     for block in document.nodes:
         block.source = None
-        _as_alert(block)
     return list(document.nodes)
-
-
-_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*\n?")
-_ALERTS = {"TIP": "success", "WARNING": "warning", "CAUTION": "danger"}
-
-
-def _as_alert(block: Block) -> None:
-    """Makes a hint of a quotation that begins with a mark such as ``[!NOTE]``, as descriptions written for GitHub do."""
-    first = block.nodes[0] if block.type == "blockquote" and block.nodes else None
-    text = first.nodes[0] if isinstance(first, Block) and first.type == "paragraph" and first.nodes else None
-    leaf = text.leaves[0] if isinstance(text, Text) and text.leaves else None
-    found = _ALERT.match(leaf.text) if leaf is not None else None
-    if found is None or leaf is None or not isinstance(first, Block):
-        return
-    leaf.text = leaf.text[found.end() :].lstrip()
-    if not leaf.text and isinstance(text, Text) and len(text.leaves) == 1:
-        del first.nodes[0]
-        if not first.nodes:
-            del block.nodes[0]
-    block.type, block.data = "hint", {"style": _ALERTS.get(found[1], "info")}
 
 
 def listing(source: str, syntax: str, title: str | None = None) -> Block:
@@ -921,7 +900,9 @@ class Drawer:
 
     def _head(self, operation: Operation, where: str) -> Block:
         if not self._folded:
-            return _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head.data = {"names": operation.identifiers}
+            return head
         inside = []
         if can_try(self._description, operation):
             origins = list_origins(self._description, operation)
