@@ -316,7 +316,8 @@ def test_signed_visitors_send_their_token(site: Site) -> None:
     assert answer.status_code == 200, answer.text
     bearer = {"authorization": f"Bearer {site.token()}"}
     for bad in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {site.token()}"}):
-        assert site.call("tools/list", **bad).status_code == 401
+        refused = site.call("tools/list", **bad)
+        assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
     assert "granite" in site.seen(**bearer) and "Only marble" not in site.seen(**bearer)
     assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
 

@@ -60,7 +60,10 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
     try:
         answer = _visit(view, host, path, coming).answer
     except SendOn:
-        raise Unauthorized("Only signed visitors of this site may post here.") from None
+        raise Unauthorized(
+            "Only signed visitors of this site may post here. Send a visitor's token: Authorization: Bearer <token>.",
+            **{"www-authenticate": "Bearer"},
+        ) from None
     if isinstance(answer, Answer):
         return answer
     later = answer
