@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.document import (
@@ -75,6 +75,7 @@ def test_cells_keep_their_keys_when_rows_and_columns_come_in() -> None:
     st.lists(st.sampled_from(["a", "b", "## c", "* d", "> e"]), max_size=8),
     st.lists(st.sampled_from(["a", "b x", "## c", "* d", "> f"]), max_size=8),
 )
+@example(["* d", "a"], ["* d", "* d", "a", "* d"])
 @settings(max_examples=100, deadline=None)
 def test_no_two_nodes_ever_share_a_key(before: list[str], after: list[str]) -> None:
     old, new = read("\n\n".join(before)), read("\n\n".join(after))

@@ -287,6 +287,7 @@ def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[s
         for node in olds:
             gone.setdefault(digests.of(node), deque()).append(node)
     used: set[int] = set()
+    changed: list[tuple[list[Any], list[Any]]] = []
     for olds, news in moved:
         rest = []
         for node in news:
@@ -297,6 +298,9 @@ def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[s
                 pairs.append((was, node))
             else:
                 rest.append(node)
+        changed.append((olds, rest))
+    # What says the same elsewhere goes first: a node that is only like it must not have its key, too.
+    for olds, rest in changed:
         pairs.extend(_alike([node for node in olds if id(node) not in used], rest, used))
     return pairs
 
