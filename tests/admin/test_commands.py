@@ -149,3 +149,26 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
     assert code == 1 and "--org: say which organization" in err and id in err
+
+
+def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
+    code, out, _ = octavo("session", "link", "--email", "Reader@example.org")
+    assert code == 0 and "/sign-in?link=" in out
+    shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])
+    assert shown["url"].partition("=")[0] == out.partition("=")[0] and shown["url"] != out.strip()
+    code, out, err = octavo("session", "link", "--email", "unknown@example.org")
+    assert (code, out) == (1, "") and "nobody with the address" in err
+
+
+def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
+    code, _, err = octavo("integrations", "offer", "home-notes")
+    assert code == 1 and "Only public integrations" in err
+    context = octavo.open()
+    with context.db.write() as tx:
+        tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")
+    close_context(context)
+    code, out, _ = octavo("integrations", "offer", "home-notes")
+    assert (code, out) == (0, "home-notes is offered to every organization\n")
+    shown = octavo("integrations", "offer", "home-notes", "--stop", "--json")[1]
+    assert json.loads(shown) == {"integration": "home-notes", "offered": False}
+    assert octavo("integrations", "offer", "nothing")[0] == 1
