@@ -163,6 +163,7 @@ def _create_token(options: argparse.Namespace) -> int:
             role=options.role,
             scopes=options.scopes,
             lifetime=options.expires,
+            hand_over=options.hand_over,
         )
     print(token)
     return DONE
@@ -1101,6 +1102,12 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
+    made.add_argument(
+        "--hand-over",
+        action="store_true",
+        help="if the email address was never verified: verify it, and end the password, sessions, tokens and agents"
+        " of the account",
+    )
     session = commands.add_parser("session", help="List, end and begin sessions.").add_subparsers(
         dest="action", required=True
     )

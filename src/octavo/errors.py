@@ -72,6 +72,13 @@ class Unavailable(OctavoError):
     status = 503
 
 
+class Damaged(Unavailable):
+    """The database is damaged: what can still be read is shown, and nothing is written."""
+
+    def __init__(self) -> None:
+        super().__init__("The database is damaged. Nothing was changed; restore it from a backup.")
+
+
 class OutOfReach(Unavailable):
     """The database or the file store does not work just now; the same request may work in a moment."""
 

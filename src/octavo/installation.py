@@ -175,7 +175,10 @@ def find_unready(context: Context) -> str | None:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
     except Unavailable:
-        return "database"
+        if not context.db.is_damaged():
+            return "database"
+    if context.db.is_damaged():
+        return "database: it is damaged, restore it from a backup"
     try:
         context.files.require_reachable()
     except Unavailable:

@@ -297,6 +297,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=3650, description="Days for which the log of calls of models is kept")
     ] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
+    smtp_require_tls: Annotated[
+        bool,
+        Meta(description="Whether mail is sent over TLS only, also where the server does not offer STARTTLS"),
+    ] = False
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
     oidc_issuer: Annotated[
         str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")
@@ -455,6 +459,11 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield f"OCTAVO_DATA: {settings.data_folder} is a file; expected a folder"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
         yield from _web_address(name, url)
+    if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
+        yield (
+            f"OCTAVO_URL: expected a URL without a path, and this one has /{parts.path.strip('/')}. Octavo serves its"
+            " app and API at the root of a host; give it a host name or port of its own"
+        )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
             "OCTAVO_URL and OCTAVO_SITES_URL: sites need an origin of their own, with another host or port,"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,20 @@ def test_a_file_that_cannot_be_a_page_stays_as_it_is(
     assert (again["type"], again["id"]) == ("document", link["id"])
 
 
+def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, developer: Developer) -> None:
+    name = unicodedata.normalize("NFD", "r\xe9sum\xe9.md")
+    developer.commit({**PLAIN, "guide.md": "# Guide\n\n[r](r\xe9sum\xe9.md)\n", name: "# R\n"})
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced", synced.state()
+    guide = synced.page("Guide")["id"]
+    links = remotes.get("admin", synced.at(f"/content/page/{guide}/links"))["items"]
+    assert [link["status"] for link in links] == ["ok"]
+    page = synced.page("R")["id"]
+    synced.edit({"operation": "update_page", "page": page, "document": {"markdown": "Edited.\n"}})
+    assert synced.sync() == "synced", synced.state()
+    assert "Edited." in developer.files[name] and synced.exported() == developer.read()
+
+
 def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, developer: Developer) -> None:
     synced = Synced(remotes, developer)
     assert synced.sync() == "stopped" and synced.state()["reason"] == "branch_gone"
@@ -228,6 +243,11 @@ def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, develop
     old = {"url": developer.url, "ref": "refs/heads/main"}
     path = sqlite_world.home.path("/spaces/{spaceId}/git/import")
     assert sqlite_world.call("admin", "POST", path, json=old).status_code == 400
+    # What revisions link to is a page of the web.
+    for name in ("repoCommitURL", "repoTreeURL"):
+        body = {"url": "https://git.example/a/b", "ref": "refs/heads/main", name: "javascript:alert(1)//"}
+        answer = sqlite_world.call("admin", "POST", path, json=body)
+        assert answer.status_code == 400 and name in answer.text
 
 
 def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, developer: Developer) -> None:

@@ -90,6 +90,53 @@ def test_views_are_counted(site):
     assert site.ask(select=[{"column": "visitorBot"}], where=[{"column": "visitorBot", "values": [None]}])
 
 
+def test_events_of_closed_spaces_are_left_out(site):
+    """Their URLs, what was searched and said there, and who read them, for those to whom a space is closed."""
+    world = site.world
+    shown = world.get("admin", f"{site.path}/site-spaces")["items"]
+    closed = next(one for one in shown if one["space"]["id"] != world.home["spaceId"])
+
+    def inside(event, site_space=closed["id"]):
+        location = {
+            **event["location"],
+            "url": "https://docs.test/plan",
+            "siteSpace": site_space,
+            "page": "p",
+        }
+        return {**event, "location": location}
+
+    home = world.get("admin", site.path)["urls"]["published"]
+    site.track(
+        site.event(session={"referrer": f"{home}plan"}),
+        inside(site.event()),
+        inside(site.event("search_type_query", query="in it")),
+        inside(site.event("search_type_query", query="anywhere"), None),
+        inside(site.event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "of it"})),
+    )
+    asked = [{"column": name} for name in (
+        "url", "page", "eventSearchQuery", "eventPageFeedbackComment", "referrer", "eventsCount"
+    )]  # fmt: skip
+    whole = site.ask(select=asked)
+    assert len(whole) == 5 and f"{home}plan" in str(whole)
+    assert world.call(
+        "admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": None}
+    ).is_success
+    try:
+        found = site.ask(select=asked)
+        assert [row[0] for row in found] == ["https://docs.test/a"] and "plan" not in str(found)
+        held = {
+            "where": [{"column": "referrer", "values": [f"{home}plan"]}],
+            "select": [{"column": "eventsCount"}],
+        }
+        assert site.ask(**held) == [(0,)]
+        page = world.call("reader", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"}).text
+        assert "anywhere" not in page and "in it" not in page and "plan" not in page
+        assert len(world.call("admin", "POST", f"{site.path}/insights/events/aggregate", json={
+            "range": "last7Days", "select": asked}).json()["columns"][0]["values"]) == 5  # fmt: skip
+    finally:
+        world.call("admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": "inherit"})
+
+
 def test_nothing_is_kept_that_names_somebody(site):
     url = "https://docs.test/a?jwt_token=hidden-token&utm_source=mail#part"
     site.track(site.event(url=url))

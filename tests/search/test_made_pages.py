@@ -210,3 +210,55 @@ def test_a_new_version_of_octavo_makes_them_again(
     index_computed_pages(world.context, space)
     assert work["made"] == []
     assert re.search("Get 0", str(words(world, space)))
+
+
+_CHAT = """openapi: 3.1.0
+info: {title: Chat, version: '1'}
+paths:
+  /chat.postMessage: {post: {operationId: chat_postMessage, tags: [chat], summary: Sends a message to a channel, responses: {'200': {description: Fine}}}}
+  /chat.update: {post: {operationId: chat_update, tags: [chat], summary: Updates a message, description: 'See chat.postMessage. chat.postMessage, and chat.postMessage again.', responses: {'200': {description: Fine}}}}
+  /chat/completions: {post: {operationId: createChatCompletion, tags: [Chat], summary: '**Starting a new project?** We recommend trying something else, which has the newest of everything. Compare it below.', responses: {'200': {description: Fine, content: {application/json: {schema: {$ref: '#/components/schemas/CreateChatCompletionResponse'}}}}}}}
+components:
+  schemas:
+    CreateChatCompletionRequest: {type: object, description: What createChatCompletion takes}
+    CreateChatCompletionResponse: {type: object, description: What createChatCompletion gives}
+    ChatPostMessage: {type: object, description: chat.postMessage}
+"""
+_GUIDE = "# chat.postMessage and createChatCompletion explained\n\nchat.postMessage chat.postMessage, createChatCompletion.\n"
+
+
+@pytest.mark.parametrize("grouping", ["by-operation", "by-tag"])
+def test_an_identifier_finds_what_it_names_first(world: World, tmp_path: Path, grouping: str) -> None:
+    processed(world, "chat", {"text": _CHAT})
+    (tmp_path / "SUMMARY.md").write_text(
+        "* [Home](README.md)\n" + _COMPUTED.format("chat").replace("by-operation", grouping)
+    )
+    (tmp_path / "README.md").write_text(_GUIDE)
+    space = bring(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A"
+    ).outcome.space
+    index_computed_pages(world.context, space)
+
+    def first(query: str) -> tuple[str, str]:
+        """The page that is found first, with the section."""
+        found = world.get("admin", f"/spaces/{space}/search", params={"query": query})["items"][0]
+        return found["title"], found["sections"][0]["title"]
+
+    sends = (
+        ("Sends a message to a channel", "")
+        if grouping == "by-operation"
+        else ("chat", "Sends a message to a channel")
+    )
+    for query in (
+        "chat.postMessage",
+        "chat.postmessage",
+        "/chat.postMessage",
+        "chat_postMessage",
+        "POST /chat.postMessage",
+    ):
+        assert first(query) == sends, query
+    starting = "Create chat completion" if grouping == "by-operation" else "Chat"
+    for query in ("createChatCompletion", "/chat/completions", "createchatcompletion"):
+        assert first(query)[0].startswith(starting) or grouping == "by-tag", (query, first(query))
+        assert not first(query)[0].startswith("CreateChat"), query
+    assert first("CreateChatCompletionRequest")[1] in ("", "CreateChatCompletionRequest")

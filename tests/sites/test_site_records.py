@@ -462,3 +462,38 @@ def test_template_conditions_are_conditions(world, path):
     section = world.home.path(f"{path}/sections/{{siteSectionId}}")
     for item in items:
         change(world, section, {"condition": item["condition"]})
+
+
+def test_a_site_has_the_icon_of_its_customization(world, path):
+    assert world.get("admin", path)["icon"] is None
+    for favicon in (
+        {"icon": {"light": "https://a.test/l.png", "dark": "https://a.test/d.png"}},
+        {"emoji": "1f4d8"},
+    ):
+        world.call("admin", "PUT", f"{path}/customization", json={"favicon": favicon})
+        assert world.get("admin", path)["icon"] == favicon
+        sites = world.get("admin", path.rpartition("/")[0])["items"]
+        assert favicon in [site["icon"] for site in sites]
+    world.call("admin", "PUT", f"{path}/customization", json={})
+    assert world.get("admin", path)["icon"] is None
+
+
+def test_a_space_says_how_it_is_published(world):
+    spaces, sites = (world.home.path(f"/orgs/{{organizationId}}/{kind}") for kind in ("spaces", "sites"))
+    space = world.post("admin", spaces, {"title": "Shown"})["id"]
+    site = f"{sites}/{world.post('admin', sites, {'title': 'Shows', 'spaces': [space]})['id']}"
+
+    def shown():
+        return world.get("admin", f"/spaces/{space}")
+
+    assert not {"public", "published"} & set(shown()["urls"])
+    published = world.post("admin", f"{site}/publish")["urls"]["published"]
+    assert shown()["urls"]["public"] == shown()["urls"]["published"] == published
+    assert "visitorAuth" not in shown()
+    change(world, site, {"visibility": "unlisted"})
+    assert "public" not in shown()["urls"] and shown()["urls"]["published"] == published
+    change(world, site, {"visibility": "visitor-auth"})
+    assert shown()["visitorAuth"] == {"backend": "custom"}
+    listed = next(one for one in world.get("admin", spaces)["items"] if one["id"] == space)
+    assert listed["visitorAuth"] == {"backend": "custom"} and "public" not in listed["urls"]
+    world.call("admin", "DELETE", site)

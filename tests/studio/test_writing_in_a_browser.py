@@ -710,6 +710,33 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     assert desk.said == []
 
 
+def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk):
+    change, text = _new(desk, "Words.")
+    page = text.page
+    title = page.get_by_role("textbox", name="Title")
+    # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+    page.mouse.move(1438, 898)
+    for name in ("First", "Second", "Third"):
+        page.get_by_role("button", name="New page", exact=True).click()
+        expect(title).to_have_value("Untitled")
+        expect(title).to_be_focused()
+        page.keyboard.type(f"{name} R")
+        page.keyboard.press("Enter")
+        page.keyboard.type(f"Words of {name}.")
+        expect(_status(text)).to_have_text("Saved")
+        # The path follows the title, so that the next page gets the one that this had.
+        page.wait_for_url(re.compile(f"/{name.lower()}-r$"))
+    content = f"{desk.changes}/{change}/content"
+    for name in ("First", "Second", "Third"):
+        found = desk.admin.call("GET", f"{content}/path/{name.lower()}-r?format=markdown")
+        assert f"Words of {name}." in found["markdown"]
+        page.get_by_role("treeitem", name=re.compile(f"^{name} R")).click()
+        text.get_by_text(f"Words of {name}.").wait_for()
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["status"] == "draft"
+    assert desk.said == []
+    page.close()
+
+
 def _paste(text: Any, **kinds: str) -> None:
     """Pastes what another program put on the clipboard, by kind of text."""
     text.page.evaluate(

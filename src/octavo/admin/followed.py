@@ -390,7 +390,10 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
         listed = b"".join(place.get(oldest._replace(kind="files").name))
     except NotFound:
         return
-    wanted = files | set(zlib.decompress(listed).decode().split())
+    try:
+        wanted = files | set(zlib.decompress(listed).decode().split())
+    except (zlib.error, UnicodeDecodeError):
+        return  # Of a damaged list nobody knows which files are needed.
     for digest, _, came in list(place.files.list_all()):
         # Clocks of stores differ from ours, and what has just come is in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:

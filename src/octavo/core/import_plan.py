@@ -18,11 +18,13 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from .document import (
+    H1,
     HEADING_ID,
     MAX_NODES,
     PARTS,
     PageHead,
     find_unread,
+    front_of,
     may_be_cut,
     may_hold_guards,
     read,
@@ -33,8 +35,9 @@ from .document import (
     unpaired_tags,
 )
 from .free_names import free_name
-from .links import include_path, resolve
+from .links import include_paths, resolve
 from .pages import Cover, Page, PageKind, ranks, slugify
+from .paths import spellings
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -244,7 +247,9 @@ class TextCheck:
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"
                 self._add(path, line_of.at(match.start()), "unknown_space", message)
-        includes = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
+        includes = [
+            m for m in _INCLUDE.finditer(text) if self._includes.isdisjoint(include_paths(m[1], path))
+        ]
         shown = list(_SHOWN_FILE.finditer(text)) + list(
             _CELL_FILE.finditer(text) if _FILE_COLUMN in text else ()
         )
@@ -313,20 +318,21 @@ def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> 
     )
 
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*?\r?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _ATX = re.compile(r"\s*?^ {0,3}#(?:[ \t]+([^\r\n]*))?(?:\r|\n|\Z)", re.MULTILINE)
 _SETEXT = re.compile(r"\s*?^ {0,3}([^\s#>`~|<{*+\-=][^\r\n]*)\r?\n {0,3}=+[ \t]*(?:\r|\n|\Z)", re.MULTILINE)
+_H1 = re.compile(rf"\s*?^ {{0,3}}{H1}(?:\r|\n|\Z)", re.MULTILINE)
 _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
     """The words of the heading of the first level that a page starts with, behind its front matter."""
     text = text.removeprefix("\ufeff")
-    front = _FRONT_MATTER.match(text)
-    start = front.end() if front else 0
+    start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
         start += 1
     start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 if start else 0
+    if (written := _H1.match(text, start)) is not None:
+        return " ".join(unescape(re.sub(r"<[^<>]*>", "", written["html"])).split()) or None
     heading = _ATX.match(text, start) or _SETEXT.match(text, start)
     if not heading or not heading[1]:
         return None
@@ -522,15 +528,15 @@ class _Planner:
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
             names = [full, self.config.root + quote(href), f"{full}.md", *names]
-        for name in names:
-            if name in self.existing and name not in self.special:
-                return name
-        for name in names:
-            path = self.folded.get(name.casefold())
-            if path is not None and path not in self.special:
-                message = f"{href} is spelled {path[len(self.config.root) :]} on disk"
-                self.problem(self.summary_path, line, "case_differs", message)
+        for path in (form for name in names for form in spellings(name)):
+            if path in self.existing and path not in self.special:
                 return path
+        for name in names:
+            found = self.folded.get(name.casefold())
+            if found is not None and found not in self.special:
+                message = f"{href} is spelled {found[len(self.config.root) :]} on disk"
+                self.problem(self.summary_path, line, "case_differs", message)
+                return found
         return None
 
 

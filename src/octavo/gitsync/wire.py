@@ -291,14 +291,18 @@ class GitPreview(Struct, rename="camel"):
     object: Literal["git-sync-preview"] = "git-sync-preview"
 
 
+WebUrl = Annotated[str, Meta(pattern=r"^(https?://.*)?\Z", max_length=2048)]
+"""Where people look at a repository; revisions and files link there."""
+
+
 class ImportRepository(Struct, kw_only=True):
     """The url may hold credentials."""
 
     url: RemoteUrl
     ref: Branch
     project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
-    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
-    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    tree_url: WebUrl | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: WebUrl | None = msgspec.field(name="repoCommitURL", default=None)
     cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
     timestamp: str | None = None
     force: bool = False
@@ -313,8 +317,8 @@ class ExportToRepository(Struct, kw_only=True):
     ref: Branch
     commit_message: Message = msgspec.field(name="commitMessage")
     project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
-    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
-    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    tree_url: WebUrl | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: WebUrl | None = msgspec.field(name="repoCommitURL", default=None)
     cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
     timestamp: str | None = None
     force: bool = False

@@ -224,8 +224,7 @@ def mail_link(context: Context, email: str) -> None:
     if secret is None:
         return
     mail.send(
-        context.settings.smtp_url,
-        sender=context.settings.mail_from,
+        context.settings,
         to=email,
         subject="Your sign-in link",
         text=f"Sign in here within 15 minutes:\n\n{context.settings.url}/sign-in?link={secret}\n\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..access import Can, SiteAccess
+from ..core.addresses import host_of
+from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Reply
 from ..kit.pagination import Listing
 from ..orgs import get_organization
@@ -41,11 +43,11 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     agents="docs:gaps",
 )
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
-    """Counts events of a site: `select` says what, `where` of which events, `groupBy` for each of what.
+    """Counts events of a site, in the spaces that you can see: `select` says what, `where` of which events, `groupBy` for each of what.
     People alone, unless `visitorBot` is named: it is `crawler`, `assistant`, `coding-agent` or `unknown`, and null for
     people."""
     with call.db.read() as tx:
-        return querying.aggregate(tx, site.site_id, body)
+        return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 
 
 @operation(
@@ -58,8 +60,14 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
 def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
     """Groups of visitors with the same signed claims, the most active first."""
     with call.db.read() as tx:
-        found = querying.list_segments(tx, site.site_id)
+        found = querying.list_segments(tx, site)
     return Listing(found, len(found))
+
+
+def _address(call: Call, tx: Transaction, site: SiteAccess) -> str:
+    """The URL of a site."""
+    row = get_site(tx, site.site_id)
+    return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
 
 class InsightsQuery(Struct):
@@ -79,9 +87,8 @@ class InsightsQuery(Struct):
 def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
     """The insights of a site as a page of charts, for browsers in which somebody is signed in."""
     with call.db.read() as tx:
-        row = get_site(tx, site.site_id)
-        address = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
-        page = draw_insights(tx, site.site_id, row.title, address, query.range)
+        title = get_site(tx, site.site_id).title
+        page = draw_insights(tx, site, title, _address(call, tx, site), query.range)
     headers = {
         "content-type": _HTML,
         "content-security-policy": CHARTS_POLICY,

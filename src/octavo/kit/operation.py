@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..errors import NotFound, NotSignedIn
+from ..errors import NotFound, NotSignedIn, OctavoError
 
 if TYPE_CHECKING:
     from ..core.app_addresses import AppAddresses
@@ -109,6 +109,8 @@ class Operation:
     """Of the body."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
+    draw_error: Callable[[OctavoError], Any] | None = None
+    """Writes what is refused, where that is not in the one envelope of the API."""
     browsed: bool = False
     """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
     yields: tuple[str, ...] = ()
@@ -244,12 +246,13 @@ class Area(Struct, frozen=True):
     """A part of the API: the word that token scopes and the description know its operations by.
 
     ``lenient``: its bodies follow a standard that has servers pass over keys they do not know. ``media_type``: of its
-    answers.
+    answers. ``draw_error``: writes errors as that standard has them.
     """
 
     name: str
     lenient: bool = False
     media_type: str = "application/json"
+    draw_error: Callable[[OctavoError], Any] | None = None
 
     def operation(
         self,
@@ -358,6 +361,7 @@ class Area(Struct, frozen=True):
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 body_media=body_media,
+                draw_error=self.draw_error,
                 refuses_unread=refuses_unread or (extension and not self.lenient),
                 browsed=browsed,
                 yields=yields,

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.document import DocumentNodes, DocumentObject
+from ..core.document.urls import safe_url
 from ..core.pages import Cover, Layout, Page
 from ..images import ScaledImage
 from ..kit.clock import iso
@@ -516,6 +517,9 @@ def present_page(
         )  # fmt: skip
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
+        if target.get("kind") == "url":
+            # Files of a repository or an archive may say anything; renderers put it into links as it is.
+            target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
         return LinkPage(
             page.id, page.title, target, created, updated, page.hidden,

@@ -65,12 +65,18 @@ _POSITIONS = 255
 
 class SectionText(Struct, frozen=True):
     """One section of a page, as far as it stands under the same conditions; ``anchor`` None before the first
-    heading."""
+    heading. ``names``: identifiers of what it describes."""
 
     anchor: str | None
     heading: str
     body: str
     conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def heads(self) -> str:
+        """The heading and the names, as they are kept: a line for each."""
+        return "\n".join((" ".join(self.heading.split()), *self.names))
 
 
 class Made(Struct, frozen=True):
@@ -104,11 +110,14 @@ class Found(Struct, frozen=True):
     titles: str
     score: float
     conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def _found(row: Sequence[Any]) -> Found:
-    conditions = msgspec.json.decode(row[-1], type=tuple[str, ...]) if row[-1] else ()
-    return Found(*(*row[:-1], conditions))
+    id, space_id, page_id, anchor, heads, titles, score, said = row
+    heading, *names = heads.split("\n")
+    conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
+    return Found(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
 @lru_cache(maxsize=20_000)
@@ -138,7 +147,7 @@ def prepare_page(
     title_stems = [*map(stem, title_words)]
     rows: list[dict[str, str | None]] = []
     for section in sections:
-        heading_words, body_words = words(section.heading), words(section.body)
+        heading_words, body_words = words(section.heads), words(section.body)
         new = (word for word in itertools.chain(heading_words, body_words) if word not in every)
         every.update(itertools.islice(new, max(0, _MAX_WORDS - len(every))))
         stems = (title_stems, [*map(stem, heading_words)], [*map(stem, body_words)])
@@ -147,7 +156,7 @@ def prepare_page(
                 "space": space_id,
                 "page": page_id,
                 "anchor": section.anchor,
-                "heading": section.heading,
+                "heading": section.heads,
                 "body": section.body,
                 "conditions": msgspec.json.encode(section.conditions).decode()
                 if section.conditions

@@ -171,3 +171,48 @@ def test_a_title_and_description_that_are_set_are_read(text: str) -> None:
     assert head.description == said
     if said and not any(mark in said for mark in ":"):
         assert head.title == said
+
+
+RULE = "---\n\n# Case\n\nfirst words\n\n---\n\nsecond words\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        RULE,
+        RULE.replace("\n", "\r\n"),
+        "\ufeff" + RULE,
+        "---\nwords\n---\n",
+        "---\n\n- item\n- item\n\n---\n",
+        "---\n\n# Only\n\n---\n",
+    ],
+)
+def test_a_page_that_begins_with_a_rule_has_no_front_matter(source: str) -> None:
+    front, heading, body = split_page(source)
+    assert (front, heading, body) == ("", "", source)
+    assert read_head(source).problems == []
+    assert read_head(with_head(source, {"icon": "x"})).icon == "x"
+    assert with_head(source, {"icon": "x"}).endswith(source.removeprefix("\ufeff"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\n---\n",
+        "---\n# comment\n---\n",
+        "---\n\nicon: x\n---\n",
+        '---\n\n"odd key": 1\n---\n',
+        "---\n\nif: [\n\n---\n",
+    ],
+)
+def test_what_a_front_matter_still_is(source: str) -> None:
+    assert split_page(source + "words\n") == (source, "", "words\n")
+
+
+def test_a_heading_in_html_is_the_title():
+    source = '\n<h1 align="center">Good <b>title</b> &amp; more</h1>\n\ntext\n'
+    assert read_head(source).title == "Good title & more"
+    assert split_page(source)[2] == "\ntext\n"
+    changed = with_head(source, {"title": "A < B"})
+    assert changed == '\n<h1 align="center">A &lt; B</h1>\n\ntext\n' and read_head(changed).title == "A < B"
+    assert read_head('<h1><img src="logo.png"> Logo</h1>\n').title is None

@@ -161,7 +161,17 @@ function become(transform: Transform, at: number, was: Node, now: Node): void {
   const words = withOwnMarks(was, withBlanks(was, now));
   // From the end, so that places before stay what they are.
   for (const { from, to, start, end } of wordChanges(was, words).reverse()) {
-    transform.replace(at + 1 + from, at + 1 + to, words.slice(start, end));
+    const [old, next] = [was.slice(from, to).content, words.slice(start, end).content];
+    // Of a word that goes on or is cut short, what both have stays: the caret may be in it.
+    const head = old.findDiffStart(next);
+    const tail = old.findDiffEnd(next);
+    if (head === null || !tail) continue;
+    const same = Math.max(0, head - Math.min(tail.a, tail.b));
+    transform.replace(
+      at + 1 + from + head,
+      at + 1 + from + tail.a + same,
+      words.slice(start + head, start + tail.b + same),
+    );
   }
 }
 
@@ -334,24 +344,23 @@ function areAmong(words: string[], others: string[]): boolean {
   return next === words.length || others.join(" ").includes(words.join(" "));
 }
 
-/** The caret in the block that it was in, wherever that is now. */
-function followed({ doc, selection }: EditorState, transaction: Transaction): Selection {
-  const mapped = transaction.selection;
-  if (!(selection instanceof TextSelection)) return mapped;
-  const { key } = selection.$head.parent.attrs;
-  const start = selection.$head.start();
-  const offset = selection.head - start;
-  if (!key || mapped.$head.parent.attrs.key === key || doc.nodeAt(start - 1)?.attrs.key !== key) {
-    return mapped;
-  }
-  let found: Selection | undefined;
-  transaction.doc.descendants((node, at) => {
-    if (node.attrs.key === key && node.isTextblock) {
-      found = TextSelection.create(transaction.doc, at + 1 + Math.min(offset, node.content.size));
-    }
-    return found === undefined && !node.isTextblock;
+/** The caret in the block that it was in, wherever that is now, and in front of what came in right there. */
+function followed({ selection }: EditorState, transaction: Transaction): Selection {
+  if (!(selection instanceof TextSelection)) return transaction.selection;
+  const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {
+    const mapped = transaction.mapping.map($place.pos, -1);
+    const { key } = $place.parent.attrs;
+    if (!key || transaction.doc.resolve(mapped).parent.attrs.key === key) return mapped;
+    let found: number | undefined;
+    transaction.doc.descendants((node, at) => {
+      if (node.isTextblock && node.attrs.key === key) {
+        found = at + 1 + Math.min($place.parentOffset, node.content.size);
+      }
+      return found === undefined && !node.isTextblock;
+    });
+    return found ?? mapped;
   });
-  return found ?? mapped;
+  return TextSelection.between(transaction.doc.resolve(anchor!), transaction.doc.resolve(head!), -1);
 }
 
 /**
@@ -387,7 +396,7 @@ export function rebased(
     left.push({ step: mapped, inverted: mapped.invert(transaction.docs.at(-1)!) });
   }
   const selection = followed(state, transaction);
-  if (selection !== transaction.selection) transaction.setSelection(selection);
+  if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
   transaction.setMeta("rebased", unsent.length).setMeta("addToHistory", false).setMeta("remote", true);
   return { transaction, confirmed: doc, unsent: left };
 }

@@ -15,7 +15,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from .flanking import is_unspaced
-from .markdown import label_of, safe_url
+from .markdown import MEDIA, label_of, safe_url
 from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
 from .schema import COLORS
 
@@ -537,7 +537,7 @@ def _html(
         return index
     node = _element(name, attrs, lambda: tokens[index + 1 : end], build)
     if node is not None:
-        if node.type == "link":
+        if node.type == "link" and not node.nodes:
             build.open(node)
             closing[end] = build.close
             return index
@@ -597,6 +597,8 @@ def _element(
         return _button(name, attrs, classes, content())
     if name == "picture":
         return _picture(content())
+    if name in MEDIA and not build.stack:
+        return _media(attrs, content())
     if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
         if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
             label = label_of(href[len("#user-content-fn-") :])
@@ -634,6 +636,19 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
     if attrs.get("data-query"):
         data["query"] = attrs["data-query"]
     return Inline("button", data)
+
+
+def _media(attrs: dict[str, str], inner: Sequence[Token]) -> Inline | None:
+    """A link to a film or a sound that stands within a text, with all that its element says."""
+    inside = (
+        attributes(found[3])
+        for token in inner
+        if (found := _TAG.match(token.content)) and found[2] == "source"
+    )
+    url = attrs.get("src") or next((given["src"] for given in inside if given.get("src")), None)
+    if not url or not safe_url(url):
+        return None
+    return Inline("link", {"ref": url_ref(url)}, [Text([Leaf(url.rsplit("/", 1)[-1] or url)])])
 
 
 def _picture(inner: Sequence[Token]) -> Inline | None:

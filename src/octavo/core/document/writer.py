@@ -20,7 +20,7 @@ from . import markup
 from .inline import HEADING_ID, emoji_code, inlines, plain
 from .markdown import label_of, parse_blocks, parse_inline
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
-from .parts import emoji
+from .parts import emoji, merged_cells
 from .reader import API_NAMES, default_label, read_blocks
 from .schema import BLOCKS
 
@@ -986,16 +986,34 @@ def _html_table(
         flags += " data-header-hidden"
     if "fullWidth" in data:
         attrs["data-full-width"] = _attribute(data["fullWidth"])
-    head = "".join(_header_cell(column, view, percent) for column in columns)
+    merged, covered = merged_cells(block, [column["id"] for column in columns], records)
+    attrs = {
+        name: value for name, value in attrs.items() if not re.match(r"(?:col|row)span-(?:r\d+)?c\d+\Z", name)
+    }
+
+    def spans(y: int, x: int) -> str:
+        return _attrs(
+            {name: n for name, n in zip(markup.SPANS, merged.get((y, x), ()), strict=False) if n > 1}
+        )
+
+    head = "".join(
+        _header_cell(column, view, percent, spans(-1, x))
+        for x, column in enumerate(columns)
+        if (-1, x) not in covered
+    )
     body = ""
-    for record in records:
-        row = "".join(_cell(column, record["values"].get(column["id"]), cells, notes) for column in columns)
+    for y, record in enumerate(records):
+        row = "".join(
+            _cell(column, record["values"].get(column["id"]), cells, notes, spans(y, x))
+            for x, column in enumerate(columns)
+            if (y, x) not in covered
+        )
         body += f"<tr>{row}</tr>"
     table = f"<table{flags}{_attrs(attrs)}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return table.replace("\n", "&#xa;")
+    return table.replace("\n", "&#xa;").replace(_MARKDOWN_LINE, "\n")
 
 
-def _header_cell(column: Data, view: Data, percent: Data) -> str:
+def _header_cell(column: Data, view: Data, percent: Data, spans: str) -> str:
     attrs: Data = {}
     flags = ""
     kind = column["type"]
@@ -1026,10 +1044,10 @@ def _header_cell(column: Data, view: Data, percent: Data) -> str:
             for o in column.get("options", [])
         )
         content += f"<select{' multiple' if column.get('multiple') else ''}>{options}</select>"
-    return f"<th{flags}{_attrs(attrs)}>{content}</th>"
+    return f"<th{flags}{_attrs(attrs)}{spans}>{content}</th>"
 
 
-def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes) -> str:
+def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes, spans: str) -> str:
     kind = column["type"]
     content = ""
     if kind == "text":
@@ -1059,7 +1077,7 @@ def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes) ->
         if "alt" in value:
             attrs["data-alt"] = value["alt"]
         content = f"<a{_attrs(attrs)}>{html.escape(default_label(attrs['href']))}</a>"
-    return f"<td>{content}</td>"
+    return f"<td{spans}>{content}</td>"
 
 
 def _cell_blocks(nodes: Sequence[Any], notes: Notes) -> str:
@@ -1096,7 +1114,21 @@ def html_block(block: Block, notes: Notes) -> str:
         return "<hr>"
     if block.type == "code":
         return _rich_code(block, notes)
-    return write_block(block, notes)
+    if block.type in ("embed", "file"):
+        source = data["url"] if block.type == "embed" else _url(data["ref"])
+        return f"<video{_attrs({'src': source} | (data.get('attributes') or {}))}></video>"
+    if block.type == "hint":
+        body = write_blocks([Block("blockquote", {}, block.nodes)], notes)
+        written = f"> [!{_ALERT_OF.get(data['style'], 'NOTE')}]\n{body}"
+    else:
+        written = write_block(block, notes)
+    # Blank lines end the HTML.
+    return f"\n\n{written}\n\n".replace("\n", _MARKDOWN_LINE)
+
+
+_ALERT_OF = {"success": "TIP", "warning": "WARNING", "danger": "CAUTION"}
+_MARKDOWN_LINE = "\0"
+"""The end of a line of Markdown within HTML, whose own lines end as references."""
 
 
 _WRITERS: dict[str, Callable[[Block, Notes], str]] = {

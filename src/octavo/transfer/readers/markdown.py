@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ...core.document import front_of
 from .form import Dialect, Place
 from .literals import UNKNOWN, read_constant, read_literal
 
@@ -101,6 +102,10 @@ _MAGIC = re.compile(
 _MARKED = re.compile(
     r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
+_OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
+"""Where a tag of ours names a page or a file of the source."""
+MAX_TAG = 500
+"""Lines of a tag of ours."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ATTRIBUTE = re.compile(
     r"([A-Za-z_:@][\w:.-]*)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)'|([^\s{}\"',]+))|([A-Za-z_][\w:.-]*)"
@@ -147,7 +152,7 @@ _SPANS = {
 def split_front(text: str) -> tuple[str, int]:
     """The body of a file behind its front matter, in whichever way that is written, and the number of its first
     line."""
-    found = _FRONT.match(text)
+    found = _front(text)
     if found is None:
         return text, 1
     return text[found.end() :], text.count("\n", 0, found.end()) + 1
@@ -158,9 +163,14 @@ _FRONT = re.compile(
 )
 
 
+def _front(text: str) -> re.Match[str] | None:
+    found = _FRONT.match(text)
+    return found if found is not None and (found[1] == "+++" or front_of(text)) else None
+
+
 def front_text(text: str) -> tuple[str, str]:
     """What is between the lines of a front matter, and the sign of these lines; both empty where there is none."""
-    found = _FRONT.match(text)
+    found = _front(text)
     return (found["head"], found[1]) if found else ("", "")
 
 
@@ -1202,6 +1212,8 @@ class Writer:
             return self.vocabulary.shortcode(self, lines, at)
         if self.dialect.liquid and start.startswith("{%"):
             return self.vocabulary.liquid(self, lines, at)
+        if self.dialect.tags and start.startswith("{%"):
+            return self._own_tag(lines, at)
         if self.dialect.liquid and at + 1 < len(lines) and (kind := _hinting(start)):
             # What it stands above is meant, which may begin with a title.
             end = self._end_of_text(lines, at + 1)
@@ -1233,6 +1245,21 @@ class Writer:
             kept = self.inline(text[found.end() :], number)
             return at + 1, [(f"{found['indent']}\\{{%{kept}", number)]
         return at, []
+
+    def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
+        """A tag of ours on as many lines as it takes, with what it leads to."""
+        last = at
+        while "%}" not in lines[last][0]:
+            last += 1
+            if last == len(lines) or last - at > MAX_TAG:
+                return at, []
+
+        def led(found: re.Match[str]) -> str:
+            href = found["href"]
+            shown = found["name"] == "src"
+            return f'{found["name"]}="{self.place.link(href, lines[at][1], shown=shown)}"'
+
+        return last + 1, [(_OWN_REFERENCE.sub(led, row), number) for row, number in lines[at : last + 1]]
 
     # Text
 
