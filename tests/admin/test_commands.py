@@ -12,6 +12,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit import jobs
 from octavo.settings import Settings
 from serving import free_ports
+from serving import octavo as run_command
 
 
 class Shell:
@@ -95,9 +96,17 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
     close_context(context)
     file = str(tmp_path / "x.zip")
     port, other = (str(port) for port in free_ports(2))
-    commands = [
+    serving = [
         ["serve", "--port", port, "--reader-port", other], ["api", "--port", port],
         ["reader", "--reader-port", port], ["worker"],
+    ]  # fmt: skip
+    for command in serving:
+        # What serves starts its command again for its workers: here that would be these tests.
+        done = run_command(*command, "--data", str(octavo.data))
+        assert (done.returncode, done.stdout) == (1, ""), command
+        assert "newer Octavo (999901010000_future)" in done.stderr, command
+        assert "Traceback" not in done.stderr, command
+    commands = [
         ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
         ["session", "list", "--email", "a@example.org"],
         ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
