@@ -66,6 +66,7 @@ from .keys import (
     keyed_document,
     note_edit,
 )
+from .noting import order_notes
 from .revising import changed_pages, first_revision, new_revision, on_commit, write_unchanged
 from .staging import BATCH
 from .store import (
@@ -142,7 +143,7 @@ __all__ = [
     "list_items_page", "list_outdated", "list_oversized", "list_pages", "list_rasters", "list_revisions",
     "list_revisions_of_page", "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch",
     "main_state", "markdown_page", "new_revision", "note_commit", "note_derivation", "note_edit",
-    "on_commit", "on_dependency_change", "open_branch", "order_outdated", "order_rebuilding",
+    "on_commit", "on_dependency_change", "open_branch", "order_notes", "order_outdated", "order_rebuilding",
     "parse_source", "put_bodies", "read_source", "rebuild_derived", "resolve_with", "revision_state",
     "same_version", "seeded_id", "shown_state", "signed_url", "slice_children", "source_of", "state_before",
     "store_bodies", "store_file", "trace_pages", "with_content", "write_unchanged",
