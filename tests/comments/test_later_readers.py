@@ -10,6 +10,7 @@ import pytest
 
 from changes.working import Space, update
 from later_reader import forget_reader, upgrade_reader
+from octavo.comments import order_commented_nodes
 from octavo.content import keys
 from octavo.kit.worker import Worker
 from upgrades.recording import nodes_of
@@ -111,3 +112,21 @@ def test_pages_without_comments_are_not_noted(world: World) -> None:
     run_jobs(world)
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM node_whereabouts WHERE owner_id = :p", p=space.pages["A"]) == 0
+
+
+def test_comments_that_were_imported_are_noted(space: Space) -> None:
+    comment_everywhere(space)
+    run_jobs(space.world)
+    world, page = space.world, space.pages["A"]
+
+    def count() -> int:
+        with world.context.db.read() as tx:
+            found: int = tx.value("SELECT count(*) FROM node_whereabouts WHERE owner_id = :page", page=page)
+            return found
+
+    before = count()
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM node_whereabouts WHERE owner_id = :page", page=page)
+        order_commented_nodes(tx, world.home["organizationId"], space.id)
+    run_jobs(world)
+    assert count() == before > 0

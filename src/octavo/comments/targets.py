@@ -20,7 +20,7 @@ from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import job
+from ..kit.jobs import enqueue, job
 from .entering import Discussion
 from .store import Anchor, CommentRow
 
@@ -158,9 +158,20 @@ def _cells(table: Block) -> dict[Spot, str | None]:
     return found
 
 
+def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) -> None:
+    """Have a job note where the nodes are that comments of a space are about."""
+    enqueue(
+        tx,
+        "noteCommentedNodes",
+        organization=organization_id,
+        key=f"nodes-{space_id}",
+        space_id=space_id,
+    )
+
+
 @job("noteCommentedNodes")
 def note_commented_nodes(context: Context, space_id: str) -> None:
-    """Note where the nodes are that comments of before an upgrade are about."""
+    """Note where the nodes are that comments of a space are about: after an upgrade, and where they were imported."""
     with context.db.write() as tx:
         rows = tx.all(
             """SELECT DISTINCT page_id FROM comments
