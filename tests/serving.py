@@ -140,13 +140,12 @@ class Served:
         return list(self._group().values())
 
     def workers(self, folder: Path | None = None) -> list[int]:
-        """The ids of the processes that its first one started to answer requests, of the version in a folder if one is
-        named."""
+        """Return the ids of the processes that answer requests, of the version in a folder if one is named."""
         started = f"{folder}/bin/" if folder is not None else ""
         return [
             number
             for number, command in self._group().items()
-            if "octavo.app import work" in command and command.startswith(started)
+            if number != self.process.pid and " serve " in command and command.startswith(started)
         ]
 
     def _group(self) -> dict[int, str]:

@@ -38,6 +38,12 @@ class MethodNotAllowed(OctavoError):
     status = 405
 
 
+class RequestTimeout(OctavoError):
+    """The body of the request arrived too slowly."""
+
+    status = 408
+
+
 class Conflict(OctavoError):
     """The request would change nothing, or somebody else changed the same thing first."""
 

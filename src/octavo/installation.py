@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .content import order_outdated
 from .errors import Unavailable
+from .integrations import separate_copies
 from .kit import databases
 from .kit.cache import MEMORY
 from .kit.context import Context
@@ -108,7 +109,10 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     except BaseException:
         database.close()
         raise
-    return Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+    context = Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+    if migrates:
+        separate_copies(context)
+    return context
 
 
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:

@@ -172,6 +172,15 @@ class Repository:
         found.sort(key=lambda commit: commit.commit_time, reverse=True)
         return found if met else None
 
+    def writers(self, head: str, bases: Sequence[str | None]) -> set[Person]:
+        """The authors and committers of the commits of ``head`` that none of ``bases`` has; those with another history
+        do not count."""
+        known = [self.since(head, base) for base in bases if base is not None]
+        found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
+        new = set.intersection(*found) if found else {head.encode()}
+        commits = [self.commit(oid.decode()) for oid in new]
+        return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
+
     def fork(self, one: str, other: str) -> str | None:
         """Where the histories of two commits parted; None where they share nothing that is known here."""
         try:
@@ -390,9 +399,8 @@ def _oid(value: bytes | None) -> Any:
     return None if value is None else ObjectID(value)
 
 
-def author_of(commit: Commit) -> Person:
-    """Whose a commit is; nobody's where it does not say."""
-    line: bytes | None = commit.author
+def _person(line: bytes | None) -> Person:
+    """Whom a line of a commit names; nobody where it does not say."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return Person(name.strip(), rest.partition(">")[0].strip())

@@ -626,12 +626,13 @@ class _Gathered:
 
     def _worth(self, row: Found) -> float:
         likeness = self._likeness
-        for text in (row.titles, row.heading):
+        heads = "\n".join((row.heading, *row.names))
+        for text in (row.titles, heads):
             if text not in likeness:
                 likeness[text] = max((self._like(line) for line in text.split("\n")), default=0.0)
-        worth = _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
-        if any(name.casefold() == self._query.text for name in row.titles.split("\n")):
-            # The page of that name goes before sections of that name in others.
+        worth = _TITLE * likeness[row.titles] + _HEADING * likeness[heads]
+        if any(name.casefold() == self._query.text for name in (*row.titles.split("\n"), *row.names)):
+            # The page of that name, and what has it as its identifier, go before sections of that name in others.
             return worth + _CALLED + _NAMED
         return worth + (_CALLED if row.heading.casefold() == self._query.text else 0.0)
 
@@ -649,7 +650,7 @@ class _Gathered:
         verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0
         read = []
         for score, row in rows:
-            text = f"{row.titles}\n{row.heading}\n{bodies[row.id]}".casefold()
+            text = "\n".join((row.titles, row.heading, *row.names, bodies[row.id])).casefold()
             if all(word in text for words in typed for word in words):
                 score += _TYPED
             if verbatim and _stands_in(whole, text):

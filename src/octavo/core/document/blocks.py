@@ -25,7 +25,7 @@ from .nodes import Block, Document, Fragment, Inline, children
 from .places import list_places
 from .reader import open_ends, read
 from .references import Reference, references
-from .writing import write_parts
+from .writing import is_all_crlf, write_parts
 
 _DEFINITIONS_MAX = 20_000
 """Characters of definitions that are read beside what changed."""
@@ -249,6 +249,7 @@ class BlockEdits:
 
     def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
         self._text, self._index, self._whole = text, index, whole
+        self._is_crlf = is_all_crlf(text)
         self._ends = list(accumulate([entry.gap + entry.size for entry in index.entries]))
         self._order: list[int | _Slot] = list(range(len(index.entries)))
         """The blocks: those that nothing was done with as their places in the index."""
@@ -728,7 +729,10 @@ class BlockEdits:
         slots = self._slots()
         seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
         given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
-        text = "".join(write_parts(given, seams, was=self._were_said(), gone=[*self._gone, *self._beside]))
+        gone = [*self._gone, *self._beside]
+        text = "".join(
+            write_parts(given, seams, was=self._were_said(), gone=gone, ends_with_crlf=self._is_crlf)
+        )
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
         nodes = keyed_in([node for node in document.nodes if node.key not in same])
@@ -828,6 +832,7 @@ class BlockEdits:
             self._were_said(),
             self._index.definitions,
             [*self._gone, *self._beside],
+            self._is_crlf,
         )
         if any(
             slot.is_untouched and part != slot.node.source
