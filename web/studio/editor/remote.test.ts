@@ -177,6 +177,15 @@ test("a word goes on in front of what others wrote behind its beginning", () => 
   expect(caretAfter([block("a", "one tw")], "tw", [block("a", "one tw three")])).toBe("one tw| three");
 });
 
+test("words that others wrote where somebody began a new paragraph stay in the one before", () => {
+  const confirmed = readDocument({ nodes: [block("a", "one")] });
+  const state = EditorState.create({ doc: confirmed });
+  const transaction = state.tr.split(4).insertText("two", 6);
+  const made = rebased(state.apply(transaction), confirmed, unsentOf(transaction), [block("a", "one more")]);
+  const { doc } = state.apply(transaction).apply(made.transaction);
+  expect(doc.children.map((node) => node.textContent)).toEqual(["one more", "two"]);
+});
+
 test("an item without words stays where somebody is about to write", () => {
   const before = [list(item("a", "one"), item("b", ""))];
   const after = [list(item("a", "one more"), item("b", ""))];

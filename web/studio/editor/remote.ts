@@ -372,9 +372,12 @@ function writtenBy(doc: Node, unsent: Unsent[], number: number): Node[] {
   return found;
 }
 
-/** A step where its places are now. What somebody is writing goes on in front of what came in right there. */
+/** A step where its places are now. What somebody is writing goes on in front of what came in right there, which a new
+ * paragraph leaves in the one before. */
 function mappedStep(step: Step, mapping: Mapping): Step | null {
-  if (!(step instanceof ReplaceStep) || step.from !== step.to) return step.map(mapping);
+  if (!(step instanceof ReplaceStep) || step.from !== step.to || step.slice.openStart) {
+    return step.map(mapping);
+  }
   const { pos, deletedAcross } = mapping.mapResult(step.from, -1);
   return deletedAcross ? null : new ReplaceStep(pos, pos, step.slice);
 }
