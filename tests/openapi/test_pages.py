@@ -1537,9 +1537,7 @@ def test_a_page_says_what_operations_have_in_common(world: World, site, grouping
 
 def test_the_url_of_an_operation_is_made_of_its_title(world: World, site) -> None:
     shop = site("by-operation")
-    summary = (
-        "**Starting a new project?** We recommend trying something else, which has the newest of all. Compare it."
-    )
+    summary = "**Starting a new project?** We recommend trying something else, which has the newest of all. Compare it."
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
     assert text.count("summary: List shops") == 1
     processed(world, "pets", {"text": text.replace("summary: List shops", f"summary: '{summary}'")})
