@@ -53,6 +53,8 @@ def is_proved(context: Context, organization_id: str, host: str, *, leading_here
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
+        # Its record in DNS may still be there for the organization that gave it up.
+        leading_here = leading_here and not store.is_former_hostname(tx, host, but=organization_id)
     for domain, by in proved.items():
         # That an administrator has an address somewhere says nothing about the hosts there.
         if by.proof != "address" and (host == domain or host.endswith(f".{domain}")):

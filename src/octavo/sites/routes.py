@@ -327,9 +327,8 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
     """Asks the network whether the host name leads to the sites of this server, and whether it is proved."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
-    proved = status == "live" or hostnames.is_proved(
-        call.context, site.organization_id, hostname, leading_here=False
-    )
+    leads_here = status == "live"
+    proved = hostnames.is_proved(call.context, site.organization_id, hostname, leading_here=leads_here)
     with call.db.write() as tx:
         hostnames.put_status(tx, call.context, site, hostname, status, proved)
 
