@@ -97,6 +97,7 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     needs=Can.CREATE_CONTENT,
     returns=Site,
     status=201,
+    yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
     """A new site, not yet published, over spaces of the organization that the caller administers."""
@@ -150,7 +151,12 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
 
 
 @operation(
-    "publishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/publish", needs=Can.ADMIN, returns=Site
+    "publishSite",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/publish",
+    needs=Can.ADMIN,
+    returns=Site,
+    yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
     """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
@@ -191,6 +197,7 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
     needs=Can.VIEW,
     returns=SearchListing[SearchSpace],
     visitors=True,
+    yields=("content:read",),
 )
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
