@@ -22,7 +22,6 @@ from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.edge import RateLimiter
-from octavo.kit.loopback import Loopback
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -174,7 +173,7 @@ def test_the_port_of_the_own_machine_may_change(connecting):
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"resource": "https://elsewhere.test/mcp/x"}, "invalid_target"),
         ({"resource": f"{URL}/mcp/a/b"}, "invalid_target"),
-        ({"resource": None}, "invalid_target"),
+        ({"resource": None, "scope": "docs:read nothing"}, "invalid_scope"),
     ],
 )
 def test_what_a_program_does_wrongly_it_is_told(connecting, changed, code):
@@ -667,7 +666,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     app = api_app(world.context)
 
     async def all_of_them():
-        transport = Loopback(app)
+        transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
 
             async def one(number):

@@ -11,6 +11,7 @@ from joserfc.jwk import OctKey
 from octavo.insights.agents import Agent, read_agent, read_program
 from octavo.insights.collecting import forget_events
 from octavo.kit.clock import now
+from settled import PATIENCE
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605 Version/17.0 Mobile/15E Safari/604.1"
@@ -206,6 +207,11 @@ def test_every_type_of_event(site):
         ("trademark_click", {"placement": "footer"}),
         ("ad_click", {"ad": {"domain": "a.test", "zoneId": "z", "placement": "aside"}}),
         ("search_open", {}),
+        ("page_markdown_request", {"markdownSource": "page-action"}),
+        ("llms_request", {"llmsVariant": "full"}),
+        ("mcp_request", {}),
+        ("rss_request", {}),
+        ("agent_feedback", {}),
     ]
     site.track(*(site.event(type, **fields) for type, fields in more))
     assert sorted(site.ask(groupBy=[{"column": "eventType"}])) == sorted((type,) for type, _ in more)
@@ -224,6 +230,22 @@ def test_every_type_of_event(site):
     assert one("api_client_request", "eventAPIOperationPath", "eventAPIOperationMethod") == [("/pets", "get")]
     ratings = [{"column": "pageFeedbackRating"}, {"column": "askResponseRating"}]
     assert site.ask(select=ratings) == [({"ok": 0, "good": 1, "bad": 1}, {"positive": 0, "negative": 1})]
+
+
+def test_an_event_of_an_unknown_type_does_not_refuse_the_others(site):
+    events = [site.event("page_view"), site.event("hologram_view", depth=3), site.event("rss_request")]
+    path = f"{site.path}/insights/events"
+    answer = site.world.call("nobody", "POST", path, json={"events": events})
+    assert answer.status_code == 204 and answer.headers["octavo-unread-keys"] == "events[1]"
+    assert sorted(site.ask(groupBy=[{"column": "eventType"}])) == [("page_view",), ("rss_request",)]
+    for wrong, place in (
+        ({**events[0], "location": 1}, "events[1].location"),
+        ({**events[0], "type": 1}, "events[1].type"),
+        ({}, "events[1].type"),
+        ([], "events[1].type"),
+    ):
+        answer = site.world.call("nobody", "POST", path, json={"events": [events[0], wrong]})
+        assert answer.status_code == 400 and place in answer.text, answer.text
 
 
 def test_times_lie_within_the_last_day(site):
@@ -303,20 +325,20 @@ def test_many_at_once_are_written_together(site, monkeypatch):
     def slow():
         counted.append(1)
         first.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         return write()
 
     import msgspec
 
     from octavo.insights import collecting
-    from octavo.insights.wire import TrackEvents
+    from octavo.insights.kinds import Event
 
-    events = msgspec.convert({"events": [site.event()]}, TrackEvents).events
+    events = [msgspec.convert(site.event(), Event)]
     ids = site.world.home["organizationId"], site.world.home["siteId"]
     monkeypatch.setattr(context.db, "write", slow)
     threads = [threading.Thread(target=collecting.collect, args=(context, *ids, events)) for _ in range(8)]
     threads[0].start()
-    assert first.wait(10)
+    assert first.wait(PATIENCE)
     for thread in threads[1:]:
         thread.start()
     waiting = collecting._batches._waiting

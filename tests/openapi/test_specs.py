@@ -48,7 +48,10 @@ def test_a_text_is_processed_by_a_job(world: World) -> None:
     assert "lastProcessErrorCode" not in spec and "lastProcessedErrors" not in spec
     assert spec["lastProcessedAt"] and spec["visibility"] == "private"
     found = content(world, "small")
-    assert found["filesystem"][0]["specification"]["info"] == {"title": "Small", "version": "1"}
+    assert next(iter(found["filesystem"].values()))["specification"]["info"] == {
+        "title": "Small",
+        "version": "1",
+    }
     assert found["url"].startswith("http")
 
 
@@ -82,7 +85,10 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
             "line": 6,
         }
     ]
-    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Small"
+    assert (
+        next(iter(content(world, "small")["filesystem"].values()))["specification"]["info"]["title"]
+        == "Small"
+    )
     world.post("creator", world.home.path(SPEC, specSlug="small") + "/check")
     assert processed(world, "small")["lastProcessErrorCode"] == "PARSE_ERROR"
     assert "lastProcessErrorCode" not in processed(world, "small", {"text": SMALL})
@@ -208,7 +214,7 @@ def test_several_files(world: World, reachable) -> None:
         reachable(source.host)
         spec = processed(world, "packed", {"url": source.url})
     assert "lastProcessErrorCode" not in spec, spec
-    description, other = content(world, "packed")["filesystem"]
+    description, other = content(world, "packed")["filesystem"].values()
     # As a parser of descriptions loads them: references name files, wherever they stand.
     path = "api/models/pet.yaml"
     shown = {"dir": "./", "filename": "api/openapi.yaml", "isEntrypoint": True, "references": [path]}
@@ -302,7 +308,10 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
     assert "lastVersion" not in world.get("reader", world.home.path(SPEC, specSlug="small"))
     monkeypatch.undo()
     processed(world, "small")
-    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Newer"
+    assert (
+        next(iter(content(world, "small")["filesystem"].values()))["specification"]["info"]["title"]
+        == "Newer"
+    )
 
 
 @pytest.mark.sqlite_first
@@ -338,3 +347,12 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
     world.post("admin", path, {"role": "read", "users": [guest]})
     seen = world.get("guest", world.home.path("/spaces/{spaceId}/links?limit=1000"))["items"]
     assert all(link.get("targetReference", {}).get("kind") != "openapi" for link in seen)
+
+
+def test_content_says_where_the_specification_is_public(world: World) -> None:
+    processed(world, "shown", {"text": SMALL})
+    urls = content(world, "shown")["urls"]
+    assert urls["source"].startswith("http") and urls["public"] is None
+    path = world.home.path("/orgs/{organizationId}/openapi/shown")
+    changed = world.call("creator", "PATCH", path, json={"visibility": "public"}).json()
+    assert content(world, "shown")["urls"]["public"] == changed["urls"]["published"]

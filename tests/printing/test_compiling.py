@@ -188,7 +188,7 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(print_job.CannotPrint):
         compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
-    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.seconds
+    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.longest
 
 
 def test_characters_without_a_font_are_told(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from .accounts import (
     set_password_hash,
     update_user,
 )
+from .api_scopes import API_SCOPES, ApiScope
 from .auditing import Stranger, audit, audit_person, watch_audit
 from .entering import (
     RESTORE_DAYS,
@@ -91,6 +92,7 @@ from .teams import (
 )
 from .tokens import (
     AGENT_PREFIX,
+    API_PREFIX,
     SESSION_IDLE,
     SESSION_PREFIX,
     AgentOwner,
@@ -114,7 +116,7 @@ from .visibility import Seen, Viewer, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
-    "AGENT_PREFIX", "AGENT_SCOPES", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
+    "AGENT_PREFIX", "AGENT_SCOPES", "API_PREFIX", "API_SCOPES", "ApiScope", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
     "KeptSpaceAccess", "Kind", "LastUse", "Level", "Member", "ORDER", "ORGANIZATION", "ObjectAccess",
     "OrgAccess", "PROOF_LASTS", "PermissionSource", "Person", "RESTORE_DAYS", "Role", "RoleOrGuest",
     "SCRIPTS_REACH", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "Seen", "SignedIn", "SiteAccess",

@@ -11,6 +11,7 @@ from typing import NamedTuple, assert_never, get_args
 
 from ..errors import BadRequest, Forbidden
 from ..kit.operation import Actor, AgentScope, Caller, Operation, Person, Script, Visitor
+from .api_scopes import API_SCOPES_NEEDED
 from .roles import Can
 
 AREAS = (
@@ -37,7 +38,7 @@ what they draft is merged by people, or by an agent that was granted just that."
 
 class Reach(NamedTuple):
     """What a caller's token lets them call, whoever they are. ``scopes``: as of the caller. ``agent``: a program acts for
-    a person; the scopes are then those of ``AGENT_SCOPES``."""
+    a person; the scopes are then those of ``AGENT_SCOPES``, or of ``API_SCOPES``."""
 
     kind: type[Caller]
     scopes: frozenset[str] | None
@@ -64,7 +65,8 @@ def allows(reach: Reach, operation: Operation) -> bool:
     if reach.kind is Visitor:
         return operation.visit_type is not None
     if reach.agent:
-        return operation.agents is not None and operation.agents in (reach.scopes or ())
+        granted, needed = reach.scopes or frozenset(), API_SCOPES_NEEDED.get(operation.id)
+        return operation.agents in granted or (needed is not None and needed <= granted)
     if reach.kind is Script:
         return _integration_allows(reach.scopes or frozenset(), operation)
     # Every token may ask whose it is, and take itself back.
@@ -178,6 +180,11 @@ def require_scope(actor: Actor, operation: Operation) -> None:
             raise Forbidden("No scope of this integration allows this operation.")
         case Person():
             assert actor.scopes is not None, "without scopes all is allowed"
+            if actor.agent is not None:
+                needed = sorted(API_SCOPES_NEEDED.get(operation.id, frozenset()) - actor.scopes)
+                if not needed:
+                    raise Forbidden("No scope of OAuth allows this operation. Use a personal token instead.")
+                raise Forbidden(f"This program was not granted the scope `{needed[0]}`.")
             lacking = next(one for one in operation.scopes if not _holds(actor.scopes, one))
             raise Forbidden(f"This token lacks the scope `{lacking}`.")
         case _:

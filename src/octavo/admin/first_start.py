@@ -25,7 +25,7 @@ from ..access import (
 )
 from ..content import main_state
 from ..errors import BadRequest, Conflict, NotFound
-from ..identity import issue_first_link, require_another_admin, verify_address
+from ..identity import expect_first, issue_first_link, require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
@@ -133,6 +133,7 @@ def first_start(context: Context) -> FirstStart | None:
     token = _kept_token(settings)
     with context.db.write() as tx:
         user_id = _person(tx, settings.first_admin, hand_over=True)
+        expect_first(tx, user_id)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
         if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:
@@ -143,7 +144,7 @@ def first_start(context: Context) -> FirstStart | None:
 
 
 def opening_address(context: Context) -> str:
-    """Where to open the app: until the first administrator signed in, an address that does so once."""
+    """Return the URL of the app; until the first administrator has signed in once, one that does so."""
     settings = context.settings
     with context.db.write() as tx:
         admin = find_user_by_email(tx, settings.first_admin)

@@ -74,7 +74,8 @@ class PageOutcome(Struct, frozen=True):
 class Edited(Struct, frozen=True):
     """What a revision writes, and what the caller is told. ``named``: which fields of which pages and items the
     changes name, also where they keep their value: (id, field as conflicts call it, or ``document``).
-    ``conflicts``: of an edit that was merged with what was saved since."""
+    ``conflicts``: of an edit that was merged with what was saved since. ``shared``: the ids of pages that hold other
+    people's changes too after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -83,6 +84,7 @@ class Edited(Struct, frozen=True):
     files: list[Item]
     named: frozenset[tuple[str, str]] = frozenset()
     conflicts: list[MergeConflict] = []
+    shared: frozenset[str] = frozenset()
 
 
 class Applying:

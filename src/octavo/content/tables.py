@@ -68,6 +68,7 @@ declare(
     Table(name="bodies", stays="go along as files"),
     Table(name="derived_versions", of_space="space_id IN {spaces}", many=True, derived=True),
     Table(name="staged_versions", derived=True),
+    Table(name="derivation", derived=True),
 )
 
 

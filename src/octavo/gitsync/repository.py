@@ -25,7 +25,8 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from ..core.paths import unsafe_path
-from ..kit.git_packs import DAMAGES
+from ..kit.git_http import GitRefused
+from ..kit.git_packs import DAMAGES, GuardedStore
 from .people import Person
 from .reasons import Reason, Stopped, clean
 
@@ -114,6 +115,8 @@ class Repository:
 
     def __init__(self, repo: Repo, where: Path, folder: str) -> None:
         self.repo, self.where, self.folder = repo, where, folder
+        # Packs are looked over when they are received; what is borrowed of another folder never was.
+        repo.object_store = GuardedStore(repo.object_store.path)
 
     # --- commits --------------------------------------------------------------------------------------
 
@@ -437,9 +440,11 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
 
 @contextmanager
 def told_of_damage() -> Iterator[None]:
-    """Raises Stopped for objects that cannot be read."""
+    """Raises Stopped for objects that cannot be read, or are too large to be."""
     try:
         yield
+    except GitRefused as error:
+        raise Stopped(Reason.TOO_LARGE, str(error)) from None
     except DAMAGES as error:
         said = f"The repository has objects that cannot be read ({type(error).__name__}: {str(error)[:200]})"
         raise Stopped(Reason.DAMAGED, said) from None

@@ -12,7 +12,7 @@ from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
 from ..kit.bodies import or_none
 from ..kit.db import Transaction
-from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
+from ..kit.operation import PUBLIC, Actor, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import connecting, hooks, store, wire
 from .entering import SyncAccess
@@ -45,9 +45,11 @@ SYNCS_SPACES = (*SYNCS, "spaces:write")
 SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
 
-def _around(tx: Transaction, row: Connected) -> wire.Around:
-    if not isinstance(row, SyncRow):
-        return wire.Around(members=store.list_members(tx, row.owner_id))
+def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
+    if isinstance(row, ProjectRow):
+        members, whole = connecting.list_seen_members(tx, actor, row)
+        return wire.Around(members=members, whole=whole)
+    assert isinstance(row, SyncRow), "there are two kinds"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
     return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
 
@@ -178,7 +180,7 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
     way."""
     with call.db.read() as tx:
         row = connecting.get(tx, at)
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
 @operation("updateGitSync", "PATCH", f"{_SPACE}/sync", errors=(400, 404, 409), **_ONE, yields=SYNCS)
@@ -190,7 +192,7 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
     """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, at, wire.changed_settings(body))
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
 @operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), **_END)
@@ -231,7 +233,7 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     that is here on top of it. 409 without one."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
 @operation(
@@ -257,7 +259,7 @@ def rotate_secret(call: Call, at: SyncAccess) -> Any:
     """Another secret for hooks; the one before counts no more."""
     with call.db.write() as tx:
         row, secret = connecting.renew_hook(tx, call.context, at)
-        return wire.present_with_secret(call, row, _around(tx, row), secret)
+        return wire.present_with_secret(call, row, _around(tx, row, at.actor), secret)
 
 
 @operation(

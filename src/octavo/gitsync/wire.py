@@ -183,7 +183,7 @@ class GitProjectSpace(Struct, rename="camel"):
 
 class GitProject(_Connected, rename="camel", kw_only=True):
     """How a collection or a site is synced. ``id``: its own. ``commit``: where the branch was at the last look.
-    ``spaces``: by their folders. ``problems``: what the last look left out. ``reason`` and ``message`` say why it failed,
+    ``spaces``: those that you see, by their folders. ``problems``: what the last look left out, if you see all spaces. ``reason`` and ``message`` say why it failed,
     or what a stopped one waits for."""
 
     object: Literal["git-project"] = "git-project"
@@ -382,11 +382,13 @@ def path_of(row: Connected) -> str:
 
 class Around(Struct, frozen=True):
     """What is shown of a sync besides its row. ``ahead``: how much a space has otherwise than the repository.
-    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project."""
+    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project that the caller sees; ``whole``:
+    that they see all of its spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None
     members: list[SyncRow] = []
+    whole: bool = True
 
 
 def _fields(to: Recipient, row: Connected, around: Around) -> dict[str, Any]:
@@ -442,7 +444,8 @@ def _of_project(row: Connected, around: Around) -> dict[str, Any]:
         "type": row.kind,
         "id": row.id,
         "spaces": [_present_member(member) for member in around.members],
-        "problems": Raw(row.problems.encode()),
+        # They name spaces by their folders and titles.
+        "problems": Raw(row.problems.encode() if around.whole else b"[]"),
     }
 
 

@@ -15,7 +15,7 @@ from . import querying
 from .collecting import collect
 from .drawing import CHARTS_POLICY, draw_insights
 from .questions import Aggregate, Aggregation, Preset, Segment
-from .wire import TrackEvents
+from .wire import TrackEvents, read_events
 
 operation = Area("sites").operation
 
@@ -26,8 +26,12 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 @operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Keeps what visitors of a published site did: at most 100 events, without addresses and cookies. Programs are
-    kept apart from people, by kind."""
-    collect(call.context, organization_id, site_id, body.events)
+    kept apart from people, by kind. Events of unknown types are skipped, and the header Octavo-Unread-Keys names
+    them."""
+    events, unknown = read_events(body.events)
+    if unknown:
+        call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
+    collect(call.context, organization_id, site_id, events)
 
 
 @operation(

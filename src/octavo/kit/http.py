@@ -180,6 +180,15 @@ class Dispatcher:
         decoder = _body_decoder(operation)
 
         async def answer(request: Request) -> Answer:
+            try:
+                return await usual(request)
+            except OctavoError as error:
+                if operation.draw_error is None:
+                    raise
+                drawn: Answer = operation.draw_error(error)
+                return drawn
+
+        async def usual(request: Request) -> Answer:
             call = Call(
                 context=self.context,
                 operation=operation,
@@ -540,5 +549,6 @@ def api_edge(
         proxies=parse_networks(settings.trusted_proxies),
         tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
         closing=closing,
     )

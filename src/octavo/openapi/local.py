@@ -138,12 +138,14 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 @jobs.job("readDescriptions", seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
     """Reads the files of a space that wait for it, one after the other."""
-    changed = False
     while (content := _next(context, space_id)) is not None:
         deadlines.check()
         compiled = _read(context, content)
         complaint = _in_a_line(compiled.errors[0]) if compiled.errors else None
         with context.db.write() as tx:
+            organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+            if complaint is None and organization_id is not None:
+                dependency_changed(tx, organization_id, [space_id])
             tx.run(
                 """UPDATE openapi_sources SET state = :state, document = :document, complaint = :complaint
                    WHERE space_id = :space AND content = :content""",
@@ -153,11 +155,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
                 space=space_id,
                 content=content,
             )
-        changed = changed or complaint is None
     with context.db.write() as tx:
-        organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
-        if changed and organization_id is not None:
-            dependency_changed(tx, organization_id, [space_id])
         jobs.finish(tx)
 
 

@@ -53,7 +53,7 @@ class _CannotFetch(Exception):
         self.code = code
 
 
-@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.seconds)
+@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.longest)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
     """Processes a specification unless a newer request to do so was made meanwhile."""
     with context.db.write() as tx:

@@ -61,7 +61,7 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
     if "title" in columns:
         columns["title"] = columns["title"].strip()
     if "email_domains" in given:
-        store.set_email_domains(tx, org.id, set_domains(tx, actor, org, given["email_domains"]))
+        store.set_email_domains(tx, org.id, set_domains(tx, org, given["email_domains"]))
     kept = {
         name: msgspec.to_builtins(given[name])
         for name in store.OrgSettings.__struct_fields__

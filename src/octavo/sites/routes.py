@@ -37,7 +37,7 @@ from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_a
 from .creating import create_site as create
 from .pictures_wire import CreatePicture, OrganizationPicture, present_picture
 from .profile_presenting import present_profile
-from .profile_wire import PublishedSite, SearchSite, UserSitePermission, is_narrow, named_spaces
+from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, searched
 from .published import published_url
 from .publishing import require_publishable
 from .scripts import IntegrationScript
@@ -209,7 +209,7 @@ def search_site(
     have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
-        return searching.search_site(tx, call, site, asked, named_spaces(body), narrow=is_narrow(body))
+        return searching.search_site(tx, call, site, asked, named_spaces(body), searched(body))
 
 
 @operation(

@@ -63,6 +63,7 @@ class SiteRow(Struct, frozen=True):
     settings: SiteSettings
     created_at: int
     updated_at: int
+    customization: str | None
     site_spaces: int
 
     @property

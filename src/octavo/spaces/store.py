@@ -55,6 +55,8 @@ class SpaceRow(Struct, frozen=True):
     published: str | None
     """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
     installation's address for sites."""
+    visitor_auth: str | None
+    """The settings of that site, as JSON, where its visitors sign in."""
 
 
 # The path is that of ``sites.structure``: defaults have none of their own.
@@ -64,7 +66,10 @@ _PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
     JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
   WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
-_SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-1]), _PUBLISHED])
+_VISITOR_AUTH = """(SELECT CASE WHEN p.visibility = 'visitor-auth' THEN p.settings END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-2]), _PUBLISHED, _VISITOR_AUTH])
 
 
 _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
