@@ -14,6 +14,7 @@ from ..kit.bodies import or_none
 from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Actor, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..spaces import GitSyncState
 from . import connecting, hooks, store, wire
 from .entering import SyncAccess
 from .store import Connected, ProjectRow, SyncRow
@@ -89,8 +90,8 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
-@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
-def get_git_info(call: Call, at: SyncAccess) -> wire.GitInfo:
+@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=GitSyncState, errors=(404,))
+def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     """Which repository a space is synced with. 404 for one that is synced with none."""
     with call.db.read() as tx:
         return wire.present_info(connecting.get_space_sync(tx, at.id))
