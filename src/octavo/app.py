@@ -36,7 +36,7 @@ from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Listener, allow_open_files, require_free, run_served
+from .kit.serving import Bounds, Listener, allow_connections, require_free, run_served
 from .kit.shares import request_threads
 from .kit.supervision import MORE, START, Assignment
 from .kit.temporary import remove_left_folders
@@ -393,13 +393,13 @@ async def _run(
 ) -> None:
     settings = context.settings
     runtime = Runtime(context, roles, metrics)
+    connections = settings.connections + settings.event_streams
     bounds = Bounds(
-        connections=settings.connections + settings.event_streams,
+        connections=allow_connections(connections, max(1, len(runtime.edges))),
         backlog=settings.backlog,
         header_seconds=settings.header_seconds,
         header_limit=settings.header_limit,
     )
-    allow_open_files(bounds.connections)
     loop, stop, leave = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
 
     def leave_and_stop() -> None:

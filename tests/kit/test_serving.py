@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import threading
 from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ import pytest
 from octavo.kit.compression import Compressor
 from octavo.kit.edge import Action, Answer, Content, Edge, Route, etag_of, text_error
 from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Listener, require_free, run_served
+from octavo.kit.serving import Bounds, Listener, allow_connections, require_free, run_served
 from octavo.kit.shares import request_threads
 from serving import free_ports
 
@@ -323,3 +324,23 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         with pytest.raises(OSError, match="in use"):
             require_free("localhost", port)
     require_free("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("limits", "allowed", "set_to"),
+    [
+        ((1024, 4096), 100, 456),
+        ((256, 300), 75, 300),
+        ((128, 128), 32, 128),
+        ((4096, 4096), 100, None),
+        ((256, resource.RLIM_INFINITY), 100, 456),
+    ],
+)
+def test_connections_leave_files_for_the_database(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], allowed: int, set_to: int | None
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, wanted: asked.append(wanted[0]))
+    assert allow_connections(100, ports=2) == allowed
+    assert asked == ([set_to] if set_to and limits[0] < 456 else [])

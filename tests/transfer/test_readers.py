@@ -1475,3 +1475,17 @@ def test_alerts_of_github_need_no_translation():
     files = {"README.md": "# Home\n\n> [!NOTE]\n> Words\n", "docs/a.md": "# A\n\n> [!warning]\n> x\n"}
     made = brought(files)
     assert {path: text(made, path) for path in made.paths()} == files
+
+
+def test_emoticons_of_confluence_are_signs():
+    said = (
+        '<p><img class="emoticon emoticon-tick" data-emoji-short-name=":check_mark:" src="images/icons/emoticons/check.svg" alt="(tick)"/> yes '
+        '<img class="emoticon emoticon-cross" src="x.svg" alt="(error)"/> no <img class="emoticon" alt="(odd)"/></p>'
+    )
+    made = brought(
+        {
+            "SP/index.html": '<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a href="A_1.html">A</a></li></ul></body></html>',
+            "SP/A_1.html": CONFLUENCE.format(title="A", crumbs="", body=said),
+        }
+    )
+    assert "✅ yes ❌ no (odd)" in text(made, "README.md")

@@ -111,15 +111,18 @@ def require_free(host: str, port: int) -> None:
         probe.bind((address, port))
 
 
-def allow_open_files(connections: int) -> None:
-    """Raise the limit on open files to what so many connections need, as far as the system lets us."""
-    wanted = connections + _SPARE_FILES
+def allow_connections(wanted: int, ports: int) -> int:
+    """Raise the limit on open files as far as the system lets us, and return how many connections each of so many ports can
+    have within it: at most ``wanted``. A process without free files could not even read its database."""
+    files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        if most < wanted:
-            log.warning(
-                "open files are limited to %d, which is too few for %d connections", most, connections
-            )
+    if soft == resource.RLIM_INFINITY or soft >= files:
+        return wanted
+    most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most == files:
+        return wanted
+    allowed = max(1, (most - min(_SPARE_FILES, most // 2)) // ports)
+    log.warning("open files are limited to %d: each port takes %d connections, not %d", most, allowed, wanted)
+    return allowed
