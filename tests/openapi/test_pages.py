@@ -190,6 +190,19 @@ def test_the_overview_leads_to_each_tag(world: World, site) -> None:
     assert "What it is" not in shop.get("overview-1").text and ">GET /overview<" not in home
 
 
+def test_navigation_and_the_api_call_the_overview_the_same(world: World, site) -> None:
+    shop = site()
+    pages = world.get("admin", f"/spaces/{shop.space}/content?computed=true")["pages"]
+    overview = next(page for page in pages if page.get("path") == "overview")
+    shown = shop.get("").text
+    assert overview["linkTitle"] == "Overview" and re.search(
+        r'href="[^"]*/overview"[^>]*>\s*(<[^>]*>)*Overview', shown
+    )
+    assert overview["title"] != "Overview"
+    assert f"<h1>{overview['title']}" in shop.get("overview").text
+    assert all("linkTitle" not in page for page in pages if page["title"] == "Home")
+
+
 def test_the_overview_of_very_many_tags_stays_short() -> None:
     answer = {"responses": {"200": {"description": "It"}}}
     paths = {f"/{n}": {"get": {**answer, "tags": [f"Tag {n}"]}} for n in range(1_200)}

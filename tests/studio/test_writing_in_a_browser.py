@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from octavo.studio import find_missing
 from serving import Administrator, serving_new
+from settled import PATIENCE
 from tools import absent
 
 pytestmark = pytest.mark.slow
@@ -170,7 +171,7 @@ class Desk:
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
         """The Markdown, once it is right; whatever it is after some seconds."""
-        until = time.monotonic() + 15
+        until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
             self.context.pages[-1].wait_for_timeout(100)
@@ -658,6 +659,103 @@ def test_two_who_write_in_one_paragraph_lose_nothing(desk):
     first.page.close()
     second.page.close()
     assert desk.said == []
+
+
+def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
+    """Has the next save of ``text`` arrive after the other window saved ``theirs``, which it has not seen then."""
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        if route.request.method != "POST" or held:
+            return route.continue_()
+        held.append(route)
+
+    text.page.route("**/content?**", hold)
+    text.page.keyboard.type(words)
+    while not held:
+        text.page.wait_for_timeout(50)
+    if theirs == "\b":
+        other.page.keyboard.press("Backspace")
+        other.page.keyboard.press("Backspace")
+    else:
+        other.page.keyboard.type(theirs)
+    expect(_status(other)).to_have_text("Not saved yet")
+    expect(_status(other)).to_have_text(re.compile("^ *(Saved|Changed by .*) *$"))
+    held[0].continue_()
+    text.page.unroute("**/content?**")
+
+
+def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
+    change, first = _new(desk, "One.", "* two\n* three\n* four", "Last.")
+    second = desk.open(change)
+    for text, place in ((first, "two"), (second, "four")):
+        text.get_by_text(place, exact=True).click()
+        text.page.wait_for_timeout(60)
+        text.page.keyboard.press("End")
+    _behind(first, second, " mine", " theirs")
+    for text in (first, second):
+        text.get_by_text("two mine").wait_for()
+        text.get_by_text("four theirs").wait_for()
+    # The carets are where they were, and the next saves delete nothing.
+    first.page.keyboard.type(" again")
+    second.page.keyboard.type(" also")
+    whole = "# Page\n\nOne.\n\n* two mine again\n* three\n* four theirs also\n\nLast.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
+    change, first = _new(desk, "Some words.", "Other words.")
+    second = desk.open(change)
+    _type(second, "Some", "")
+    _type(first, "Some", "")
+    _behind(first, second, " Mine.", " Theirs.")
+    for text in (first, second):
+        text.get_by_text("Some words. Theirs. Mine.").wait_for()
+    first.page.keyboard.type(" Again.")
+    whole = "# Page\n\nSome words. Theirs. Mine. Again.\n\nOther words.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
+    # Of a paragraph that the other one deletes meanwhile, what was written in it is left, and asks what is right.
+    _type(first, "Other", "")
+    second.get_by_text("Other").click(click_count=3)
+    _behind(first, second, " Late.", "\b")
+    expect(_status(first)).to_contain_text("Changed by")
+    for text in (first, second):
+        text.get_by_text("Other words. Late.").wait_for()
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 1
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk):
+    change, text = _new(desk, "Words.")
+    page = text.page
+    title = page.get_by_role("textbox", name="Title")
+    # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+    page.mouse.move(1438, 898)
+    for name in ("First", "Second", "Third"):
+        page.get_by_role("button", name="New page", exact=True).click()
+        expect(title).to_have_value("Untitled")
+        expect(title).to_be_focused()
+        page.keyboard.type(f"{name} R")
+        page.keyboard.press("Enter")
+        page.keyboard.type(f"Words of {name}.")
+        expect(_status(text)).to_have_text("Saved")
+        # The path follows the title, so that the next page gets the one that this had.
+        page.wait_for_url(re.compile(f"/{name.lower()}-r$"))
+    content = f"{desk.changes}/{change}/content"
+    for name in ("First", "Second", "Third"):
+        found = desk.admin.call("GET", f"{content}/path/{name.lower()}-r?format=markdown")
+        assert f"Words of {name}." in found["markdown"]
+        page.get_by_role("treeitem", name=re.compile(f"^{name} R")).click()
+        text.get_by_text(f"Words of {name}.").wait_for()
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["status"] == "draft"
+    assert desk.said == []
+    page.close()
 
 
 def _paste(text: Any, **kinds: str) -> None:

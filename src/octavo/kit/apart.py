@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from . import deadlines, tracing
+from .children import run_child
 from .permits import waiting
 
 log = logging.getLogger(__name__)
@@ -43,10 +42,8 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
 
     Raises OutOfTime if the caller's own deadline comes first, which says nothing about the input."""
     environment = {
-        "PATH": os.defpath,
         "HOME": str(folder),
         "TMPDIR": str(folder),
-        "LC_ALL": "C.UTF-8",
         "RAYON_NUM_THREADS": "2",
         "HTTPS_PROXY": "http://127.0.0.1:9",
     }
@@ -54,15 +51,10 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     command = [sys.executable, "-P", "-m", "octavo.kit.bare", *limits, module, str(folder), *arguments]
     try:
         with tracing.part(f"process {module}"), waiting():
-            done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
-                command,
-                cwd=folder,
-                env=environment,
-                timeout=deadlines.remaining(bounds.longest),
-                capture_output=True,
-                check=False,
+            done = run_child(
+                command, environment=environment, folder=folder, seconds=deadlines.remaining(bounds.longest)
             )
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         deadlines.check()
         log.warning("took too long", extra={"program": module, "seconds": bounds.longest})
         return False

@@ -18,6 +18,7 @@ from .validating import EARLY_WEBHOOKS, METHODS
 
 Data = dict[str, Any]
 
+_SCHEMAS = "#/components/schemas/"
 UNTAGGED = ""
 """The tag of operations that name none."""
 
@@ -248,6 +249,27 @@ class Description:
                 stack.append((self.follow(part), False))
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
+    def subtypes(self, value: Any) -> list[Data]:
+        """References to the schemas that a discriminator chooses among where the schema itself does not list them: those
+        of its mapping, else those that extend it by ``allOf``."""
+        mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
+        targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
+        if targets:
+            return [{"$ref": one if "/" in one else f"{_SCHEMAS}{one}"} for one in targets]
+        name = self.name_of(value)
+        return [{"$ref": f"{_SCHEMAS}{each}"} for each in self._extended_by.get(name, ())] if name else []
+
+    @cached_property
+    def _extended_by(self) -> dict[str, list[str]]:
+        """The names of the schemas that extend a schema, by its name."""
+        found: dict[str, list[str]] = {}
+        for name, schema in self.schemas.items():
+            for part in list_of(object_of(schema).get("allOf")):
+                base = self.name_of(part)
+                if base:
+                    found.setdefault(base, []).append(name)
+        return found
+
     @staticmethod
     def name_of(value: Any) -> str:
         """What a reference calls the schema; empty for a schema that is no reference. A reference always has a name:
@@ -283,7 +305,8 @@ class Description:
             return ""
         url = text_of(servers[0].get("url"))
         for name, variable in object_of(servers[0].get("variables")).items():
-            url = url.replace("{" + name + "}", text_of(object_of(variable).get("default")) or name)
+            given = object_of(variable).get("default")
+            url = url.replace("{" + name + "}", name if given is None else text_of(given))
         return url.rstrip("/")
 
     def security(self, operation: Operation) -> list[dict[str, list[Any]]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 
 import msgspec
@@ -52,6 +52,11 @@ _RARE = 2
 _MIN_TYPO = 4
 _MIN_BEGUN = 3
 _MAX_REWRITES = 8
+_MOST_SPELLINGS = 40_000
+"""Spellings that are looked up for one query, in all of its spaces together, where words are not found as they were
+typed: a long word has thousands. What is beyond that counts as typed."""
+_SPELLINGS_A_LETTER = 74
+"""About how many there are of a word, for each of its letters (``one_edit_away``)."""
 MAX_SEARCH = 512
 """Characters of a query."""
 MAX_TERMS = 32
@@ -190,6 +195,17 @@ class _Vocabulary:
         self._tx, self.scope = tx, scope
         self._pages = store.pages_with(tx, scope, ["", *words])
         self._beginnings: dict[str, store.Beginning] = {}
+        self.near: dict[str, tuple[str, ...]] = {}
+        """The known words that are one error away from a word, as far as somebody looked for them."""
+        self._spellings = _MOST_SPELLINGS // max(1, len(scope.space_ids or scope.keys))
+
+    def affordable(self, words: Iterable[str]) -> Iterator[str]:
+        """Those of these words, in their order, whose spellings may still be looked up."""
+        for word in words:
+            spellings = _SPELLINGS_A_LETTER * len(word)
+            if spellings <= self._spellings:
+                self._spellings -= spellings
+                yield word
 
     @property
     def every(self) -> int:
@@ -247,13 +263,18 @@ class _Vocabulary:
         return msgspec.structs.replace(term, prefix=prefix, begun=begun, is_frequent=True)
 
 
-def _near(vocabulary: _Vocabulary, words: Set[str]) -> dict[str, tuple[str, ...]]:
+def _near(vocabulary: _Vocabulary, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each of the words the known ones that are one error away from it, or from what it is a form of; the likeliest
     first."""
-    tried = {word: one_edit_away(word) for word in words if len(word) >= _MIN_TYPO}
+    long = (word for word in words if len(word) >= _MIN_TYPO)
+    tried = {word: one_edit_away(word) for word in vocabulary.affordable(long)}
     known = vocabulary.known(set().union(*tried.values()))
     forms = {
-        word: {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
+        word: {
+            near
+            for form in vocabulary.affordable(sorted(without_ending(word)))
+            for near in (form, *one_edit_away(form))
+        }
         for word, near in tried.items()
         if near.isdisjoint(known)
     }
@@ -268,9 +289,13 @@ def _near(vocabulary: _Vocabulary, words: Set[str]) -> dict[str, tuple[str, ...]
 
 def _repaired(vocabulary: _Vocabulary, terms: Sequence[Term], most: float) -> list[Term]:
     """The terms; those that are on at most so many pages also one typing error away."""
-    doubtful = {word for term in terms if (word := term.word) and vocabulary.pages(word) <= most}
-    near = _near(vocabulary, doubtful)
-    return [msgspec.structs.replace(term, near=near.get(term.word or "", ())) for term in terms]
+    doubtful = [word for term in terms if (word := term.word) and vocabulary.pages(word) <= most]
+    near = vocabulary.near
+    near |= _near(vocabulary, dict.fromkeys(word for word in doubtful if word not in near))
+    return [
+        msgspec.structs.replace(term, near=near.get(term.word or "", ()) if term.word in doubtful else ())
+        for term in terms
+    ]
 
 
 def _begun(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
@@ -766,12 +791,10 @@ def suggest(
     """Words near to what was typed that are in a section which is seen, for when nothing was found."""
     vocabulary = _Vocabulary(tx, store.open_scope(tx, space_ids), [])
     found: dict[str, int] = {}
-    for word in words(text):
-        if len(word) >= _MIN_TYPO - 1:
-            found |= vocabulary.known(one_edit_away(word))
-            found |= vocabulary.known(
-                set(islice(vocabulary.beginning(fold(word)[:_MIN_TYPO]).words, _COMPLETED))
-            )
+    long = (word for word in dict.fromkeys(words(text)) if len(word) >= _MIN_TYPO - 1)
+    for word in vocabulary.affordable(long):
+        found |= vocabulary.known(one_edit_away(word))
+        found |= vocabulary.known(set(islice(vocabulary.beginning(fold(word)[:_MIN_TYPO]).words, _COMPLETED)))
     likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
     suggested = []
     for word in likely:

@@ -17,7 +17,7 @@ from typing import IO
 
 from ..content import MAX_FILE
 from ..core.docs_config import DocsEntry
-from ..core.paths import MAX_PATH, folders_of, unsafe_path
+from ..core.paths import MAX_PATH, composed, folders_of, unsafe_path
 from ..core.problems import Problem
 
 MAX_TOTAL = 4 * 1024**3
@@ -46,10 +46,13 @@ class Source:
     readers had which page. ``became``: of files in other formats the Markdown that they are now.
 
     ``parts``: where the original has several versions or languages and all were read, each as a source of its own by its
-    key, this one among them. ``structure``: what the variants of a site are that they become, or would become."""
+    key, this one among them. ``structure``: what the variants of a site are that they become, or would become.
 
-    def __init__(self, name: str) -> None:
+    ``keeps_names``: names stay as they are spelled, for a repository that gets them back."""
+
+    def __init__(self, name: str, *, keeps_names: bool = False) -> None:
         self.name = name
+        self.keeps_names = keeps_names
         self.commit: str | None = None
         self.problems: list[Problem] = []
         self.kind = ""
@@ -126,6 +129,7 @@ class Source:
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
         """One file, if its path is safe and free and its size is within the limits."""
+        path = path if self.keeps_names else composed(path)
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"left out: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):

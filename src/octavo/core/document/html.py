@@ -35,6 +35,7 @@ from .parts import (
     emoji,
     inert_text,
     line_text,
+    merged_cells,
     number_of,
     object_of,
     one_of,
@@ -1488,21 +1489,30 @@ class _Renderer:
             out.append(_tag("colgroup"))
             out += [_tag("col", width=_length(widths.get(name)) or None) for name, _ in shown]
             out.append(_end("colgroup"))
+        merged, covered = merged_cells(block, [name for name, _ in shown], records)
+
+        def spans(y: int, x: int) -> dict[str, int | None]:
+            across, down = merged.get((y, x), (1, 1))
+            return {"colspan": across if across > 1 else None, "rowspan": down if down > 1 else None}
+
         # A head that says nothing is none, and a cell of it that says nothing heads no column.
         titles = [(text_of(column, "title") or "").strip() for _, column in shown]
         if view.get("hideHeader") is not True and any(titles):
-            heads = [p for title, (_, column) in zip(titles, shown, strict=True) for p in _wrap(
-                "th" if title else "td", [title], scope="col" if title else None, class_=self._cell_class(column))]  # fmt: skip
+            heads = [p for x, (title, (_, column)) in enumerate(zip(titles, shown, strict=True)) if (-1, x) not in covered
+                     for p in _wrap("th" if title else "td", [title], scope="col" if title else None,
+                                    class_=self._cell_class(column), **spans(-1, x))]  # fmt: skip
             out += _wrap("thead", _wrap("tr", heads))
         out.append(_tag("tbody"))
-        for record in records:
+        for y, record in enumerate(records):
             values = object_of(record, "values")
             id = (
                 slug(plain_text(cells[values["model"]])) if is_models and values.get("model") in cells else ""
             )
             out.append(_tag("tr", id=id if id not in ids and id else None))
             ids.add(id)
-            for name, column in shown:
+            for x, (name, column) in enumerate(shown):
+                if (y, x) in covered:
+                    continue
                 value = values.get(name)
                 said = cells.get(value) if isinstance(value, str) else None
                 out += _wrap(
@@ -1510,6 +1520,7 @@ class _Renderer:
                     self._cell(column, value, cells),
                     class_=self._cell_class(column),
                     dir=self._dir(said) if said is not None else None,
+                    **spans(y, x),
                 )
             out.append(_end("tr"))
         out.append(_end("tbody"))

@@ -17,6 +17,7 @@ from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.statemachine import StringList
+from docutils.transforms.frontmatter import DocTitle
 from msgspec import Struct, field
 
 from .directives import part_of
@@ -336,13 +337,15 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
         "file_insertion_enabled": False, "raw_enabled": False, "_disable_config": True, "report_level": 5,
         "halt_level": 6, "warning_stream": io.StringIO(), "input_encoding": "unicode", "syntax_highlight": "none",
         "output_encoding": "unicode", "embed_stylesheet": False, "stylesheet_path": "", "math_output": "LaTeX",
-        "smart_quotes": False, "doctitle_xform": True, "sectsubtitle_xform": False, "line_length_limit": MAX_LINE,
+        "smart_quotes": False, "doctitle_xform": False, "sectsubtitle_xform": False, "line_length_limit": MAX_LINE,
         "initial_header_level": 2, "toc_backlinks": False, "footnote_references": "brackets",
     }  # fmt: skip
     with _lock, _tables(text):
         token = _now.set(reading)
         try:
             tree = publish_doctree(text, settings_overrides=settings)
+            # The library makes the only section of a page its subtitle, too, which is a heading no more.
+            DocTitle(tree).promote_title(tree)
             _tell_messages(tree, reading)
             _name_languages(tree)
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
@@ -383,6 +386,9 @@ def prepare(tree: Any) -> None:
             element.set(
                 "class", f"language-{language}" if language not in ("", "none", "text", "default") else ""
             )
+        elif element.tag == "span" and {"docutils", "literal"} <= set(classes):
+            element.tag = "code"
+            element.attrib.pop("class")
         elif element.tag == "title":
             element.text = ""  # The name of no file, where a page has no title.
         elif element.tag == "aside" and "footnote-list" in classes:
@@ -390,10 +396,6 @@ def prepare(tree: Any) -> None:
         elif element.tag == "aside" and {"footnote", "citation"} & set(classes):
             element.tag = "div"
             element.attrib.pop("class", None)
-        elif "footnote-reference" in classes:
-            element.tag = "sup"
-        elif element.get("role") == "doc-backlink":
-            element.tag = "span"
         elif "rst-listing" in classes:
             element.tag = "figure"
             element.attrib.pop("class", None)

@@ -179,7 +179,7 @@ def _plain(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project, lambda path: posixpath.basename(path).lower() == "summary.md")
     return Layout(
         entries=grow(files, paths, project),
-        dialect=Dialect(jsx=(".mdx",), indented=False),
+        dialect=Dialect(jsx=(".mdx",), tags=True),
         root=project,
         addresses=_plain_addresses(files, paths, project),
         redirects=_redirects_of(files, paths),
