@@ -1489,3 +1489,26 @@ def test_emoticons_of_confluence_are_signs():
         }
     )
     assert "✅ yes ❌ no (odd)" in text(made, "README.md")
+
+
+def test_included_restructured_text_keeps_its_sections():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   a\n",
+            "a.rst": "All\n===\n\n.. include:: part.txt\n\nAfter\n-----\n\nend\n\n* item\n\n  .. include:: words.txt\n",
+            "part.txt": "Part\n----\n\nwords\n\nBelow\n~~~~~\n\n.. include:: loop.txt\n",
+            "loop.txt": "looped\n\n.. include:: part.txt\n",
+            "words.txt": "just ``words``\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "a.md")
+    assert [line for line in said.splitlines() if line.startswith("#")] == [
+        "# All",
+        "## Part",
+        "### Below",
+        "## After",
+    ]
+    assert said.count("looped") == 1 and "just `words`" in said
+    assert "circular_include" in {code for _, _, code in problems(made)}
