@@ -1512,3 +1512,32 @@ def test_included_restructured_text_keeps_its_sections():
     ]
     assert said.count("looped") == 1 and "just `words`" in said
     assert "circular_include" in {code for _, _, code in problems(made)}
+
+
+def test_project_links_of_myst():
+    made = brought(
+        {
+            "conf.py": "extensions = ['myst_parser']\n",
+            "index.md": "# Home\n\n```{toctree}\nguide/a\n```\n\n(here)=\n## There\n",
+            "guide/a.md": "# A\n\n[words](project:#here), [](project:#here), <project:#here>, [b](project:../index.md#there), <project:../index.md>, [f](path:x.py)\n",
+            "guide/x.py": "x\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "guide/a.md")
+    assert "project:" not in said and said.count("(../README.md") == 5 and "[There](../README.md#" in said
+    assert problems(made) == []
+
+
+def test_a_vault_without_its_settings():
+    made = brought(
+        {
+            "Note.md": '# Note\n\n[[Other|that]] and [[Other#Part]] ![[pic.png]]\n\n{% hint style="info" %}\nx\n{% endhint %}\n',
+            "sub/Other.md": "# Other\n\n## Part\n",
+            "sub/pic.png": b"\x89PNG",
+        }
+    )
+    said = text(made, next(path for path in made.paths() if "that" in text(made, path)))
+    assert made.kind == "obsidian" and "[[" not in said and "[that](sub/Other.md)" in said
+    assert '{% hint style="info" %}\nx\n{% endhint %}' in said
+    assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"

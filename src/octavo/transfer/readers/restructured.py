@@ -192,7 +192,9 @@ class _Any(Directive):  # type: ignore[misc]
                 if name in ("only", "ifconfig")
                 else "means nothing here"
             )
-            reading.tell(self._line(), "unknown_directive", f".. {name}:: {what}; what is in it is kept", name)
+            reading.tell(
+                self._line(), "unknown_directive", f".. {name}:: {what}; what is in it is kept", name
+            )
         above = (
             [nodes.paragraph("", argument)]
             if argument and name not in ("only", "ifconfig", "glossary")
@@ -202,7 +204,7 @@ class _Any(Directive):  # type: ignore[misc]
 
     def _line(self) -> int:
         """The line of the file that the directive stands in: what was included moved the others."""
-        return self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno
+        return int(self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno)
 
     def _inside(self) -> list[nodes.Node]:
         held = nodes.Element()

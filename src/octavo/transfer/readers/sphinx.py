@@ -82,6 +82,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         values={"labels": labels, "variables": _substitutions(conf)},
         titles=titles,
         skipped=(".rst",),
+        schemes={"project:": "", "path:": ""},
         convert=lambda path, place: _restructured(files, path, place, names, titles),
         problems=problems,
     )
