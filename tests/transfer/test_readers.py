@@ -1541,3 +1541,21 @@ def test_a_vault_without_its_settings():
     assert made.kind == "obsidian" and "[[" not in said and "[that](sub/Other.md)" in said
     assert '{% hint style="info" %}\nx\n{% endhint %}' in said
     assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"
+
+
+def test_external_links_of_sphinx():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\nextlinks = {'issue': ('https://example.org/i/%s', 'issue %s'), 'src': ('https://example.org/s/%s', None), 'bad': ('javascript:%s', '')}\n",
+            "index.rst": "Home\n====\n\nSee :issue:`12`, :issue:`this one <13>`, :src:`a/b.py`, :bad:`x`.\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "README.md")
+    assert "[issue 12](https://example.org/i/12), [this one](https://example.org/i/13)" in said
+    assert (
+        "https://example.org/s/a/b.py" in said
+        and "javascript" not in said.replace("javascript:x", "", 1)
+        and "](javascript" not in said
+    )
+    assert problems(made) == []

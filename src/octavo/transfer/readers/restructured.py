@@ -291,6 +291,11 @@ def _role(
         name == "term" and not named
     ):
         return [_reference(reading, name.rpartition(":")[2], target.strip(), words, lineno)], []
+    if name in reading.names.outside:
+        url, said = (
+            form.replace("%s", target.strip()).replace("%%", "%") for form in reading.names.outside[name]
+        )
+        return [nodes.reference("", words or said or url, refuri=url)], []
     if _LITERAL.match(name):
         shown = words or target.lstrip("!")
         return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
