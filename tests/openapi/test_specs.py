@@ -352,6 +352,15 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
     assert all(link.get("targetReference", {}).get("kind") != "openapi" for link in seen)
 
 
+@pytest.mark.sqlite_first
+def test_asyncapi_is_refused_by_its_name(world: World) -> None:
+    processed(
+        world, "events", {"text": "asyncapi: 3.0.0\ninfo: {title: Events, version: '1'}\nchannels: {}\n"}
+    )
+    found = world.get("admin", world.home.path("/orgs/{organizationId}/openapi/events"))
+    assert "AsyncAPI" in str(found)
+
+
 def test_content_says_where_the_specification_is_public(world: World) -> None:
     processed(world, "shown", {"text": SMALL})
     urls = content(world, "shown")["urls"]

@@ -224,7 +224,7 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
             if now.key is None and was.key not in claimed:
                 now.key = was.key
                 claimed.add(was.key)
-            pairs.append((_inner(was), _inner(now)))
+            pairs.append((inner_nodes(was), inner_nodes(now)))
     for node in keyed:
         if node.key is None:
             node.key = free_name(digests.name_of(node), has)
@@ -254,7 +254,7 @@ def keyed_in(nodes: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _inner(node: Any) -> list[Any]:
+def inner_nodes(node: Any) -> list[Any]:
     """The keyed nodes right below, through inline nodes."""
     found: list[Any] = []
     stack = list(reversed(children(node)))
