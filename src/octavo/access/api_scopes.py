@@ -43,22 +43,24 @@ _OPERATIONS: dict[ApiScope, str] = {
     """,
     "organization:search": "searchOrganizationContent",
     "space:read": """
-        getChangeRequestById getChangeRequestChanges getChangeRequestPDF getChangeRequestReviewById
-        getCollectionById getCommentInChangeRequest getCommentInSpace getCommentReplyInChangeRequest
-        getCommentReplyInSpace getComputedDocument getComputedRevision getContributorsByChangeRequestId
-        getCurrentRevision getDocumentById getEmbedByUrlInSpace getFileById getFileInChangeRequestById
-        getFileInRevisionById getImportRun getPageById getPageByPath getPageDocumentInRevisionById
-        getPageInChangeRequestById getPageInChangeRequestByPath getPageInRevisionById getPageInRevisionByPath
-        getRequestedReviewersByChangeRequestId getReusableContentById getReusableContentDocumentInRevisionById
-        getReusableContentInChangeRequestById getReusableContentInRevisionById getReviewsByChangeRequestId
-        getRevisionById getRevisionOfChangeRequestById getRevisionSemanticChanges getSitePublishingPreviewById
-        getSpaceById getSpaceGitInfo getSpacePDF listChangeRequestPageMetaLinks
+        addSectionToSite addSpaceToSite createSite exportToGitRepository getChangeRequestById
+        getChangeRequestChanges getChangeRequestPDF getChangeRequestReviewById getCollectionById
+        getCommentInChangeRequest getCommentInSpace getCommentReplyInChangeRequest getCommentReplyInSpace
+        getComputedDocument getComputedRevision getContributorsByChangeRequestId getCurrentRevision
+        getDocumentById getEmbedByUrlInSpace getFileById getFileInChangeRequestById getFileInRevisionById
+        getImportRun getPageById getPageByPath getPageDocumentInRevisionById getPageInChangeRequestById
+        getPageInChangeRequestByPath getPageInRevisionById getPageInRevisionByPath
+        getRequestedReviewersByChangeRequestId getReusableContentById
+        getReusableContentDocumentInRevisionById getReusableContentInChangeRequestById
+        getReusableContentInRevisionById getReviewsByChangeRequestId getRevisionById
+        getRevisionOfChangeRequestById getRevisionSemanticChanges getSitePublishingPreviewById getSpaceById
+        getSpaceGitInfo getSpacePDF importGitRepository listChangeRequestPageMetaLinks
         listChangeRequestsForOrganization listChangeRequestsForSpace listCollectionsInOrganizationById
         listCommentRepliesInChangeRequest listCommentRepliesInSpace listCommentersInChangeRequest
         listCommentersInSpace listCommentsInChangeRequest listCommentsInSpace listFiles
-        listFilesInChangeRequestById listFilesInRevisionById listImportRuns listPages listPagesInChangeRequest
-        listPagesInRevisionById listRevisionPageMetaLinks listSpaceIntegrations listSpacePageMetaLinks
-        listSpacesInCollectionById listSpacesInOrganizationById searchSpaceContent
+        listFilesInChangeRequestById listFilesInRevisionById listImportRuns listPages
+        listPagesInChangeRequest listPagesInRevisionById listRevisionPageMetaLinks listSpaceIntegrations
+        listSpacePageMetaLinks listSpacesInCollectionById listSpacesInOrganizationById searchSpaceContent
     """,
     "space:write": """
         applyTemplateToSpace createChangeRequest createCollection createSpace deleteCollectionById
