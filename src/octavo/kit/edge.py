@@ -611,7 +611,7 @@ class Edge:
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
         # Paths may hold secrets (signed links, keys of share links): only those of pages without are written out.
         path = request.path
-        if path.endswith("*}") and request.shows_path is not False:
+        if path.endswith("*}") and request.shows_path:
             path = "/" + "/".join(request.segments)
         access.info(
             "request",
