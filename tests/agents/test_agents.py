@@ -234,6 +234,28 @@ def test_a_code_is_good_once_and_replaying_it_ends_the_agent(world, connecting, 
     assert connecting.exchange(late).json()["error"] == "invalid_grant"
 
 
+def test_tools_answer_programs_with_the_same_as_models(world, connecting):
+    agent = Agent(world, connecting.token()["access_token"])
+
+    def result(tool, **arguments):
+        params = {"name": tool, "arguments": arguments}
+        return agent.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).json()[
+            "result"
+        ]
+
+    listed = result("list_spaces")
+    assert listed["structuredContent"] == json.loads(listed["content"][0]["text"])
+    space = world.home["spaceId"]
+    pages = result("list_pages", space=space)
+    assert pages["structuredContent"] == {"items": json.loads(pages["content"][0]["text"])}
+    page = pages["structuredContent"]["items"][0]
+    read = result("read_page", space=space, page=page["id"])["structuredContent"]
+    assert read["page"]["title"] == page["title"] and "#" in read["markdown"]
+    # What is cut is only there as text, and what is refused is no answer.
+    assert "structuredContent" not in result("read_page", space=space, page=page["id"], start=1)
+    assert "structuredContent" not in result("read_page", space=space, page="nothing")
+
+
 def test_tokens_are_renewed_and_a_stolen_one_ends_the_agent(world, connecting):
     given = connecting.token()
 
@@ -457,7 +479,12 @@ def test_a_story_of_an_agent(world, connecting):
         "edit_change_request", space=space, change_request=change["id"], changes=[new], base_revision=base
     )
     assert made["previousRevision"] == base
-    assert not agent.do("check_change_request", space=space, change_request=change["id"])["good"]
+    checked = agent.do("check_change_request", space=space, change_request=change["id"])
+    assert not checked["good"] and checked["conflicts"] == []
+    (link,) = checked["brokenLinks"]
+    assert link["to"]["url"] == "gone.md" and link["places"] == 1 and link["on"][0]["title"] == "Of an agent"
+    # Short enough that a model reads it with every check: none of it is the whole of a space or page.
+    assert len(json.dumps(checked)) < 600, checked
     agent.do("comment", space=space, change_request=change["id"], text="Is this right?")
     reviewer = world.users["reviewer"]
     agent.do("ask_for_review", space=space, change_request=change["id"], people=[reviewer])

@@ -176,6 +176,10 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     head, before = developer.head, project.state()["spaces"]
     assert project.sync("poll") == "synced" and developer.head == head
     assert project.state()["spaces"] == before
+    # Each space says where it is synced, as long as it is.
+    assert world.get("admin", f"/spaces/{guide}")["gitSync"]["repoName"]
+    assert world.call("admin", "DELETE", f"{collection}/git/sync").status_code == 205
+    assert "gitSync" not in world.get("admin", f"/spaces/{guide}")
 
 
 def test_a_folder_is_known_by_what_the_space_had_last(sqlite_world: World, developer: Developer) -> None:

@@ -61,7 +61,9 @@ Words of a step.
 
 Words that stand last.
 """
-WORD = re.compile(r"\bq\d+z\b")
+WORD = re.compile(r"q\d+z")
+WHOLE = re.compile(r"(?<!\S)(?!q\d*(?!\S))\S+")
+"""Not a word that another window is still writing: nobody could tell what is left of it."""
 _BLOCKS = """() => [...document.querySelectorAll('.ProseMirror :is(p, h2, h3)')]
     .filter((one) => one.checkVisibility() && !one.querySelector('p'))"""
 _LIST = f"() => ({_BLOCKS})().map((one) => one.textContent)"
@@ -151,10 +153,6 @@ class Window:
         found: list[str] = self.page.evaluate(_LIST)
         return found
 
-    def words(self) -> list[str]:
-        """All words of the page as this window shows it, in order."""
-        return " ".join(self.blocks()).split()
-
     def select(self, block: int, start: int, end: int) -> None:
         self.page.evaluate(_PUT, [block, start, end])
         self.page.wait_for_timeout(40)
@@ -208,7 +206,7 @@ class Desk:
         places = [
             (number, found.end())
             for number, text in enumerate(blocks)
-            for found in re.finditer(r"\S+" if after is None else re.escape(after) + r"(?!\S)", text)
+            for found in re.finditer(WHOLE if after is None else re.escape(after) + r"(?!\S)", text)
         ]
         if not places:
             return None
@@ -232,7 +230,7 @@ class Desk:
 
     def go_on(self, window: Window) -> None:
         """Writes where the caret is, as whoever pauses does."""
-        if window.last is None or window.last not in window.words():
+        if window.last is None or window.last not in " ".join(window.blocks()):
             return self.type(window)
         self.write(window)
 
@@ -307,8 +305,8 @@ class Desk:
         if window.last is None:
             return
         caret = window.page.evaluate(_CARET)
-        if window.last in window.words():
-            assert caret is not None and window.last in caret.split(), self.tell(
+        if window.last in " ".join(window.blocks()):
+            assert caret is not None and window.last in caret, self.tell(
                 f"the caret of {window.name} left {window.last} for {caret!r}"
             )
 
@@ -334,7 +332,7 @@ class Desk:
         first, *others = [
             [text.split() for text in window.blocks() if text.strip()] for window in self.windows
         ]
-        shown = {word for text in first for word in text if WORD.fullmatch(word)}
+        shown = {word for text in first for word in WORD.findall(" ".join(text))}
         return all(each == first for each in others) and shown == set(WORD.findall(self.markdown()))
 
     def tell(self, problem: str) -> str:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.bodies import given, or_none
 from ..kit.clock import iso
 from ..kit.operation import Recipient
+from ..spaces import GitSyncState
 from .addresses import read_remote, split_credential, web_address
 from .credentials import Credential
 from .kinds import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
@@ -26,6 +27,7 @@ from .store import (
     RunStatus,
     Status,
     SyncRow,
+    describe,
 )
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
@@ -97,16 +99,6 @@ class RunGitSync(Struct):
     """``first``: which side to go on from, where the sync waits for that decision."""
 
     first: First | UnsetType = UNSET
-
-
-class GitInfo(Struct, rename="camel"):
-    """How the space is synced, as older clients know it."""
-
-    repo_name: str
-    installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
-    integration: str | UnsetType = UNSET
-    url: str | UnsetType = UNSET
-    updated_at: str | UnsetType = UNSET
 
 
 class GitProjectRef(Struct):
@@ -361,17 +353,8 @@ def wanted_once(body: ImportRepository | ExportToRepository) -> WantedOnce:
     )
 
 
-def present_info(row: SyncRow) -> GitInfo:
-    provider = row.provider if row.provider in ("github", "gitlab") else UNSET
-    remote = read_remote(row.remote, local=True)
-    url = row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder)
-    return GitInfo(
-        repo_name=remote.name,
-        installation_provider=provider,  # type: ignore[arg-type]
-        integration=row.integration or UNSET,
-        url=url or UNSET,
-        updated_at=iso(row.updated_at),
-    )
+def present_info(row: SyncRow) -> GitSyncState:
+    return msgspec.convert(describe(row), GitSyncState)
 
 
 def path_of(row: Connected) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..access import (
+    SCRIPTS_REACH,
     Can,
     OrgAccess,
     SignedIn,
@@ -87,7 +88,15 @@ def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
         return present_integration(call, tx, integration.row, integration.actor)
 
 
-@operation("publishIntegration", "POST", _INTEGRATION, needs=Can.SIGN_IN, returns=Integration, errors=(404,))
+@operation(
+    "publishIntegration",
+    "POST",
+    _INTEGRATION,
+    needs=Can.SIGN_IN,
+    returns=Integration,
+    errors=(404,),
+    yields=SCRIPTS_REACH,
+)
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
@@ -148,6 +157,7 @@ def list_installations(
     returns=Installation,
     status=201,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def install_integration(call: Call, integration: IntegrationAccess, body: OrganizationTarget) -> Installation:
     """Installs an integration in an organization, and agrees to the scopes that it asks for. Where it is installed
@@ -176,7 +186,14 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
         return present_installation(call, tx, installation.row, whole=installation.changes)
 
 
-@operation("updateIntegrationInstallation", "PATCH", _INSTALLATION, needs=Can.ADMIN, returns=Installation)
+@operation(
+    "updateIntegrationInstallation",
+    "PATCH",
+    _INSTALLATION,
+    needs=Can.ADMIN,
+    returns=Installation,
+    yields=SCRIPTS_REACH,
+)
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
@@ -205,6 +222,7 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
     needs=Can.ADMIN,
     returns=TemporaryToken,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """A token of the installation, good for an hour: for the integration itself, and for administrators who try it
@@ -278,6 +296,7 @@ def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
     status=201,
     errors=(404,),
     extension=True,
+    yields=SCRIPTS_REACH,
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
     """Publish the organization's own copy of an integration that comes with Octavo, and install it there. Done again,

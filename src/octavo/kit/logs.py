@@ -35,6 +35,7 @@ _CREDENTIALS = re.compile(
     | (?P<name>["']?\b(?:[\w-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization
         |cookie)[\w-]*)["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;&}\])]{6,})
     | (?P<parameter>[?&](?:[\w.-]*(?:token|secret|key|signature|code|password)[\w.-]*)=)[^&\s"'#]+
+    | (?<=/~previewed/)[^/\s"']+                                     # who has it sees a site before it is published
     | \beyJ[\w-]{8,}\.[\w-]+\.[\w-]*                                 # JSON Web Tokens
     """,
     re.X | re.I,

@@ -123,6 +123,12 @@ class Operation:
     """What a person grants an agent that may call it; None: no agent may."""
 
     @property
+    def scopes(self) -> tuple[str, ...]:
+        """The narrowest scopes that a token needs to call it."""
+        verb = "read" if self.method == "GET" else "write"
+        return (f"{self.area}:{verb}", *self.yields)
+
+    @property
     def takes_json(self) -> bool:
         return self.body not in (None, RawBody)
 

@@ -19,7 +19,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from .complaints import Complaint, SpecError, Way, pointer
+from .complaints import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
 """Of a description, of all files of an archive together, and of the archive."""
@@ -302,5 +302,7 @@ def _entry(files: Mapping[str, SourceFile]) -> str:
         if isinstance(file.value, dict) and ("openapi" in file.value or "swagger" in file.value)
     ]
     if not found:
+        if any(isinstance(file.value, dict) and "asyncapi" in file.value for file in files.values()):
+            raise _refused(ASYNCAPI, "UNKNOWN_VERSION")
         raise _refused("The archive has no file with the key `openapi` or `swagger`.", "NO_VERSION")
     return min(found, key=order)

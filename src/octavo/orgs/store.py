@@ -110,6 +110,22 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
     return _org(row) if row else None
 
 
+HOSTNAME_RESTS = 365 * 24 * 3_600_000
+"""Milliseconds for which a host name that an organization gave up is no other one's."""
+_MOST_FORMER = 10
+"""Former host names of an organization; older ones are free."""
+
+
+def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
+    """The organization that gave up this name last, as long as nobody else has it."""
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM organization_former_hostnames f JOIN organizations o ON o.id = f.organization_id
+            WHERE f.hostname = :hostname""",
+        hostname=hostname,
+    )
+    return _org(row) if row else None
+
+
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
@@ -127,6 +143,7 @@ def list_organizations(
 
 def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     org = OrgRow(ids.new_id(), title, hostname, now(), "read", [], OrgSettings())
+    _take_hostname(tx, hostname)
     tx.run(
         """INSERT INTO organizations (id, title, hostname, created_at, default_role)
            VALUES (:id, :title, :hostname, :at, :role)""",
@@ -139,8 +156,42 @@ def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     return org
 
 
-def hostname_is_taken(tx: Transaction, hostname: str) -> bool:
-    return tx.one("SELECT 1 FROM organizations WHERE hostname = :h", h=hostname) is not None
+def hostname_is_taken(tx: Transaction, hostname: str, organization_id: str = "") -> bool:
+    """Whether another organization has a host name, or gave it up not long ago."""
+    row = tx.one(
+        """SELECT 1 FROM organizations WHERE hostname = :name AND id <> :org
+           UNION ALL SELECT 1 FROM organization_former_hostnames
+           WHERE hostname = :name AND organization_id <> :org AND given_up_at > :since""",
+        name=hostname,
+        org=organization_id,
+        since=now() - HOSTNAME_RESTS,
+    )
+    return row is not None
+
+
+def _take_hostname(tx: Transaction, hostname: str) -> None:
+    tx.run("DELETE FROM organization_former_hostnames WHERE hostname = :name", name=hostname)
+
+
+def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
+    """Give an organization another host name. Old links lead to it by the former one."""
+    _take_hostname(tx, hostname)
+    if org.hostname is not None:
+        tx.run(
+            """INSERT INTO organization_former_hostnames (hostname, organization_id, given_up_at)
+               VALUES (:name, :org, :at)""",
+            name=org.hostname,
+            org=org.id,
+            at=now(),
+        )
+        tx.run(
+            """DELETE FROM organization_former_hostnames WHERE organization_id = :org AND hostname NOT IN (
+                 SELECT hostname FROM organization_former_hostnames WHERE organization_id = :org
+                 ORDER BY given_up_at DESC, hostname LIMIT :most)""",
+            org=org.id,
+            most=_MOST_FORMER,
+        )
+    update_organization(tx, org.id, {"hostname": hostname})
 
 
 def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:

@@ -92,8 +92,8 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Whether nobody comes in by what is in the path, as with a share link."""
-    return visited.admission is not None and not visited.admission.key
+    """Whether nobody comes in by what is in the path."""
+    return visited.admission is not None and visited.admission.has_open_path
 
 
 def _cost(visited: Visited) -> int | None:

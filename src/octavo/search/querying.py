@@ -124,11 +124,13 @@ class Results(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """What was typed: its terms, the function words among them, and all of it in lower case."""
+    """What was typed: its terms, the function words among them, all of it in lower case, and so each part in
+    quotation marks."""
 
     terms: tuple[Term, ...]
     ignored: frozenset[str]
     text: str
+    phrases: tuple[str, ...] = ()
 
     @property
     def is_identifier(self) -> bool:
@@ -140,11 +142,13 @@ def read_query(text: str) -> Query:
     """The terms of what was typed: words, "phrases", and the last word as a beginning. Function words weigh nothing,
     unless there is nothing else. Raises BadRequest for too many terms."""
     found: list[Term] = []
+    phrases: list[str] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
         if match[1] is not None:
             phrase = tuple(words(match[1]))
             if phrase:
                 found.append(Term((phrase,), quoted=True))
+                phrases.append(" ".join(match[1].split()).casefold())
             continue
         for chunk in _CHUNK.findall(match[2]):
             found += _read_chunk(chunk)
@@ -157,7 +161,8 @@ def read_query(text: str) -> Query:
     # A function word behind it ends the last word, too.
     if terms and terms[-1] is found[-1] and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
-    return Query(tuple(terms), ignored, " ".join(text.replace('"', " ").split()).casefold())
+    said = " ".join(text.replace('"', " ").split()).casefold()
+    return Query(tuple(terms), ignored, said, tuple(phrases))
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -646,7 +651,7 @@ class _Gathered:
         bodies = self.bodies
         bodies |= store.read_bodies(self._tx, [row.id for _, row in rows if row.id not in bodies])
         typed = [term.alternatives[0] for term in self._terms]
-        whole = self._query.text
+        whole, phrases = self._query.text, self._query.phrases
         verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0
         read = []
         for score, row in rows:
@@ -655,6 +660,9 @@ class _Gathered:
                 score += _TYPED
             if verbatim and _stands_in(whole, text):
                 score += verbatim
+            # What is in quotation marks is meant as it is written, whatever titles say some of its words.
+            if phrases and all(_stands_in(phrase, text) for phrase in phrases):
+                score += _CALLED + _NAMED
             read.append((score, row))
         return read
 

@@ -65,6 +65,8 @@ def is_proved(context: Context, organization_id: str, host: str, *, leading_here
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
+        # Its record in DNS may still be there for the organization that gave it up.
+        leading_here = leading_here and not store.is_former_hostname(tx, host, but=organization_id)
     if any(host == domain or host.endswith(f".{domain}") for domain in proved):
         return True
     if leading_here and check_hostname(settings, host) == "live":

@@ -44,6 +44,16 @@ class VisitorAuth(Struct):
     backend: Literal["custom", "integration"]
 
 
+class GitSyncState(Struct, rename="camel"):
+    """The repository that a space is synced with. ``url``: of its folder there."""
+
+    repo_name: str
+    installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
+    integration: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+
+
 class Space(Struct, rename="camel"):
     """``rank``: Octavo's own; the position among the spaces and collections in the same collection, or at the top.
     Ranks compare as text, byte by byte, and may change when something else is moved."""
@@ -71,6 +81,7 @@ class Space(Struct, rename="camel"):
     parent: str | UnsetType = UNSET
     language: str | UnsetType = UNSET
     visitor_auth: VisitorAuth | UnsetType = UNSET
+    git_sync: GitSyncState | UnsetType = UNSET
 
 
 class SpaceQuery(Struct, rename="camel"):
@@ -236,6 +247,7 @@ class _SiteSettings(Struct):
 
 
 _site_settings = msgspec.json.Decoder(_SiteSettings)
+_git_state = msgspec.json.Decoder(GitSyncState)
 
 
 def _visitor_auth(space: SpaceRow) -> VisitorAuth | UnsetType:
@@ -276,6 +288,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
         parent=space.collection_id or UNSET,
         language=space.language or UNSET,
         visitor_auth=_visitor_auth(space),
+        git_sync=_git_state.decode(space.git_state) if space.git_state else UNSET,
     )
 
 

@@ -23,7 +23,7 @@ from ..errors import NotFound
 from ..insights import VisitorLocation
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..orgs import find_organization_by_hostname
+from ..orgs import find_organization_by_former_hostname, find_organization_by_hostname
 from ..references import SiteVisitor, SpaceView, load_view
 from ..sites import (
     PREVIEWED,
@@ -151,14 +151,15 @@ def _find_by_path(tx: Transaction, path: str) -> _Place | None:
     parts = path.lstrip("/").split("/", 2)
     if len(parts) < 2:
         return None
-    org = find_organization_by_hostname(tx, parts[0].lower())
+    name = parts[0].lower()
+    org = find_organization_by_hostname(tx, name) or find_organization_by_former_hostname(tx, name)
     if org is None:
         return None
     basename = parts[1].lower()
     found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
     if found is None:
         return None
-    base = quote(f"/{parts[0].lower()}/{found.basename}/")
+    base = quote(f"/{org.hostname}/{found.basename}/")
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 

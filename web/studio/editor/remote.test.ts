@@ -48,12 +48,15 @@ test("blocks that came, went and moved are brought in around what is written", (
   expect(after.doc.lastChild!.attrs.key).toBe("b");
 });
 
-test("what was written into words that are gone is in their block, and into a block that is gone nowhere", () => {
+test("what was written into words that are gone is in their block, and a block that is gone comes back", () => {
   const before = [block("a", "one two three"), block("b", "four")];
   const { words, made } = bring(before, [[6, "x"], [7, "y"]], [block("a", "one three"), block("b", "four")]);
   expect(words).toEqual(["one xythree", "four"]);
   expect(made.unsent.length).toBe(2);
-  expect(bring(before, [[17, "x"]], [block("a", "one two three")]).made.unsent.length).toBe(0);
+  expect(bring(before, [[17, "x"], [18, "y"]], [block("a", "one two three")]).words).toEqual([
+    "one two three",
+    "fxyour",
+  ]);
 });
 
 test("places to write stay behind what they followed", () => {
@@ -166,6 +169,26 @@ test("the caret stays in what others make a heading, a hint of another kind, or 
   expect(caretAfter(before, "tw", [hint("danger", block("a", "first"), block("b", "two"))])).toBe("tw|o");
   const blocks = [block("a", "one"), block("b", "two"), block("c", "three")];
   expect(caretAfter(blocks, "on", [blocks[1]!, blocks[2]!, block("a", "one more")])).toBe("on|e more");
+});
+
+test("a word goes on in front of what others wrote behind its beginning", () => {
+  const { words } = bring([block("a", "one tw")], [[7, "o"], [8, "!"]], [block("a", "one tw three")]);
+  expect(words).toEqual(["one two! three"]);
+  expect(caretAfter([block("a", "one tw")], "tw", [block("a", "one tw three")])).toBe("one tw| three");
+});
+
+test("the caret stays behind words whose place is gone", () => {
+  const before = [block("a", "one two three")];
+  expect(caretAfter(before, "one tw", [block("a", "one three")], "x")).toBe("one x|three");
+});
+
+test("words that others wrote where somebody began a new paragraph stay in the one before", () => {
+  const confirmed = readDocument({ nodes: [block("a", "one")] });
+  const state = EditorState.create({ doc: confirmed });
+  const transaction = state.tr.split(4).insertText("two", 6);
+  const made = rebased(state.apply(transaction), confirmed, unsentOf(transaction), [block("a", "one more")]);
+  const { doc } = state.apply(transaction).apply(made.transaction);
+  expect(doc.children.map((node) => node.textContent)).toEqual(["one more", "two"]);
 });
 
 test("an item without words stays where somebody is about to write", () => {

@@ -4,7 +4,14 @@
  */
 import { Fragment, type Mark, type Node } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
-import { type Mapping, ReplaceAroundStep, ReplaceStep, type Step, Transform } from "prosemirror-transform";
+import {
+  insertPoint,
+  type Mapping,
+  ReplaceAroundStep,
+  ReplaceStep,
+  type Step,
+  Transform,
+} from "prosemirror-transform";
 import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
@@ -316,25 +323,11 @@ function deleted(step: Step, doc: Node): string[] {
     : step instanceof ReplaceAroundStep
     ? [[step.from, step.gapFrom], [step.gapTo, step.to]]
     : [];
-  return ranges.flatMap(([from, to]) =>
-    doc.textBetween(from!, to!, " ", "\ufffc").match(/[\p{L}\p{N}_]+|[^\s]/gu) ?? []
-  );
+  return ranges.flatMap(([from, to]) => wordsIn(doc.textBetween(from!, to!, " ", "\ufffc")));
 }
 
-/**
- * What a step does where it cannot be done as it was, because its place is gone or words came into what it deletes: the
- * words that it brings come into the block that it was in, and nothing is deleted. Undefined where they have no place.
- */
-function sparing(step: Step, mapping: Mapping, before: Node, doc: Node): Step | undefined {
-  if (!(step instanceof ReplaceStep)) return undefined;
-  const { slice, from } = step;
-  if (slice.openStart || slice.openEnd || slice.content.firstChild?.isBlock) return undefined;
-  const place = mapping.map(from);
-  const [was, now] = [before.resolve(from).parent, doc.resolve(place).parent];
-  if (!was.isTextblock || !now.isTextblock || !was.attrs.key || was.attrs.key !== now.attrs.key) {
-    return undefined;
-  }
-  return new ReplaceStep(place, place, slice);
+function wordsIn(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_]+|[^\s]/gu) ?? [];
 }
 
 /** Whether all of these words, in their order, are among the others; of the first and the last, a part may be. */
@@ -363,40 +356,121 @@ function followed({ selection }: EditorState, transaction: Transaction): Selecti
   return TextSelection.between(transaction.doc.resolve(anchor!), transaction.doc.resolve(head!), -1);
 }
 
+/** The textblocks of what somebody writes that hold what a step brought, as they are in the end. */
+function writtenBy(doc: Node, unsent: Unsent[], number: number): Node[] {
+  const { step } = unsent[number]!;
+  if (!(step instanceof ReplaceStep)) return [];
+  let [from, to] = [step.from, step.from + step.slice.size];
+  for (const { step: later } of unsent.slice(number + 1)) {
+    [from, to] = [later.getMap().map(from, -1), later.getMap().map(to, 1)];
+  }
+  const found: Node[] = [];
+  doc.nodesBetween(from, to, (node) => {
+    if (node.isTextblock && node.content.size) found.push(node);
+    return !node.isTextblock;
+  });
+  return found;
+}
+
+/** A step where its places are now. What somebody is writing goes on in front of what came in right there, which a new
+ * paragraph leaves in the one before. */
+function mappedStep(step: Step, mapping: Mapping): Step | null {
+  if (!(step instanceof ReplaceStep) || step.from !== step.to || step.slice.openStart) {
+    return step.map(mapping);
+  }
+  const { pos, deletedAcross } = mapping.mapResult(step.from, -1);
+  return deletedAcross ? null : new ReplaceStep(pos, pos, step.slice);
+}
+
+function placeOf(doc: Node, key: unknown): number | undefined {
+  let found: number | undefined;
+  doc.descendants((node, at) => {
+    if (key && node.attrs.key === key) found ??= at;
+    return found === undefined && !node.isTextblock;
+  });
+  return found;
+}
+
+/**
+ * Does what somebody wrote where it cannot be done as it was, because its place is gone or because unseen words would be
+ * deleted with it. Words go into their block, wherever that is now; a block that is gone comes back with them. Nothing is
+ * deleted, and what brings no words is left. Gives whether all words have a place.
+ */
+function spare(
+  state: EditorState,
+  unsent: Unsent[],
+  number: number,
+  at: number,
+  transaction: Transaction,
+): boolean {
+  const { step } = unsent[number]!;
+  if (!(step instanceof ReplaceStep) || !step.slice.content.size) return true;
+  const { content, openStart, openEnd } = step.slice;
+  const inline = !openStart && !openEnd && content.firstChild!.isInline;
+  const place = Math.min(at, transaction.doc.content.size);
+  for (const block of writtenBy(state.doc, unsent, number)) {
+    const there = placeOf(transaction.doc, block.attrs.key);
+    if (there !== undefined) {
+      const now = transaction.doc.nodeAt(there)!;
+      const inside = place > there && place < there + now.nodeSize;
+      // What was moved here stands where the server has it.
+      if (inline && !now.eq(block)) transaction.insert(inside ? place : there + now.nodeSize - 1, content);
+      if (!inline && !areAmong(wordsIn(block.textContent), wordsIn(now.textContent))) return false;
+      continue;
+    }
+    const point = insertPoint(transaction.doc, place, block.type);
+    if (point === null) return false;
+    transaction.insert(point, block);
+  }
+  return true;
+}
+
 /**
  * The state with what the server has below what is unsent, which is taken back, and done again where its places are now.
- * Gives what is unsent afterwards; a step whose place is gone is gone, and one that would delete words that came in.
+ * Gives what is unsent afterwards, and whether words of it have no place any more.
  */
 export function rebased(
   state: EditorState,
   confirmed: Node,
   unsent: Unsent[],
   remote: BlockJson[],
-): { transaction: Transaction; confirmed: Node; unsent: Unsent[] } {
+): { transaction: Transaction; confirmed: Node; unsent: Unsent[]; lost: boolean } {
   const transaction = state.tr;
   for (const { inverted } of unsent.toReversed()) transaction.step(inverted);
   const befores = unsent.map((_, at) => transaction.docs[unsent.length - at] ?? transaction.doc);
   replaceTop(transaction, withRemote(confirmed, remote));
   const doc = transaction.doc;
-  const left: Unsent[] = [];
+  const first = transaction.steps.length;
+  let lost = false;
   // As collaborative editing does it: each step again, through the undoing of those before it and what came between.
   for (let at = 0, mapFrom = unsent.length; at < unsent.length; at++) {
-    const [{ step }, before] = [unsent[at]!, befores[at]!];
+    const { step } = unsent[at]!;
     const mapping = transaction.mapping.slice(mapFrom);
-    let mapped: Step | null | undefined = step.map(mapping);
-    if (mapped === null || !areAmong(deleted(mapped, transaction.doc), deleted(step, before))) {
-      mapped = sparing(step, mapping, before, transaction.doc);
-    }
+    const mapped = mappedStep(step, mapping);
     mapFrom--;
-    if (!mapped || transaction.maybeStep(mapped).failed) continue;
-    (transaction.mapping as Mapping & { setMirror(one: number, other: number): void }).setMirror(
-      mapFrom,
-      transaction.steps.length - 1,
-    );
-    left.push({ step: mapped, inverted: mapped.invert(transaction.docs.at(-1)!) });
+    const seen = mapped && areAmong(deleted(mapped, transaction.doc), deleted(step, befores[at]!));
+    const done = transaction.steps.length;
+    if (!seen || transaction.maybeStep(mapped).failed) {
+      const place = step instanceof ReplaceStep ? mapping.map(step.from) : 0;
+      lost ||= !spare(state, unsent, at, place, transaction);
+    }
+    // What was taken back is there again: a caret in it stays in it.
+    const again = transaction.steps[done];
+    const same = seen ||
+      again instanceof ReplaceStep && step instanceof ReplaceStep && again.slice.eq(step.slice);
+    if (transaction.steps.length === done + 1 && same) {
+      (transaction.mapping as Mapping & { setMirror(one: number, other: number): void }).setMirror(
+        mapFrom,
+        done,
+      );
+    }
   }
+  const left = transaction.steps.slice(first).map((step, at) => ({
+    step,
+    inverted: step.invert(transaction.docs[first + at]!),
+  }));
   const selection = followed(state, transaction);
   if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
   transaction.setMeta("rebased", unsent.length).setMeta("addToHistory", false).setMeta("remote", true);
-  return { transaction, confirmed: doc, unsent: left };
+  return { transaction, confirmed: doc, unsent: left, lost };
 }

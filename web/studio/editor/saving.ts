@@ -208,7 +208,7 @@ export class Saver {
     if (this.#sent) {
       const now = await soon(this.options.current?.());
       // Sent again as it was, it is merged with itself if it had arrived.
-      if (now !== this.#sent.save.revision) return this.#keepingBoth(this.#sent);
+      if (now !== this.#sent.save.revision) return this.#sent;
       this.#sent = undefined;
     }
     await soon(this.options.fresh?.());
@@ -219,12 +219,6 @@ export class Saver {
     this.#dirty = false;
     this.#since = undefined;
     return isEmpty(save) ? undefined : { save, blocks, fields };
-  }
-
-  /** A save that may be on the server: refused, it would not say whether it is. */
-  #keepingBoth(sent: Sent): Sent {
-    sent.save.refuse = false;
-    return sent;
   }
 
   async #send(): Promise<void> {

@@ -228,15 +228,18 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     };
   };
 
-  /** Brings a page as the server has it now into the text. What is here counts as `from`, with `steps` and `fields` on top
-   * of it. False where both changed the same, so that the server has to keep the one beside the other. */
-  function takeIn(found: LoadedPage, from: { doc: Node; steps: Unsent[]; fields: Fields }): boolean {
+  /** Brings a page as the server has it now into the text. `from`: the text that it came of, which has the first `steps` of
+   * what is unsent in it. False where both changed the same, so that the server has to keep the one beside the other. */
+  function takeIn(found: LoadedPage, from: { doc: Node; steps: number; fields: Fields }): boolean {
     // The view is gone by now; what was not sent is kept in this browser, on top of what was known here.
-    if (stopped) return !from.steps.length && same(fields, from.fields);
-    const made = rebased(view!.state, from.doc, from.steps, saver.withOwn(found.document.nodes));
+    if (stopped) return from.steps === unsent.length && same(fields, from.fields);
+    // What was just written has keys then, by which it is found again.
+    prepare();
+    const steps = unsent.slice(from.steps);
+    const made = rebased(view!.state, from.doc, steps, saver.withOwn(found.document.nodes));
     const theirs = fieldsOf(found);
     const next = { ...theirs };
-    let clashes = made.unsent.length < from.steps.length;
+    let clashes = made.lost;
     for (const name of ["title", "description"] as const) {
       if (fields[name] === from.fields[name]) continue;
       next[name] = fields[name];
@@ -284,8 +287,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       takeIn(
         found,
         sent
-          ? { doc: sentDoc ?? confirmed, steps: unsent.slice(sentSteps), fields: sent }
-          : { doc: confirmed, steps: unsent, fields: saver.savedFields },
+          ? { doc: sentDoc ?? confirmed, steps: sentSteps, fields: sent }
+          : { doc: confirmed, steps: 0, fields: saver.savedFields },
       ),
     onrefused(keys, message) {
       const before = view && refusedKey.getState(view.state);
@@ -379,7 +382,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         each.fields[name] !== undefined && fields[name] !== written[name] &&
         fields[name] !== each.fields[name]
       );
-      if (clashes || made.unsent.length < steps.length) continue;
+      if (clashes || made.lost) continue;
       const transaction = view.state.tr;
       replaceTop(transaction, childrenOf(made.transaction.doc));
       taken.push(each);

@@ -41,6 +41,8 @@ _URL = re.compile(
 _EMOJI = re.compile(r":([a-z0-9_+-]+):")
 _EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
 _LONGEST_NAME = 80
+_MARKS_BESIDE = 16
+"""Marks that are looked through for the character beside a line break."""
 
 ELEMENTS = frozenset(
     [
@@ -346,7 +348,9 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 def _said_at(tokens: Sequence[Token], at: int, step: int) -> str:
     """The character beside a line break, whatever marks begin or end there."""
-    while 0 <= at < len(tokens):
+    for _ in range(_MARKS_BESIDE):
+        if not 0 <= at < len(tokens):
+            break
         token = tokens[at]
         if token.content and token.type != "html_inline":
             return token.content[-1 if step < 0 else 0]
