@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import OctavoError
+from .errors import Damaged, OctavoError
 from .kit.texts import counted
 
 if TYPE_CHECKING:
@@ -632,14 +632,18 @@ def _reindex(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .admin.backup import verify_backup, verify_installation
+    from .admin.backup import list_damage, verify_backup, verify_installation
     from .admin.followed import holds_log, verify_followed
     from .admin.kept_backups import is_place, opened_backup
     from .admin.places import BackupPlace
 
     if options.file is None:
-        with _context(options) as context:
-            findings = verify_installation(context)
+        try:
+            with _context(options) as context:
+                findings = verify_installation(context)
+        except Damaged:
+            # It was recognized before, and so cannot even be opened.
+            findings = list_damage(_settings(options))
     elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:

@@ -75,6 +75,8 @@ def test_it_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path,
             assert shown.status_code == 200 and shown.json()["title"] != "Written"
     with pytest.raises(Damaged):  # nor after the next start
         open_context(Settings(data=str(data), url=URL))
+    told = octavo_here("verify", "--data", str(data))
+    assert told.returncode == 1 and told.stdout.startswith("database: ") and RESTORE in told.stdout
     (data / "octavo.db").write_bytes(whole)
     with opened(data) as context:
         assert not context.db.is_damaged() and not (data / "octavo.db-damaged").exists()

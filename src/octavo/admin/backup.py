@@ -329,14 +329,27 @@ def verify_installation(context: Context) -> list[str]:
     return find_unsound(context.db, context.files, context.settings.url)
 
 
+def list_damage(settings: Settings) -> list[str]:
+    """What is damaged in a database that cannot be opened as an installation for that reason. Raises Unavailable."""
+    database = databases.open_database(
+        settings.database, settings.database_connections, settings.database_direct_url
+    )
+    try:
+        return _damage_of(database)
+    finally:
+        database.close()
+
+
+def _damage_of(db: Database) -> list[str]:
+    damage = [f"database: {line}" for line in db.find_damage()]
+    return [*damage, "the database is damaged: restore it from a backup"] if damage else []
+
+
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
     """As ``verify_installation``, of a database whose links are those of ``url``; without ``store``: but for files."""
-    if damage := db.find_damage():
+    if damage := _damage_of(db):
         # Nothing that is read of it can be relied on.
-        return [
-            *(f"database: {line}" for line in damage),
-            "the database is damaged: restore it from a backup",
-        ]
+        return damage
     findings: list[str] = []
     with db.read() as tx:
         tables = read_schema(db, tx)

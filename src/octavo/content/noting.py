@@ -50,17 +50,19 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
             page=page_id,
             most=_AT_ONCE,
         )
-        rows = []
-        for (body,) in bodies:
-            deadlines.check()
+    for (body,) in bodies:
+        deadlines.check()
+        with context.db.read() as tx:
             places = whereabouts(keyed_document(tx, page_id, body))
-            rows.append({"owner": page_id, "body": body, "places": msgspec.json.encode(places).decode()})
-    with context.db.write() as tx:
-        tx.run_many(
-            """INSERT INTO node_whereabouts (owner_id, body, places) VALUES (:owner, :body, :places)
-               ON CONFLICT (owner_id, body) DO NOTHING""",
-            rows,
-        )
+        # One at a time: what was noted stays when the job has no time left.
+        with context.db.write() as tx:
+            tx.run(
+                """INSERT INTO node_whereabouts (owner_id, body, places) VALUES (:owner, :body, :places)
+                   ON CONFLICT (owner_id, body) DO NOTHING""",
+                owner=page_id,
+                body=body,
+                places=msgspec.json.encode(places).decode(),
+            )
 
 
 def _follow(tx: Transaction, space_id: str, changes: Changes) -> None:
