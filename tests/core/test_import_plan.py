@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.import_plan import leading_title, page_of, plan_import, read_pages
+from octavo.core.import_plan import leading_title, page_of, plan_import, read_pages, unread_in
 
 
 class Tree:
@@ -134,13 +134,30 @@ def test_a_root_folder_and_an_inferred_tree():
     assert not plan.problems
 
 
-def test_what_is_not_utf8_is_kept_as_a_file():
-    tree = Tree(**{"SUMMARY.md": "* [A](README.md)", "README.md": b"# \xff"})
-    plan = plan_import(tree)
-    (page,) = read_pages(plan, tree)
-    assert (page.title, page.text, page.keep_as_file) == ("A", None, True)
-    assert page_of(page, ["p"], {}).file_path == "README.md"
-    assert codes(plan.problems) == [("README.md", 0, "invalid_utf8")]
+def test_what_cannot_be_a_page_is_a_file_with_a_link_in_its_place():
+    tree = Tree(
+        **{
+            "SUMMARY.md": "* [A](README.md)\n* [B](b.md)\n  * [C](c.md)",
+            "README.md": b"# \xff",
+            "b.md": "x" * 101,
+            "c.md": "",
+            ".gitbook/includes/d.md": b"\xff",
+        }
+    )
+    plan = plan_import(tree, unread_in(tree, 100))
+    pages = list(read_pages(plan, tree))
+    made = [page_of(page, ["p1", "p2", "p3", "p4"], {"README.md": "f1", "b.md": "f2"}) for page in pages]
+    assert [(page.kind, page.title, page.parent, page.target, page.file_path) for page in made] == [
+        ("link", "A", None, {"kind": "file", "file": "f1"}, None),
+        ("document", "B", None, None, None),
+        ("link", "B", "p2", {"kind": "file", "file": "f2"}, None),
+        ("document", "C", "p2", None, "c.md"),
+    ]
+    assert plan.files == [".gitbook/includes/d.md", "README.md", "b.md"] and plan.includes == []
+    assert sorted(codes(plan.problems)) == [
+        (".gitbook/includes/d.md", 0, "invalid_utf8"), ("README.md", 0, "invalid_utf8"),
+        ("SUMMARY.md", 2, "link_with_children"), ("b.md", 0, "page_too_large"),
+    ]  # fmt: skip
 
 
 def test_a_link_with_children_becomes_the_first_of_them():

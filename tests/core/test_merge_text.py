@@ -130,8 +130,27 @@ def test_blocks_inside_tags_merge():
     assert clean(base, ours, theirs) == ours.replace("Two", "Zwei").replace('"A"', '"B"')
 
 
-def test_code_is_one_block():
-    base = "```\na\n\nb\n```\n"
+@pytest.mark.parametrize(
+    "base",
+    [
+        "```js\nONE\n\nkept\nTWO\n```\n",
+        "ONE of a paragraph\nkept, and\nTWO at its end\n",
+        "- ONE\n  kept\n\n  - TWO\n",
+        "<div>\n<p>ONE</p>\n<p>kept</p>\n<p>TWO</p>\n</div>\n",
+        "> ONE\n> kept\n> TWO\n",
+        "<ul>\n<li>\n\nONE\n\nkept\n\n</li>\n<li>TWO</li>\n</ul>\n",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blocks_merge_line_by_line(base, end):
+    base = base.replace("\n", end)
+    ours, theirs = base.replace("ONE", "first"), base.replace("TWO", f"second{end}  more")
+    assert clean(base, ours, theirs) == ours.replace("TWO", f"second{end}  more")
+    assert clean(base, theirs, ours) == clean(base, ours, theirs)
+
+
+def test_lines_beside_each_other_are_a_conflict_of_the_block():
+    base = "```\na\nb\n```\n"
     (conflict,) = merge_text(base, base.replace("a", "x"), base.replace("b", "y")).conflicts
     assert conflict.base == base.rstrip("\n")
 

@@ -109,3 +109,20 @@ def test_hostile_texts_are_cut_in_time(source):
     for piece in split(source).pieces[:50]:
         inner(piece)
     assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<ul>\n<li>\n\n**a**\n\n</li>\n<li>b</li>\n</ul>\n\nend\n",
+        "<ol>\n<li>\n\n<ol>\n\n<li>a</li>\n</ol>\n\n</li>\n</ol>\n",
+        "<blockquote>\n\n# a\n\n</blockquote>\n\nend\n",
+        '<p align="center">\n\n![a](b.png)\n\n</p>\n\nend\n',
+        "<p>never closed\n\na\n\nb\n",
+        "<table>\n<tr><td>\n\n<table>\n<tr><td>\n\na\n\n</td></tr>\n</table>\n\n</td></tr>\n</table>\n\nend\n",
+        "words\n[^1]: note\n[^2]: note\n",
+        '<video src="a.mp4">\n  <source src="b">\n</video>\n',
+    ],
+)
+def test_elements_around_blank_lines_are_not_cut(source):
+    assert cut_blocks(source) == []

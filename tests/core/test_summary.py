@@ -134,7 +134,7 @@ def test_computed_pages():
         ("### Deep\n", [(1, "heading_level")]),
         ("##\n", [(1, "empty_title")]),
         ("* ```yaml\n  type: x\n* [A](a.md)", [(1, "unclosed_block"), (2, "unread_line")]),
-        ("* ```yaml\n  a: &x [1]\n  b: *x\n  ```", [(3, "invalid_yaml")]),
+        ("* ```yaml\n  a: 1\n  b: [1\n  ```", [(4, "invalid_yaml")]),
         ("* ```yaml\n  - 1\n  ```", [(1, "invalid_computed")]),
         ("```\n* [A](a.md)\n```\n", [(1, "unread_block")]),
         ("<!-- a\n* [A](a.md)\n", [(1, "unclosed_comment")]),

@@ -180,6 +180,10 @@ class Synced:
         self.world.post("admin", f"{path}/merge")
         return made
 
+    def page(self, title: str) -> Any:
+        """The first page of this title."""
+        return next(page for page in self.pages().values() if page["title"] == title)
+
     def exported(self) -> dict[str, bytes]:
         """What an export of main gives."""
         from octavo.content import main_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -91,17 +92,63 @@ def test_files_that_are_too_large_stay_in_the_repository(
     assert synced.sync() == "synced" and synced.exported()["other.bin"] == b"small"
 
 
-def test_pages_that_are_no_text_any_more_are_kept_as_files(remotes: World, developer: Developer) -> None:
-    developer.commit(PLAIN)
+UNREADABLE: dict[str, tuple[str, bytes]] = {
+    "not UTF-8": ("invalid_utf8", b"---\nhidden: true\n---\n# Guide \xff\xfe\n"),
+    "too large": ("page_too_large", b"---\nhidden: true\n---\n# Guide\n" + b"words\n" * 200_000),
+}
+
+
+@pytest.mark.parametrize("why", UNREADABLE)
+@pytest.mark.parametrize("summary", [True, False])
+@pytest.mark.parametrize("at_first", [True, False])
+def test_a_file_that_cannot_be_a_page_stays_as_it_is(
+    remotes: World, developer: Developer, why: str, summary: bool, at_first: bool
+) -> None:
+    """It is a file with a link in its place, which nobody can write over, until it can be a page again."""
+    code, data = UNREADABLE[why]
+    files = {
+        **PLAIN,
+        **({"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Guide](guide.md)\n"} if summary else {}),
+    }
+    developer.commit({**files, "guide.md": data} if at_first else files)
     synced = Synced(remotes, developer)
-    synced.sync()
-    developer.commit({"guide.md": b"# Guide \xff\xfe\n"})
     assert synced.sync() == "synced", synced.state()
-    assert "invalid_utf8" in {problem["code"] for problem in synced.last()["problems"]}
-    assert synced.exported() == developer.read()
+    if not at_first:
+        before = synced.page("Guide")["id"]
+        developer.commit({"guide.md": data})
+        assert synced.sync() == "synced", synced.state()
+        assert synced.page("Guide")["id"] == before
+    assert code in {problem["code"] for problem in synced.last()["problems"]}
+    head = developer.head
+    link = synced.page("Guide")
+    assert link["type"] == "link" and link["hidden"] and synced.exported() == developer.read()
+    assert synced.sync() == "synced" and developer.head == head
+    made = remotes.post("admin", synced.at("/change-requests"), {"subject": "An edit"})
+    written = {"operation": "update_page", "page": link["id"], "document": {"markdown": "X\n"}}
+    path = synced.at(f"/change-requests/{made['id']}/content?compat=false")
+    assert remotes.call("admin", "POST", path, json={"changes": [written]}).status_code == 400
+    synced.edit({"operation": "insert_page", "title": "New", "document": {"markdown": "Text.\n"}})
+    assert synced.sync() == "synced", synced.state()
+    assert synced.exported() == developer.read() and developer.read()["guide.md"] == data
     developer.commit({"guide.md": "# Guide\n\nText again.\n"})
     assert synced.sync() == "synced", synced.state()
     assert synced.exported() == developer.read()
+    again = synced.page("Guide")
+    assert (again["type"], again["id"]) == ("document", link["id"])
+
+
+def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, developer: Developer) -> None:
+    name = unicodedata.normalize("NFD", "r\xe9sum\xe9.md")
+    developer.commit({**PLAIN, "guide.md": "# Guide\n\n[r](r\xe9sum\xe9.md)\n", name: "# R\n"})
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced", synced.state()
+    guide = synced.page("Guide")["id"]
+    links = remotes.get("admin", synced.at(f"/content/page/{guide}/links"))["items"]
+    assert [link["status"] for link in links] == ["ok"]
+    page = synced.page("R")["id"]
+    synced.edit({"operation": "update_page", "page": page, "document": {"markdown": "Edited.\n"}})
+    assert synced.sync() == "synced", synced.state()
+    assert "Edited." in developer.files[name] and synced.exported() == developer.read()
 
 
 def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, developer: Developer) -> None:
@@ -196,6 +243,11 @@ def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, develop
     old = {"url": developer.url, "ref": "refs/heads/main"}
     path = sqlite_world.home.path("/spaces/{spaceId}/git/import")
     assert sqlite_world.call("admin", "POST", path, json=old).status_code == 400
+    # What revisions link to is a page of the web.
+    for name in ("repoCommitURL", "repoTreeURL"):
+        body = {"url": "https://git.example/a/b", "ref": "refs/heads/main", name: "javascript:alert(1)//"}
+        answer = sqlite_world.call("admin", "POST", path, json=body)
+        assert answer.status_code == 400 and name in answer.text
 
 
 def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, developer: Developer) -> None:
@@ -210,6 +262,9 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert synced.exported() == developer.read()
     info = remotes.get("admin", f"/spaces/{space}/git/info")
     assert info["repoName"] == "repository" and info["integration"] == "api"
+    assert remotes.get("admin", f"/spaces/{space}")["gitSync"] == info
+    listed = remotes.get("reader", remotes.home.path("/orgs/{organizationId}/spaces"))["items"]
+    assert [one.get("gitSync") for one in listed if one["id"] == space] == [info]
     body = {**old, "commitMessage": "From the space"}
     assert remotes.call("admin", "POST", f"/spaces/{space}/git/export", json=body).status_code == 204
     other = {**old, "ref": "refs/heads/other"}
@@ -217,6 +272,7 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert remotes.call("admin", "POST", f"/spaces/{space}/git/import", json=other).status_code == 204
     assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 205
     assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 204
+    assert "gitSync" not in remotes.get("admin", f"/spaces/{space}")
 
 
 def test_a_preview_says_what_would_change_and_writes_nothing(remotes: World, developer: Developer) -> None:

@@ -50,7 +50,7 @@ def _explode(*args: Any) -> Any:
 
 DEFECTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "read": lambda patch: patch.setitem(reader._TAGS, "hint", _explode),
-    "read whole": lambda patch: patch.setattr(reader, "_pair", _explode),
+    "read whole": lambda patch: patch.setattr(reader, "pair", _explode),
     "place": lambda patch: patch.setattr(places, "_place", _failing(places._place)),
     "reference": lambda patch: patch.setattr(
         found_references,

@@ -13,7 +13,9 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
+from octavo.content import main_state
 from octavo.kit.worker import Worker
+from octavo.transfer import export_files
 from world import URL, World
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x00\x00\x00\x02\x00\x00\x00\x03" + bytes(40)
@@ -96,6 +98,13 @@ class Imports:
     def stored_files(self) -> list[str]:
         items = self.world.get("editor", f"/spaces/{self.space}/content/files")["items"]
         return sorted(item["name"] for item in items)
+
+    def exported(self) -> dict[str, bytes]:
+        """What an export of main gives."""
+        context = self.world.context
+        with context.db.read() as tx:
+            found = export_files(tx, context.files, main_state(tx, self.space))
+            return {file.path: b"".join(file.pieces) for file in found}
 
     def allow(self, address: str) -> None:
         """Lets the server fetch from a private address."""

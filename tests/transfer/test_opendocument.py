@@ -224,7 +224,7 @@ def test_links_notes_and_places(read):
     assert text == (
         "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) [table](#again-2) lost bad"
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
-        "A note<sup>1</sup>. 1 May base (above)\n\n***\n\n1. What it says\n"
+        "A note[^1]. 1 May base (above)\n\n[^1]: What it says\n"
     )
     assert problems == [("broken_link", "#gone is nowhere in the document, below “Start”")]
 

@@ -6,7 +6,9 @@ from functools import partial
 
 import pytest
 
-from octavo.core.import_plan import plan_import
+from octavo.core.document import read_head, split_page
+from octavo.core.expressions import is_true
+from octavo.core.import_plan import plan_import, read_pages
 from octavo.transfer.readers import hugo_templates, read_source
 from octavo.transfer.sources import Source, SourceError
 
@@ -463,7 +465,7 @@ def test_plain_folders():
     assert tree(made) == {"Top": {}, "Bee": {"Z": {}, "Ay": {}}}
     assert (
         text(made, "README.md")
-        == '---\ndescription: D\nkept: 1\n---\n\n# Top\n\n[b](b/README.md)\n\n{% hint style="info" %}\nHi\n{% endhint %}\n\n\\{% if x %}\n'
+        == '---\ndescription: D\nkept: 1\n---\n\n# Top\n\n[b](b/README.md)\n\n{% hint style="info" %}\nHi\n{% endhint %}\n\n{% if x %}\n'
     )
     assert "old/z: b/z.md" in text(made, ".gitbook.yaml")
 
@@ -620,7 +622,7 @@ def test_sphinx_in_restructured_text():
         "f(x, y)",
         "| A   | B   |\n| --- | --- |\n| 1   | 2   |",
         "Kept text.",
-        "Thing and words and [ext](https://example.org)",
+        "`Thing` and words and [ext](https://example.org)",
         "<summary>More</summary>",
         "From a part.",
         "$$\na^2\n$$",
@@ -1332,3 +1334,228 @@ def test_variables_in_titles_of_mintlify():
         page.startswith("---\ndescription: Use Acme {{none}}\n---\n\n# Start Acme\n")
         and "<strong>Acme card</strong>" in page
     )
+
+
+def test_inline_literals_of_restructured_text():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   a\n",
+            "a.rst": "All\n===\n\nPass ``--flag x`` or ``a|b``, and |name|.\n\n.. |name| replace:: ``inner``\n\n* ``item``\n\n"
+            "``term``\n    meant ``so``\n\n====== =====\n``A``  B\n====== =====\n``c``  d\n====== =====\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "a.md")
+    for literal in ("--flag x", "a|b", "inner", "item", "term", "so", "c"):
+        assert f"`{literal}`" in said
+
+
+def test_a_configuration_with_aliases_is_read_whole():
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: Acme\nextra: &shared\n  tag: new\ntheme:\n  <<: *shared\n  name: material\n"
+            "more: *shared\nnav:\n  - Start: index.md\n  - Second: b.md\n",
+            "docs/index.md": "# Acme\n",
+            "docs/b.md": "# B\n",
+        }
+    )
+    assert (made.kind, made.name) == ("mkdocs", "Acme")
+    assert tree(made) == {"Start": {}, "Second": {}}
+    assert problems(made) == []
+
+
+def test_link_definitions_with_shortcodes():
+    made = brought(
+        {
+            "hugo.toml": 'title = "X"\n',
+            "content/docs/_index.md": "---\ntitle: Docs\n---\n",
+            "content/docs/a.md": '---\ntitle: A\n---\n\n[1], [2], [3], [4].\n\n[1]: {{< relref "b.md" >}}\n[2]: {{% ref "b.md#x" %}} "T"\n'
+            "[3]: https://example.org/\n[4]:\n  b.md\n",
+            "content/docs/b.md": "---\ntitle: B\n---\n\n## X\n",
+        }
+    )
+    assert text(made, "docs/a.md").endswith(
+        '\n[1]: b.md\n[2]: b.md#x "T"\n[3]: https://example.org/\n[4]:\n  b.md\n'
+    )
+
+
+def test_link_definitions_with_liquid():
+    made = brought(
+        {
+            "_config.yml": "title: X\nbaseurl: /base\n",
+            "index.md": "---\ntitle: Home\n---\n",
+            "a.md": "---\ntitle: A\n---\n\n[1], [2], [3].\n\n[1]: {{ site.baseurl }}/b.html\n[2]: {% link b.md %} (T)\n"
+            '[3]: {{ "/b.html" | relative_url }}\n',
+            "b.md": "---\ntitle: B\n---\n",
+        }
+    )
+    assert text(made, "a.md").endswith("\n[1]: b.md\n[2]: b.md (T)\n[3]: b.md\n")
+
+
+@pytest.mark.parametrize("more", [{}, {"other.md": '+++\ntitle = "Toml"\nweight = 3\n+++\n\ntext\n'}])
+def test_rules_and_blank_lines_before_what_looks_like_front_matter(more):
+    made = brought(
+        {
+            "README.md": "# Home\n",
+            "a.md": "---\n\n## Case\n\nfirst words\n\n---\n\nsecond words\n",
+            "b.md": "\n---\ntitle: Said here\n---\n\ntext\n",
+            "c.md": '<h1 align="center">Good &amp; title</h1>\n\ntext\n',
+            **more,
+        }
+    )
+    plan = plan_import(made)
+    pages = list(read_pages(plan, made))
+    said = {page.planned.file_path: read_head(page.text) for page in pages}
+    assert all(not head.problems for head in said.values())
+    bodies = {path: split_page(text(made, path))[2] for path in ("a.md", "b.md", "c.md")}
+    assert "first words" in bodies["a.md"] and "second words" in bodies["a.md"]
+    assert "title: Said here" in bodies["b.md"]
+    assert "Good & title" in {page.title for page in pages} and "h1" not in bodies["c.md"]
+
+
+OWN = (
+    '{% openapi src="a.yaml" path="/x" method="get" %}\n[x](a.yaml)\n{% endopenapi %}\n\n{% hint style="info" %}\nx\n{% endhint %}\n\n'
+    '{% tabs %}\n{% tab title="T" %}\n[a](README.md)\n{% endtab %}\n{% endtabs %}\n\n{% if visitor.claims.x %}\ny\n{% endif %}\n\n'
+    '{% @mermaid/diagram content="a\n<b>\n[c]: d" %}\n\n{% include ".gitbook/includes/x.md" %}\n\n{% embed url="https://example.org/" %}\n'
+)
+
+
+def test_the_native_format_is_native_in_a_plain_folder():
+    """Front matter of other tools beside it, or another dialect, makes nothing else of it."""
+    head = "cover: img/c.png\ncoverY: 3\nlayout:\n  width: wide\nvars:\n  one: 1\nnoIndex: true\n"
+    made = brought(
+        {
+            "README.md": "# Home\n",
+            "a.md": f'---\ntitle: A\norder: 2\n{head}if: visitor.claims.x\n---\n\n{OWN}\n{{% content-ref url="sub/index.md" %}}\n[s](sub/index.md)\n{{% endcontent-ref %}}\n\n:::note\nx\n:::\n',
+            "sub/index.md": "# S\n",
+            "a.yaml": "openapi: 3.0.0\n",
+            ".gitbook/includes/x.md": "x\n",
+            "img/c.png": b"\x89PNG",
+        }
+    )
+    said = text(made, "a.md")
+    assert made.kind == "markdown" and problems(made) == []
+    assert (
+        OWN in said
+        and '{% content-ref url="sub/README.md" %}\n[s](sub/README.md)' in said
+        and ":::" not in said
+    )
+    head = read_head(said)
+    assert (head.condition, head.no_index, head.variables, head.layout.width) == (
+        "visitor.claims.x",
+        True,
+        {"one": 1},
+        "wide",
+    )
+    assert head.cover.light == "img/c.png" and head.cover.y == 3 and head.problems == []
+    assert {".gitbook/includes/x.md", "a.yaml"} <= set(made.paths())
+
+
+@pytest.mark.parametrize(
+    "guard", ["if:\n  - x\n", "if: [x\n", "If: visitor.x\n", "if: {a: b}\n", "title: [x\nif: visitor.x\n"]
+)
+@pytest.mark.parametrize("kind", ["markdown", "docusaurus", "mkdocs"])
+def test_a_guard_that_cannot_be_read_hides_the_page(guard, kind):
+    folder = "docs/" if kind != "markdown" else ""
+    more = {
+        "docusaurus": {"docusaurus.config.js": "module.exports = {}"},
+        "mkdocs": {"mkdocs.yml": "site_name: X\n"},
+    }
+    files = {
+        f"{folder}index.md": "# Home\n",
+        f"{folder}a.md": f"---\norder: 1\n{guard}---\n\n# A\n\nsecret\n",
+    }
+    made = brought({**more.get(kind, {}), **files}, kind if kind != "markdown" else None)
+    assert made.kind == kind and read_head(text(made, "a.md")).condition is not None
+    assert not is_true(read_head(text(made, "a.md")).condition, {})
+
+
+def test_alerts_of_github_need_no_translation():
+    files = {"README.md": "# Home\n\n> [!NOTE]\n> Words\n", "docs/a.md": "# A\n\n> [!warning]\n> x\n"}
+    made = brought(files)
+    assert {path: text(made, path) for path in made.paths()} == files
+
+
+def test_emoticons_of_confluence_are_signs():
+    said = (
+        '<p><img class="emoticon emoticon-tick" data-emoji-short-name=":check_mark:" src="images/icons/emoticons/check.svg" alt="(tick)"/> yes '
+        '<img class="emoticon emoticon-cross" src="x.svg" alt="(error)"/> no <img class="emoticon" alt="(odd)"/></p>'
+    )
+    made = brought(
+        {
+            "SP/index.html": '<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a href="A_1.html">A</a></li></ul></body></html>',
+            "SP/A_1.html": CONFLUENCE.format(title="A", crumbs="", body=said),
+        }
+    )
+    assert "✅ yes ❌ no (odd)" in text(made, "README.md")
+
+
+def test_included_restructured_text_keeps_its_sections():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   a\n",
+            "a.rst": "All\n===\n\n.. include:: part.txt\n\nAfter\n-----\n\nend\n\n* item\n\n  .. include:: words.txt\n",
+            "part.txt": "Part\n----\n\nwords\n\nBelow\n~~~~~\n\n.. include:: loop.txt\n",
+            "loop.txt": "looped\n\n.. include:: part.txt\n",
+            "words.txt": "just ``words``\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "a.md")
+    assert [line for line in said.splitlines() if line.startswith("#")] == [
+        "# All",
+        "## Part",
+        "### Below",
+        "## After",
+    ]
+    assert said.count("looped") == 1 and "just `words`" in said
+    assert "circular_include" in {code for _, _, code in problems(made)}
+
+
+def test_project_links_of_myst():
+    made = brought(
+        {
+            "conf.py": "extensions = ['myst_parser']\n",
+            "index.md": "# Home\n\n```{toctree}\nguide/a\n```\n\n(here)=\n## There\n",
+            "guide/a.md": "# A\n\n[words](project:#here), [](project:#here), <project:#here>, [b](project:../index.md#there), <project:../index.md>, [f](path:x.py)\n",
+            "guide/x.py": "x\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "guide/a.md")
+    assert "project:" not in said and said.count("(../README.md") == 5 and "[There](../README.md#" in said
+    assert problems(made) == []
+
+
+def test_a_vault_without_its_settings():
+    made = brought(
+        {
+            "Note.md": '# Note\n\n[[Other|that]] and [[Other#Part]] ![[pic.png]]\n\n{% hint style="info" %}\nx\n{% endhint %}\n',
+            "sub/Other.md": "# Other\n\n## Part\n",
+            "sub/pic.png": b"\x89PNG",
+        }
+    )
+    said = text(made, next(path for path in made.paths() if "that" in text(made, path)))
+    assert made.kind == "obsidian" and "[[" not in said and "[that](sub/Other.md)" in said
+    assert '{% hint style="info" %}\nx\n{% endhint %}' in said
+    assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"
+
+
+def test_external_links_of_sphinx():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\nextlinks = {'issue': ('https://example.org/i/%s', 'issue %s'), 'src': ('https://example.org/s/%s', None), 'bad': ('javascript:%s', '')}\n",
+            "index.rst": "Home\n====\n\nSee :issue:`12`, :issue:`this one <13>`, :src:`a/b.py`, :bad:`x`.\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "README.md")
+    assert "[issue 12](https://example.org/i/12), [this one](https://example.org/i/13)" in said
+    assert (
+        "https://example.org/s/a/b.py" in said
+        and "javascript" not in said.replace("javascript:x", "", 1)
+        and "](javascript" not in said
+    )
+    assert problems(made) == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from octavo.content import list_pages, main_state
 from transfer.bringing_in import PNG, archive
 
 FIRST = {
@@ -166,3 +167,37 @@ def test_a_source_that_is_cut_off_changes_nothing_by_halves(imports, files):
         assert imports.tree() == before
     else:
         assert run["changes"]["deleted"] and set(imports.tree()) == {"A"}
+
+
+UNREADABLE = {
+    "p/SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Old](old.md)\n",
+    "p/README.md": "# Home\n\n[Old](old.md)\n",
+    "p/old.md": b"---\nif: visitor.claims.beta\n---\n# caf\xe9\n",
+}
+
+
+def test_a_page_that_is_not_utf8_is_a_link_to_its_file(imports):
+    first = bring(imports, UNREADABLE)
+    assert ("old.md", "invalid_utf8") in [(one["path"], one["code"]) for one in first["problems"]]
+    state = main_page(imports, "Old")
+    assert (state.kind, state.condition, state.body) == ("link", "visitor.claims.beta", None)
+    assert imports.exported()["old.md"] == UNREADABLE["p/old.md"]
+    bring(imports, {**UNREADABLE, "p/old.md": "# Caf\xe9\n"}, first["id"])
+    again = main_page(imports, "Old")
+    assert (again.kind, again.id, again.condition) == ("document", state.id, None)
+    assert imports.exported()["old.md"] == "# Caf\xe9\n".encode()
+
+
+def test_no_page_is_written_over_the_file_of_an_item(imports):
+    """Spaces that older versions filled have an empty page beside a file of the same path."""
+    bring(imports, {"p/README.md": "# Home\n", "p/a.md": "# A\n", "p/x.bin": b"\xff"})
+    with imports.world.context.db.write() as tx:
+        tx.run("UPDATE item_versions SET path = 'a.md' WHERE path = 'x.bin'")
+    exported = imports.exported()
+    assert exported["a.md"] == b"\xff" and exported["a-1.md"] == b"# A\n"
+
+
+def main_page(imports, title):
+    with imports.world.context.db.read() as tx:
+        pages = list_pages(tx, main_state(tx, imports.space))
+    return next(page for page in pages if page.title == title)

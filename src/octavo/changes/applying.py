@@ -25,6 +25,7 @@ from ..core.document import (
     split_page,
     with_head,
 )
+from ..core.document.urls import safe_url
 from ..core.merge import Conflict as MergeConflict
 from ..core.pages import Page, slugify
 from ..errors import BadRequest, NotFound
@@ -205,7 +206,10 @@ class Applying:
         self.places.parent(change.into)
         target = change.target
         if target.get("kind") == "url" and isinstance(target.get("url"), str):
-            target = {"kind": "url", "url": target["url"]}
+            url = safe_url(target["url"])
+            if url is None:
+                raise BadRequest("target.url: this kind of URL is not allowed")
+            target = {"kind": "url", "url": url}
         elif target.get("kind") in ("page", "anchor") and isinstance(target.get("page"), str):
             self.draft.get_page(target["page"], "target")
         elif target.get("kind") == "file" and isinstance(target.get("file"), str):

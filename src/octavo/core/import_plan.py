@@ -18,22 +18,26 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from .document import (
+    H1,
     HEADING_ID,
     MAX_NODES,
     PARTS,
     PageHead,
     find_unread,
+    front_of,
     may_be_cut,
     may_hold_guards,
     read,
+    read_head,
     references,
     shows_file,
     split_page,
     unpaired_tags,
 )
 from .free_names import free_name
-from .links import include_path, resolve
+from .links import include_paths, resolve
 from .pages import Cover, Page, PageKind, ranks, slugify
+from .paths import spellings
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -90,7 +94,7 @@ class PlannedPage(Struct, kw_only=True):
 
 
 class ImportPlan(Struct, kw_only=True):
-    """``files`` are kept as they are; ``summary_text`` is SUMMARY.md as it was written, ``None`` where the
+    """``files`` are kept as they are, also those that would be pages if they could be read; ``summary_text`` is SUMMARY.md as it was written, ``None`` where the
     tree was inferred. ``pages`` are in reading order, parents first; the first document is the home page."""
 
     config: Config
@@ -106,51 +110,63 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none, it is
-    not UTF-8 or too large (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md
-    says, else the leading heading, else made of the file's name."""
+    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none. ``title`` is what
+    SUMMARY.md says, else the leading heading, else made of the file's name."""
 
     planned: PlannedPage
     place: int
     title: str
     link_title: str | None = None
     text: str | None = None
-    keep_as_file: bool = False
 
 
-def plan_import(files: Files) -> ImportPlan:
+Unread = Callable[[str], Problem | None]
+"""Why a Markdown file of this path cannot be a page or an include; None where it can."""
+
+
+def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
+    """Plan what becomes of each file. A Markdown file that is ``unread`` is kept as a file, and the page that it would
+    be becomes a link to it, so that nobody edits over it."""
     paths = sorted(set(files.paths()))
-    return _Planner(files, paths).plan()
+    return _Planner(files, paths, unread).plan()
 
 
-def read_pages(plan: ImportPlan, files: Files, page_size: int | None = None) -> Iterator[PageText]:
-    """Every page in order, its file read when its turn comes; problems are added to the plan."""
+def unread_in(files: Files, page_size: int) -> Unread:
+    """Find out by reading the files."""
+    return lambda path: unread_text(path, files.read(path), page_size)
+
+
+def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
+    """Say why these bytes cannot be a page: they are not UTF-8, or more than ``page_size``."""
+    if len(data) > page_size:
+        message = f"a page can have at most {page_size} bytes; kept as a file, with a link in its place"
+        return Problem(path, 0, "page_too_large", message)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 (byte {error.start}); kept as a file, with a link in its place"
+        return Problem(path, 0, "invalid_utf8", message)
+    return None
+
+
+def unread_head(data: bytes) -> PageHead:
+    """Read what a file that cannot be a page says of its page: the link in its place is as hidden as that would be."""
+    return read_head(data[:_MOST_HEAD].decode("utf-8", "replace"))
+
+
+def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
+    """Yield every page in order, its file read when its turn comes."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
-            page.text = read_text(plan, files, planned.file_path, page_size)
-            page.keep_as_file = page.text is None
+            page.text = files.read(planned.file_path).decode("utf-8")
             if page.text and not planned.titled:
                 page.title = leading_title(page.text) or planned.title
         yield page
 
 
-def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) -> str | None:
-    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8, or has more
-    than ``page_size`` bytes."""
-    data = files.read(path)
-    if page_size is not None and len(data) > page_size:
-        message = f"a page may have at most {page_size} bytes; kept as a file"
-        plan.problems.append(Problem(path, 0, "page_too_large", message))
-        return None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8 (byte {error.start}); kept as a file"
-        plan.problems.append(Problem(path, 0, "invalid_utf8", message))
-        return None
-
-
+_MOST_HEAD = 256 * 1024
+"""Bytes in which a front matter is looked for."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What addresses can call a space."""
@@ -231,7 +247,9 @@ class TextCheck:
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"
                 self._add(path, line_of.at(match.start()), "unknown_space", message)
-        includes = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
+        includes = [
+            m for m in _INCLUDE.finditer(text) if self._includes.isdisjoint(include_paths(m[1], path))
+        ]
         shown = list(_SHOWN_FILE.finditer(text)) + list(
             _CELL_FILE.finditer(text) if _FILE_COLUMN in text else ()
         )
@@ -284,8 +302,8 @@ def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> 
         target = {"kind": "anchor", "anchor": planned.anchor, "page": ids[planned.to_page]}
     elif planned.to_page is not None:
         target = {"kind": "page", "page": ids[planned.to_page]}
-    elif planned.to_file is not None:
-        target = {"kind": "file", "file": file_ids[planned.to_file]}
+    elif planned.to_file is not None and (file := file_ids.get(planned.to_file)) is not None:
+        target = {"kind": "file", "file": file}
     return Page(
         id=ids[read.place],
         parent=None if planned.parent is None else ids[planned.parent],
@@ -300,20 +318,21 @@ def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> 
     )
 
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*?\r?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _ATX = re.compile(r"\s*?^ {0,3}#(?:[ \t]+([^\r\n]*))?(?:\r|\n|\Z)", re.MULTILINE)
 _SETEXT = re.compile(r"\s*?^ {0,3}([^\s#>`~|<{*+\-=][^\r\n]*)\r?\n {0,3}=+[ \t]*(?:\r|\n|\Z)", re.MULTILINE)
+_H1 = re.compile(rf"\s*?^ {{0,3}}{H1}(?:\r|\n|\Z)", re.MULTILINE)
 _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
     """The words of the heading of the first level that a page starts with, behind its front matter."""
     text = text.removeprefix("\ufeff")
-    front = _FRONT_MATTER.match(text)
-    start = front.end() if front else 0
+    start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
         start += 1
     start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 if start else 0
+    if (written := _H1.match(text, start)) is not None:
+        return " ".join(unescape(re.sub(r"<[^<>]*>", "", written["html"])).split()) or None
     heading = _ATX.match(text, start) or _SETEXT.match(text, start)
     if not heading or not heading[1]:
         return None
@@ -322,8 +341,9 @@ def leading_title(text: str) -> str | None:
 
 
 class _Planner:
-    def __init__(self, files: Files, paths: list[str]) -> None:
+    def __init__(self, files: Files, paths: list[str], unread: Unread) -> None:
         self.files = files
+        self.unread = cache(unread)
         self.existing = set(paths)
         self.paths = paths
         self.folded: dict[str, str] = {}
@@ -336,6 +356,7 @@ class _Planner:
         self.config = Config()
         self.summary_path = ""
         self.inferred = False
+        self.kept_unread: set[str] = set()
 
     def problem(self, path: str, line: int, code: str, message: str) -> None:
         self.problems.append(Problem(path, line, code, message))
@@ -367,11 +388,15 @@ class _Planner:
             self.problem(root + self.config.readme, 0, "no_readme", "there is no home page of this name")
         self.place(summary.entries, None)
         # Also those of folders within, which the files there mean by their relative paths.
-        includes = [path for path in self.paths if f"/{INCLUDES_FOLDER}" in f"/{path}" and is_markdown(path)]
+        includes = [
+            path
+            for path in self.paths
+            if f"/{INCLUDES_FOLDER}" in f"/{path}" and is_markdown(path) and self.is_read(path)
+        ]
         taken = self.special | self.page_of_file.keys() | set(includes)
         kept = [path for path in self.paths if path not in taken]
         for path in kept:
-            if is_markdown(path) and path.startswith(root):
+            if is_markdown(path) and path.startswith(root) and path not in self.kept_unread:
                 self.problem(path, 0, "not_listed", "not in the navigation; kept as a file")
         return ImportPlan(
             config=self.config,
@@ -411,30 +436,41 @@ class _Planner:
             self.problem(self.summary_path, 0, "empty_summary", "lists no page")
         return summary, text
 
-    def place(self, entries: list[SummaryEntry], parent: int | None) -> None:
+    def is_read(self, path: str) -> bool:
+        """Whether a Markdown file can be a page; one that cannot is told once."""
+        problem = self.unread(path)
+        if problem is not None and path not in self.kept_unread:
+            self.kept_unread.add(path)
+            self.problems.append(problem)
+        return problem is None
+
+    def place(
+        self, entries: list[SummaryEntry], parent: int | None, first: PlannedPage | None = None
+    ) -> None:
+        """Place the pages of entries below a page. ``first``: a link that comes before them."""
         taken: set[str] = set()
-        for entry, rank in zip(entries, ranks(len(entries)), strict=True):
-            if entry.kind == "link" and entry.children:
+        above = self.pages[parent].path if parent is not None else ""
+        wanted: list[SummaryEntry | None] = [*([] if first is None else [None]), *entries]
+        for entry, rank in zip(wanted, ranks(len(wanted)), strict=True):
+            page = first if entry is None else self.page(entry, parent)
+            assert page is not None
+            link = None
+            if page.kind == "link" and entry is not None and entry.children:
                 # A link holds no pages: a page of words does, with the link as its first child.
                 message = "a link cannot hold pages; it became the first of them"
                 self.problem(self.summary_path, entry.line, "link_with_children", message)
-                link = SummaryEntry(
-                    kind="link", title=entry.title, href=entry.href, anchor=entry.anchor, line=entry.line
-                )
-                children = [link, *entry.children]
-                entry = SummaryEntry(kind="page", title=entry.title, children=children, line=entry.line)
-            page = self.page(entry, parent)
+                link, page = page, self.page(SummaryEntry(kind="page", title=page.title), parent)
+                page.line, page.titled, link.parent = link.line, link.titled, len(self.pages)
             page.rank = rank
             if page.kind != "link":
                 page.slug = free_name(page.slug, taken.__contains__)
                 taken.add(page.slug)
-            above = self.pages[parent].path if parent is not None else ""
             page.path = f"{above}/{page.slug}".strip("/")
             place = len(self.pages)
             self.pages.append(page)
             if page.file_path is not None:
                 self.page_of_file[page.file_path] = place
-            self.place(entry.children, place)
+            self.place(entry.children if entry is not None else [], place, link)
 
     def page(self, entry: SummaryEntry, parent: int | None) -> PlannedPage:
         line = 0 if self.inferred else entry.line
@@ -475,6 +511,9 @@ class _Planner:
             if entry.kind == "page":
                 message = f"{path} is listed already; kept as a link to it"
                 self.problem(self.summary_path, entry.line, "listed_twice", message)
+        elif is_markdown(path) and not self.is_read(path):
+            page.kind, page.to_file, page.anchor = "link", path, entry.anchor
+            page.title = entry.title or title_of_name(posixpath.splitext(posixpath.basename(path))[0])
         elif is_markdown(path):
             page.file_path = path
             page.slug = _slug_of_file(path[len(self.config.root) :], entry.title)
@@ -489,15 +528,15 @@ class _Planner:
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
             names = [full, self.config.root + quote(href), f"{full}.md", *names]
-        for name in names:
-            if name in self.existing and name not in self.special:
-                return name
-        for name in names:
-            path = self.folded.get(name.casefold())
-            if path is not None and path not in self.special:
-                message = f"{href} is spelled {path[len(self.config.root) :]} on disk"
-                self.problem(self.summary_path, line, "case_differs", message)
+        for path in (form for name in names for form in spellings(name)):
+            if path in self.existing and path not in self.special:
                 return path
+        for name in names:
+            found = self.folded.get(name.casefold())
+            if found is not None and found not in self.special:
+                message = f"{href} is spelled {found[len(self.config.root) :]} on disk"
+                self.problem(self.summary_path, line, "case_differs", message)
+                return found
         return None
 
 

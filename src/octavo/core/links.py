@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from .addresses import own_address, read_address
 from .app_addresses import AppAddresses, is_view, read_person_or_collection, read_space
+from .paths import spellings
 from .summary import entry_path
 
 APP_HOST = "app.gitbook.com"
@@ -100,15 +101,18 @@ def resolve(
     ):
         return Target("page", page=found, anchor=anchor)
     without_query = name.partition("?")[0]
-    for spelled in dict.fromkeys((unquote(name), name, unquote(without_query))):
+    for spelled in dict.fromkeys(
+        path for form in (unquote(name), name, unquote(without_query)) for path in spellings(form)
+    ):
         if target := _resolve_path(spelled, anchor, lookup, source, root):
             return target
     return broken
 
 
-def include_path(href: str, source: str = "") -> str | None:
-    """The path of the file that an include, written in the file ``source``, means; None when it can be none."""
-    return entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
+def include_paths(href: str, source: str = "") -> tuple[str, ...]:
+    """How the path of the file that an include, written in the file ``source``, means may be spelled."""
+    path = entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
+    return spellings(path) if path else ()
 
 
 _BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})")

@@ -2,7 +2,8 @@
 
 ``ours`` is the order that is kept; what theirs did to base (delete, move, insert, edit) is done to it. Blocks,
 list items and table rows nobody touched keep their bytes. Where both sides edited one block differently the text
-keeps one version and a ``TextConflict`` holds all three, so no line of either side is ever lost.
+keeps one version and a ``TextConflict`` holds all three, so no line of either side is ever lost. A block without blocks
+in it is merged line by line, as long as no two edits are beside each other.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from msgspec.structs import replace
 
 from .alignment import align
 from .document.page import split_page
-from .pieces import Cut, Match, cells, inner, match, split
+from .pieces import Cut, Match, cells, inner, kind_of, match, split
 
 T = TypeVar("T")
+MAX_LINES = 5000
+"""Lines of a block that is merged line by line."""
 MAX_DEPTH = 16
 """Blocks within blocks that are merged by their parts; what is deeper is merged as a whole."""
 
@@ -266,7 +269,31 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
         cuts = [inner(cut.pieces[at], cut.places[at] if cut.places else None) for cut, at in places]
         if cuts[0] and cuts[1] and cuts[2] and cuts[0].kind == cuts[1].kind == cuts[2].kind:
             return _merge_cuts(cuts[0], cuts[1], cuts[2], depth + 1)
+    lines = _merge_lines(base, ours, theirs)
+    if lines is not None and kind_of(lines) == kind_of(ours):
+        return TextMerge(lines, [])
     return TextMerge(ours, [_leaf(base, ours, theirs)])
+
+
+def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
+    """A listing, a paragraph on several lines, and the like, line by line; None where both sides changed lines that are
+    beside each other, or where too many are to be compared."""
+    olds, mine, yours = (text.split("\n") for text in (base, ours, theirs))
+    if len(olds) < 2 or max(map(len, (olds, mine, yours))) > MAX_LINES:
+        return None
+    to_mine, to_yours = dict(align(olds, mine)), dict(align(olds, yours))
+    merged: list[str] = []
+    i = j = k = 0
+    for at in [*(at for at in range(len(olds)) if at in to_mine and at in to_yours), len(olds)]:
+        ends = (at, to_mine.get(at, len(mine)), to_yours.get(at, len(yours)))
+        settled = pick(olds[i : ends[0]], mine[j : ends[1]], yours[k : ends[2]])
+        if settled is None:
+            return None
+        merged += settled
+        if at < len(olds):
+            merged.append(olds[at])
+        i, j, k = (end + 1 for end in ends)
+    return "\n".join(merged)
 
 
 def _merge_leaf(base: str, ours: str, theirs: str, kind: str) -> TextMerge:

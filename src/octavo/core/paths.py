@@ -1,13 +1,16 @@
 """Paths of files in a space: what may be one, so that every file system can hold what is exported.
 
 What comes with a path, from a repository or an archive, keeps it or is left out (``unsafe_path``); what gets its path
-from a title or a name here gets one that holds everywhere (``made_path``).
+from a title or a name here gets one that holds everywhere (``made_path``). Letters are composed (NFC) as people type
+them, although macOS writes them decomposed; only a repository that is synced keeps its own, so whoever looks for a path
+tries both (``spellings``).
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Callable
 
 from .free_names import free_name
@@ -42,6 +45,18 @@ def unsafe_path(path: str) -> str | None:
     return None
 
 
+def composed(path: str) -> str:
+    """The path with its letters as people type them."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def spellings(path: str) -> tuple[str, ...]:
+    """The path, and the same letters composed and decomposed otherwise."""
+    if path.isascii():
+        return (path,)
+    return tuple(dict.fromkeys((path, *(unicodedata.normalize(form, path) for form in ("NFC", "NFD")))))
+
+
 def numbered_path(path: str, number: int) -> str:
     """The path with a number behind the stem of its name, which is shortened where it would become too long.
 
@@ -54,7 +69,7 @@ def numbered_path(path: str, number: int) -> str:
 def made_path(folder: str, name: str, is_taken: Callable[[str], bool], top: str = "") -> str:
     """A free path for something called ``name`` in a folder (empty, or ending in a slash); in the folder ``top``
     where the path would be too long. Signs and names that some file systems do not know are not in it."""
-    name = _UNWELCOME.sub("-", name).rstrip(". ") or "-"
+    name = _UNWELCOME.sub("-", composed(name)).rstrip(". ") or "-"
     if _RESERVED.match(name):
         name = f"-{name}"
     path = _with_tail(folder + name, "")

@@ -51,7 +51,8 @@ _EVENT = re.compile(
 )
 _TAGS = re.compile(r"\{%-?[ \t]*(end)?(@?[A-Za-z][\w/.:-]*)")
 _ELEMENTS = re.compile(
-    r"<(/?)(details|div|center|table|figure|pre|script|style|textarea)\b|<!--|-->", re.IGNORECASE
+    r"<(/?)(details|div|center|table|figure|ul|ol|dl|blockquote|p|pre|script|style|textarea)\b|<!--|-->",
+    re.IGNORECASE,
 )
 _MATH_END = re.compile(r"^[ \t]*\$\$[ \t]*\r?$", re.MULTILINE)
 _MARKER = re.compile(r"([ \t]*)(?:[*+-]|\d{1,9}[.)])(?=[ \t]|\r?$)")

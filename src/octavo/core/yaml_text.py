@@ -1,7 +1,8 @@
 """YAML as configuration files use it, from people nobody vouches for.
 
 Only plain data comes out: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML 1.2
-(``yes``, ``12:30`` and dates are text). Aliases are refused, depth, size and count are bounded.
+(``yes``, ``12:30`` and dates are text), and ``<<`` merges maps. Depth, size, and count are bounded, and values that
+aliases repeat count each time.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def read_yaml(text: str) -> YamlText:
     """One document. Raises ``YamlError``; an empty text is ``None``."""
     node = compose_yaml(text.removeprefix("\ufeff"))
     lines: dict[tuple[str | int, ...], int] = {}
-    return YamlText(None if node is None else _plain(node, (), lines), lines)
+    return YamlText(None if node is None else _Reading(lines).plain(node, (), 0), lines)
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
@@ -96,8 +97,6 @@ def _check_events(text: str) -> None:
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         line = event.start_mark.line + 1 if event.start_mark else 0
-        if isinstance(event, yaml.AliasEvent):
-            raise YamlError("aliases (*name) are not read", line)
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             depth += 1
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
@@ -108,20 +107,52 @@ def _check_events(text: str) -> None:
             raise YamlError(f"more than {MAX_NODES} values", line)
 
 
-def _plain(node: yaml.Node, way: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> Any:
-    lines[way] = node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
+class _Reading:
+    """Turn nodes into plain data, with the bounds that hold for what aliases repeat as well."""
+
+    def __init__(self, lines: dict[tuple[str | int, ...], int]) -> None:
+        self._lines = lines
+        self._values = 0
+
+    def plain(self, node: yaml.Node, way: tuple[str | int, ...], depth: int) -> Any:
+        line = node.start_mark.line + 1
+        self._values += 1
+        if self._values > MAX_NODES:
+            raise YamlError(f"more than {MAX_NODES} values, with those that aliases repeat", line)
+        if depth > MAX_DEPTH:
+            raise YamlError(f"nested deeper than {MAX_DEPTH} levels, with what aliases repeat", line)
+        self._lines[way] = line
+        if isinstance(node, yaml.MappingNode):
+            return self._map(node, way, depth + 1)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.plain(item, (*way, index), depth + 1) for index, item in enumerate(node.value)]
+        return _scalar(
+            str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str")
+        )
+
+    def _map(self, node: yaml.MappingNode, way: tuple[str | int, ...], depth: int) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
         found: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise YamlError("a key must be text", key_node.start_mark.line + 1)
+            if (maps := _merged_maps(key_node, value_node)) is not None:
+                # The first map that has a key gives its value.
+                for one in reversed(maps):
+                    merged |= self.plain(one, way, depth)
+                continue
             key = str(key_node.value)
-            found[key] = _plain(value_node, (*way, key), lines)
-            lines[(*way, key)] = key_node.start_mark.line + 1
-        return found
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(item, (*way, index), lines) for index, item in enumerate(node.value)]
-    return _scalar(str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str"))
+            found[key] = self.plain(value_node, (*way, key), depth)
+            self._lines[(*way, key)] = key_node.start_mark.line + 1
+        return merged | found if merged else found
+
+
+def _merged_maps(key: yaml.ScalarNode, value: yaml.Node) -> list[yaml.Node] | None:
+    """The maps that ``<<`` merges into the one it stands in; None for another key."""
+    if not key.tag.endswith(":merge"):
+        return None
+    maps = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    return maps if all(isinstance(one, yaml.MappingNode) for one in maps) else None
 
 
 def _scalar(text: str, *, plain: bool) -> Any:

@@ -22,16 +22,20 @@ from ..core.import_plan import (
     PageText,
     PlannedPage,
     TextCheck,
+    Unread,
     head_fields,
     leading_title,
     page_of,
     plan_import,
+    unread_head,
+    unread_text,
 )
 from ..core.links import app_hosts
 from ..core.merge import Versions
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
+from ..core.summary import is_markdown
 from ..kit import deadlines, ids
 from ..kit.context import Context
 from ..kit.files import detect_type
@@ -137,22 +141,13 @@ class _Reader:
         self.problem(path, "lfs_pointer", self.large.why_not(pointer))
         return data
 
-    def text(self, path: str, entry: CommittedFile) -> tuple[str, str] | None:
-        """A text and its hash, stored; None for what is none, or too long."""
+    def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
+        """A text and its hash, stored, or why it is none. ``most``: bytes that it can have, where it is no page."""
         deadlines.check()
         data = self._bytes(path, entry)
-        if len(data) > self.context.settings.page_size:
-            self.problem(
-                path,
-                "page_too_large",
-                f"a page may have at most {self.context.settings.page_size} bytes; kept as a file",
-            )
-            return None
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as error:
-            self.problem(path, "invalid_utf8", f"not UTF-8 (byte {error.start}); kept as a file")
-            return None
+        if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
+            return problem
+        text = data.decode()
         digest = body_hash(text)
         self.oids[digest] = entry.oid
         self._texts.append(text)
@@ -218,7 +213,7 @@ class _Reader:
                 )
                 if page is not None and item is None and page.kind == "document" and page.body:
                     known.append((change, page))
-                elif page is None and item is not None and item.kind in ("file", "reusable-content"):
+                elif page is None and item is not None and _stays(item):
                     known.append((change, item))
                 else:
                     return None
@@ -231,7 +226,7 @@ class _Reader:
                 items[thing.id] = replace(thing, **self.file(change.path, change.new))
                 continue
             read = self.text(change.path, change.new)
-            if read is None or (
+            if isinstance(read, Problem) or (
                 isinstance(thing, Page) and leading_title(read[0]) != leading_title(self.old_text(thing))
             ):
                 del self.problems[before:]
@@ -271,6 +266,11 @@ def _special_names() -> set[str]:
     return {*names, "summary.md"}
 
 
+def _stays(item: Item) -> bool:
+    """Whether a file stays what it is, whatever its bytes. A Markdown file that is none of a page may become one."""
+    return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
+
+
 def _include(item: Item, text: str, digest: str) -> Item:
     name = read_head(text).title or (item.path or item.name).rpartition("/")[2].removesuffix(".md")
     return replace(item, name=name, content=digest, size=len(text))
@@ -281,6 +281,7 @@ class _Side:
 
     def __init__(self, copy: Repository, tree: bytes | None, without: Iterable[str]) -> None:
         self._copy = copy
+        self.unread: Unread = lambda path: None
         left_out = set(without)
         self.entries = {
             path: entry
@@ -296,7 +297,7 @@ class _Side:
 
     @cached_property
     def plan(self) -> ImportPlan:
-        return plan_import(self)
+        return plan_import(self, self.unread)
 
 
 class _Structure:
@@ -317,8 +318,8 @@ class _Structure:
         self.by_path: dict[tuple[str, str], Item] = {
             (item.kind, item.path): item for item in items.values() if item.path
         }
-        self._texts: dict[str, tuple[str, str] | None] = {}
-        self.kept_as_files: list[str] = []
+        self._texts: dict[str, tuple[str, str] | Problem] = {}
+        old.unread, new.unread = self._unread_before, self._unread_now
         self.adopted = {
             name: id for name, id in reader.adopted().items() if id not in pages and id not in items
         }
@@ -327,11 +328,28 @@ class _Structure:
         """Of a page or an item that comes: the one that others know it by, else a new one."""
         return self.adopted.get(name) or ids.new_id()
 
-    def new_text(self, path: str) -> tuple[str, str] | None:
-        """The text and hash of a file of the new tree, which is a page or an include there."""
+    def new_text(self, path: str) -> tuple[str, str] | Problem:
+        """The text and hash of a file of the new tree, which is a page or an include there, or why it cannot be one."""
         if path not in self._texts:
-            self._texts[path] = self.reader.text(path, self.new.entries[path])
+            there = self.by_file.get(path)
+            if there is not None and there.body and path not in self.changed:
+                self._texts[path] = self.reader.old_text(there), there.body
+            else:
+                self._texts[path] = self.reader.text(path, self.new.entries[path])
         return self._texts[path]
+
+    def _unread_now(self, path: str) -> Problem | None:
+        there = self.by_file.get(path)
+        if there is not None and there.body and path not in self.changed:
+            return None
+        read = self.new_text(path)
+        return read if isinstance(read, Problem) else None
+
+    def _unread_before(self, path: str) -> Problem | None:
+        """Markdown files that both sides agreed are no pages."""
+        there = self.by_file.get(path)
+        is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
+        return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
 
     def compare(self) -> Versions:
         old_ids = self._matched(self.old, {})
@@ -339,8 +357,6 @@ class _Structure:
         new_ids = self._matched(self.new, moved)
         items, file_ids, old_file_ids = self._compare_items()
         pages = self._compare_pages(old_ids, new_ids, file_ids, old_file_ids)
-        if self.kept_as_files:
-            items |= self._kept_files(items)
         return Versions(pages, items)
 
     def _moves(self) -> dict[str, str]:
@@ -371,7 +387,7 @@ class _Structure:
                     planned = replace(planned, file_path=moved[path])
             elif path and side is self.new and not planned.missing and path in self.changed:
                 read = self.new_text(path)
-                body = read[1] if read else None
+                body = None if isinstance(read, Problem) else read[1]
             reads.append((PageText(planned=planned, place=place, title=planned.title), None, body))
         self.reader.flush()
         with self.reader.context.db.read() as tx:
@@ -391,7 +407,7 @@ class _Structure:
         if path in self.changed:
             if side is self.new:
                 read = self.new_text(path)
-                text = read[0] if read else ""
+                text = "" if isinstance(read, Problem) else read[0]
             else:
                 text = side.read(path).decode("utf-8", "replace")
         else:
@@ -435,6 +451,10 @@ class _Structure:
                 page = self._with_text(page, path, before)
             elif planned.missing and before is not None and before.body:
                 page = replace(page, body=None)
+            elif planned.to_file in self.changed and is_markdown(planned.to_file or ""):
+                page = replace(page, body=None, **head_fields(unread_head(self.new.read(planned.to_file))))
+            elif page.kind == "link" and page.body:
+                page = replace(page, body=None)
             found[id] = page
         self._order(new_ids, found, skipped)
         kept = set(new_ids)
@@ -450,8 +470,6 @@ class _Structure:
         page_ids: Sequence[str],
         file_ids: Mapping[str, str],
     ) -> Page:
-        if planned.to_file is not None and planned.to_file not in file_ids:
-            planned = replace(planned, to_file=None)
         return page_of(
             PageText(planned=planned, place=place, title=title, link_title=planned.link_title),
             page_ids,
@@ -461,7 +479,8 @@ class _Structure:
     @staticmethod
     def _laid_over(before: Page, old: Page | None, new: Page) -> Page:
         """What the commits changed, over the page as it is."""
-        if old is None:
+        is_link_to_own_file = new.kind == "link" and before.file_path is not None
+        if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}
             return replace(before, parent=new.parent, file_path=new.file_path, **fields)
         fields = {name: getattr(new, name) for name in _STRUCTURE if getattr(new, name) != getattr(old, name)}
@@ -476,8 +495,7 @@ class _Structure:
         if moved_only:
             return page
         read = self.new_text(path)
-        if read is None:
-            self.kept_as_files.append(path)
+        if isinstance(read, Problem):
             return replace(page, body=None)
         if before is not None and before.body == read[1]:
             return page
@@ -548,26 +566,15 @@ class _Structure:
             )
         if kind == "file":
             return replace(item, **self.reader.file(path, self.new.entries[path]))
-        read = self.new_text(path)
-        if read is None:
-            if kind == "reusable-content":
-                self.kept_as_files.append(path)
+        is_source = kind == "source"
+        read = self.reader.text(path, self.new.entries[path], MAX_FILE) if is_source else self.new_text(path)
+        if isinstance(read, Problem):
+            self.reader.problems.append(read)
             return None
-        if kind == "source":
+        if is_source:
             return replace(item, content=read[1])
         self.reader.check_text(self.new.plan, path, read[0])
         return _include(item, *read)
-
-    def _kept_files(self, known: Mapping[str, Item | None]) -> dict[str, Item | None]:
-        """What could not be read as text."""
-        found: dict[str, Item | None] = {}
-        for path in dict.fromkeys(self.kept_as_files):
-            before = self.by_path.get(("file", path))
-            item = before or Item(
-                id=self._id(("file", path)), kind="file", name=path.rpartition("/")[2], path=path
-            )
-            found[item.id] = replace(item, **self.reader.file(path, self.new.entries[path]))
-        return found
 
     def _variables(self, old: ImportPlan, new: ImportPlan) -> dict[str, Item | None]:
         by_name = {item.name: item for item in self.items.values() if item.kind == "variable"}

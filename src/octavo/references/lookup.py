@@ -96,8 +96,8 @@ def find_include(files: Files, owner: Owner, written: str) -> str | None:
     named = links.by_kind(written)
     if named is not None and named["kind"] == "reusable-content":
         return files.find_reusable_by_id(named["reusableContent"])
-    path = links.include_path(written, owner.file_path or "")
-    return files.find_reusable(path) if path else None
+    paths = links.include_paths(written, owner.file_path or "")
+    return next((found for path in paths if (found := files.find_reusable(path))), None)
 
 
 class StateFiles:

@@ -1,4 +1,4 @@
-"""Words as they are looked up: folded, identifiers also by their parts, CJK as pairs of characters.
+"""Words as they are looked up: folded, identifiers also by their parts, scripts without spaces as pairs of characters.
 
 The same functions make the index and the query, so both engines see nothing but these words.
 """
@@ -13,8 +13,22 @@ from functools import lru_cache
 
 from ..core.wording import stem
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[.'’][^\W{_CJK}]+)*")
+_CJK = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+    "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\U00020000-\U0003ffff"
+    # Thai, Lao, Myanmar, and Khmer have no spaces between words either.
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+
+
+def _marks() -> str:
+    """The characters that belong to the letter before them, and those that are only there for line breaks."""
+    found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
+    return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
+
+
+_WORD = rf"(?:[^\W{_CJK}]++[{re.escape(_marks())}]*+)++"
+_TOKEN = re.compile(rf"[{_CJK}]++|{_WORD}(?:[.'’]{_WORD})*+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMES = re.compile(r"[._]+")
 _APOSTROPHE = re.compile(r"['’](?:s$)?")
@@ -22,18 +36,37 @@ _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
 
 
+_UNSAID = re.compile(
+    "[\u0300-\u036f"  # accents
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"  # Arabic vowels and hamza
+    "\u00ad\u200c\u200d\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # for the sake of lines and shapes
+)
+"""What a word is looked up without."""
+_LETTERS_OF = {
+    "ß": "ss", "ẞ": "SS", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O",
+    "œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "þ": "th", "Þ": "Th", "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T",
+    "ŋ": "n", "Ŋ": "N", "ı": "i", "ƒ": "f", "ɨ": "i", "ɐ": "a", "ɵ": "o", "ƀ": "b", "ǥ": "g", "ƶ": "z", "Ƶ": "Z",
+    # Alef wasla, alef maksura, the Persian and Urdu forms of yeh, kaf, and heh, and teh marbuta.
+    "ٱ": "ا", "ى": "ي", "ی": "ي", "ے": "ي", "ک": "ك", "ہ": "ه", "ھ": "ه", "ۀ": "ه", "ە": "ه", "ة": "ه",
+}  # fmt: skip
+"""Letters that people type as others, and that Unicode takes for letters of their own."""
+_AS_TYPED = str.maketrans(_LETTERS_OF)
+
+
 def fold(text: str) -> str:
-    """Lower case without the accents of Latin, Greek and Cyrillic letters."""
+    """Lower case, without accents, vowel points, and other signs that people leave out when they look for a word."""
     if text.isascii():
         return text.lower()
-    return _without_accents(text).lower()
+    return _as_typed(text).lower()
 
 
-def _without_accents(text: str) -> str:
+def _as_typed(text: str) -> str:
+    """The same with upper case as it is."""
     if text.isascii():
         return text
-    plain = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain)).replace("ß", "ss")
+    plain = _UNSAID.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", plain.translate(_AS_TYPED))
 
 
 _ENDINGS = ("s", "es", "d", "ed", "ing")
@@ -58,8 +91,9 @@ def _words_of(token: str) -> list[str]:
     if _is_plain(token):
         return [token[:_MAX_WORD].lower()]
     if is_cjk(token):
+        token = unicodedata.normalize("NFKC", token)
         return [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
-    token = _without_accents(_APOSTROPHE.sub("", token))
+    token = _as_typed(_APOSTROPHE.sub("", token))
     whole = fold(token).replace(".", "")[:_MAX_WORD]
     return [whole, *(part for part in _parts(token) if part != whole)]
 
@@ -109,7 +143,7 @@ class Marked:
             marked = self._known.get(token)
             if marked is None:
                 marked = self._known[token] = not self._wanted[token].isdisjoint(self._wanted.all)
-            if marked and len(token) > 2 and is_cjk(token):
+            if marked and len(token) > 2 and is_cjk(token) and unicodedata.is_normalized("NFKC", token):
                 yield from self._pairs(token, match.start())
             elif marked:
                 yield match.span()
@@ -131,7 +165,7 @@ class Marked:
 
 
 def is_cjk(token: str) -> bool:
-    """Whether a token is a run of Chinese, Japanese or Korean."""
+    """Whether a token is a run of a script without spaces, such as Chinese, Japanese, Korean, and Thai."""
     return _IS_CJK.match(token) is not None
 
 

@@ -244,8 +244,14 @@ class _Conversion:
             _check_word(place)
             with place.open("rb") as file:
                 keep = mammoth.images.img_element(lambda image: self._word_image(path, image))
+                comments: list[Any] = []
+
+                def arranged(document: Any) -> Any:
+                    comments.extend(document.comments)
+                    return _below_its_title(document)
+
                 found = mammoth.convert_to_html(
-                    file, convert_image=keep, style_map=_STYLES, transform_document=_below_its_title
+                    file, convert_image=keep, style_map=_STYLES, transform_document=arranged
                 )
         except SourceError as error:
             self._as_it_is(path, "not_converted", str(error))
@@ -253,6 +259,8 @@ class _Conversion:
         except Exception as error:  # whatever a damaged document makes the library raise
             self._as_it_is(path, "not_converted", f"it cannot be read ({type(error).__name__})")
             return
+        if comments:
+            self.made.problem(path, "comments_left_out", f"comments are left out ({len(comments)})")
         for message in dict.fromkeys(str(entry.message) for entry in found.messages):
             # A style of its own is read as plain text, as it should be.
             if " style" not in message:

@@ -14,8 +14,9 @@ from ..core.free_names import free_name
 from ..core.import_plan import ImportPlan, leading_title, plan_import
 from ..core.pages import Page
 from ..core.paths import folders_of, made_path, numbered_path
+from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
-from ..core.summary import Summary, SummaryEntry, update_summary, walk_entries, write_summary
+from ..core.summary import Summary, SummaryEntry, is_markdown, update_summary, walk_entries, write_summary
 from ..core.yaml_text import write_yaml
 from ..kit.db import Transaction
 from ..kit.files import FileStore
@@ -50,9 +51,9 @@ def lay_out(
         found = read_config(read(config.content))
         root, summary_name = found.root, found.summary
     includes, assets = kinds.get("reusable-content", []), kinds.get("file", [])
-    paths = _page_paths(pages, root)
-    paths |= {item.id: item.path or f"{root}.gitbook/includes/{item.name}.md" for item in includes}
-    paths |= {item.id: item.path or f"{root}.gitbook/assets/{item.name}" for item in assets}
+    of_items = {item.id: item.path or f"{root}.gitbook/includes/{item.name}.md" for item in includes}
+    of_items |= {item.id: item.path or f"{root}.gitbook/assets/{item.name}" for item in assets}
+    paths = _page_paths(pages, root, {*of_items.values(), *sources}) | of_items
     paths = _beside_folders(paths)
     written = {paths[page.id] for page in pages if page.body and page.id in paths}
     written |= {paths[item.id] for item in assets if item.content}
@@ -69,7 +70,6 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
     layout = lay_out(
         pages, [item for kind in ITEM_KINDS for item in items[kind]], lambda body: get_body(tx, body)
     )
-    written = {layout.paths[page.id] for page in pages if page.body and page.id in layout.paths}
     for page in pages:
         if page.body and page.id in layout.paths:
             yield Exported(layout.paths[page.id], iter((get_body(tx, page.body).encode(),)))
@@ -77,23 +77,26 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
         if item.content:
             yield Exported(layout.paths[item.id], iter((get_body(tx, item.content).encode(),)))
     for item in items["file"]:
-        # A page whose file could not be read as text has this file until somebody writes the page.
-        if item.content and layout.paths[item.id] not in written:
-            written.add(layout.paths[item.id])
+        if item.content:
             yield Exported(layout.paths[item.id], files.open(item.content))
     for path, text in layout.texts.items():
         yield Exported(path, iter((text.encode(),)))
 
 
-def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
+def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
     """Where each page's file goes: where it came from, or was said to be, else along its slugs; other pages without
-    a text have none."""
+    a text have none. No page is written over a file that is ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
-    taken = {page.file_path for page in pages if page.file_path}
+    taken = owned | {page.file_path for page in pages if page.file_path}
     found: dict[str, str] = {}
     for page in pages:
-        if page.file_path:
+        if page.file_path and page.file_path in owned and page.body:
+            found[page.id] = free_name(
+                page.file_path, taken.__contains__, partial(numbered_path, page.file_path)
+            )
+            taken.add(found[page.id])
+        elif page.file_path:
             found[page.id] = page.file_path
         elif page.kind == "document" and page.body:
             slugs, above = [page.slug], page.parent
@@ -142,13 +145,21 @@ def _configuration(
     original = texts.get(summary_path)
     if original is not None:
         files = _Names({path: text for path, text in texts.items() if path == CONFIG_PATH}, written)
-        before = plan_import(files.with_text(summary_path, original))
+        kept = set(tree.files.values())
+
+        def plan(text: str) -> ImportPlan:
+            return plan_import(
+                files.with_text(summary_path, text),
+                lambda path: Problem(path, 0, "not_listed", "kept as a file") if path in kept else None,
+            )
+
+        before = plan(original)
         texts[summary_path] = update_summary(
             original,
             tree.entries(before, lambda page: read(page.body) if page.body else ""),
-            lambda text: _understood(plan_import(files.with_text(summary_path, text))),
+            lambda text: _understood(plan(text)),
         )
-    elif summary or any(page.file_path is None for page in tree.pages):
+    elif summary or not all(map(tree.is_told_by_its_file, tree.pages)):
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     path = root + VARIABLES_PATH
@@ -180,6 +191,11 @@ class _Tree(msgspec.Struct, frozen=True):
     paths: dict[str, str]
     files: dict[str, str]
     root: str
+
+    def is_told_by_its_file(self, page: Page) -> bool:
+        """Whether a file alone makes the page: its own, or a Markdown file that cannot be one."""
+        led_to = self.files.get((page.target or {}).get("file", ""))
+        return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
         """What SUMMARY.md has to say. ``before``: what it said; a title that it left to the file stays there."""

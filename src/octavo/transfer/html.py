@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from lxml import etree
 from msgspec import Struct
@@ -104,6 +105,11 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     return tree
 
 
+def language_of(tree: Any) -> str:
+    """Return the language that the root element of a page states, empty for none."""
+    return next((str(root.get("lang")) for root in tree.iter("html") if root.get("lang")), "")
+
+
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")
 )  # fmt: skip
@@ -151,16 +157,17 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     description = _told_description(tree)
     main = _main_content(tree)
     _drop_lead(main, description)
+    notes = _take_notes(main)
     # What would be refused in the end is not made first.
     for elements, most in ((main.iter(*_PARTS), MAX_NODES // 2), (main.iter(), MAX_NODES * 4)):
         if next(islice(elements, most, None), None) is not None:
             raise DocumentError(f"more than {MAX_NODES:,} parts")
     try:
-        title, body = _written(_Maker(link, image, MAX_DEPTH).flow(main))
+        title, body = _written(_Maker(link, image, MAX_DEPTH, notes).flow(main))
     except DocumentError as error:
         if "nested" not in str(error):
             raise
-        title, body = _written(_Maker(link, image, _SAFE_DEPTH).flow(main))
+        title, body = _written(_Maker(link, image, _SAFE_DEPTH, notes).flow(main))
     title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
     head = {"title": title, **_said(description=description)}
     return Converted(title, with_head("", head) + ("\n" + body if body else ""), links)
@@ -214,6 +221,64 @@ def _drop_lead(main: Any, description: str) -> None:
             if _squeezed("".join(paragraph.itertext()))[:500] == description:
                 paragraph.getparent().remove(paragraph)
             return
+
+
+_NOTE = "data-octavo-note"
+_REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECASE)
+
+
+def _take_notes(main: Any) -> dict[str, Any]:
+    """Take the footnotes out of a page, by their ids, and mark what refers to them. A footnote is what a number leads
+    to, and what leads back to that number."""
+    by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
+    notes: dict[str, Any] = {}
+    for link in list(main.iter("a")):
+        name = unquote((link.get("href") or "")[1:])
+        note = by_id.get(name) if (link.get("href") or "").startswith("#") else None
+        sup = next((one for one in (link, link.getparent()) if one is not None and one.tag == "sup"), None)
+        said = f"{link.get('class')} {link.get('role')} {'footnote' if sup is not None else ''}"
+        if note is None or not _REFERS.search(said) or any(one is note for one in link.iterancestors()):
+            continue
+        around = [link, *link.iterancestors(), *link.iterdescendants()]
+        back = {f"#{one.get('id')}" for one in around[:4] if isinstance(one.tag, str) and one.get("id")}
+        returning = [
+            one
+            for one in note.iter("a", "span")
+            if one.get("href") in back or one.get("role") == "doc-backlink"
+        ]
+        if name not in notes and not returning:
+            continue
+        for one in returning:
+            label = next(
+                (up for up in one.iterancestors("span") if "label" in (up.get("class") or "").split()), one
+            )
+            if label.getparent() is not None:
+                label.tail = (label.tail or "").lstrip(" .")
+                _drop(label)
+        notes[name] = note
+        refers = sup if sup is not None else link
+        tail = refers.tail
+        refers.clear()
+        refers.tag, refers.tail = "a", tail
+        refers.set(_NOTE, name)
+    for note in notes.values():
+        _drop(note)
+    return notes
+
+
+def _drop(element: Any) -> None:
+    """Take an element out of its parent, whose words stay, and the parent where nothing else is in it."""
+    parent, before = element.getparent(), element.getprevious()
+    if parent is None:
+        return
+    if before is not None:
+        before.tail = (before.tail or "") + (element.tail or "")
+    else:
+        parent.text = (parent.text or "") + (element.tail or "")
+    parent.remove(element)
+    is_empty = all(child.tag == "hr" for child in parent) and not "".join(parent.itertext()).strip()
+    if is_empty and parent.tag in ("ol", "ul", "div", "section", "aside", "dl"):
+        _drop(parent)
 
 
 def _weight(element: Any) -> int:
@@ -331,7 +396,10 @@ def _url(url: str) -> dict[str, str]:
 class _Maker:
     """Makes the nodes of an element. Recursion ends at ``deepest``, below which there is only text."""
 
-    def __init__(self, link: Rewrite, image: Rewrite, deepest: int) -> None:
+    def __init__(
+        self, link: Rewrite, image: Rewrite, deepest: int, notes: dict[str, Any] | None = None
+    ) -> None:
+        self.notes = notes or {}
         self.link = link
         self.image = image
         self.deepest = deepest
@@ -421,6 +489,8 @@ class _Maker:
         tag = element.tag
         if tag == "br":
             return [_text("\n")]
+        if (note := element.get(_NOTE)) in self.notes:
+            return self._note(note)
         if tag == "wbr":
             return []
         if tag == "img":
@@ -455,6 +525,13 @@ class _Maker:
             if child.tail:
                 found.append(_between(child.tail, marks))
         return found
+
+    def _note(self, name: str) -> list[Node]:
+        """A footnote; one that refers to itself has no words there."""
+        inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
+        label = str(list(self.notes).index(name) + 1)
+        body = _fragment(label, "annotation-body", inside or [_block("paragraph", [_text("")])])
+        return [{**_inline("annotation", []), "fragments": [body]}]
 
     def _link(self, element: Any, inside: list[Node]) -> list[Node]:
         href = _harmless(element.get("href"))

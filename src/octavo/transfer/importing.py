@@ -39,12 +39,14 @@ from ..core.import_plan import (
     page_of,
     plan_import,
     read_pages,
-    read_text,
+    unread_head,
+    unread_in,
 )
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
+from ..core.summary import is_markdown
 from ..errors import NotFound
 from ..kit import deadlines, ids
 from ..kit.context import Context
@@ -86,7 +88,7 @@ class StagedFiles(Struct, frozen=True):
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Which its texts are surely in."""
+    """Which the source states, or else its texts are surely in."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
@@ -195,7 +197,7 @@ def stage_files(
 ) -> StagedFiles:
     """Reads a source and stores its texts and bytes, which nobody refers to yet. ``is_space``: whether a link to a
     space of this id leads to one that the source's own may link to."""
-    plan = plan_import(source)
+    plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
 
@@ -205,11 +207,10 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
-    sample = Sample()
+    sample = Sample(source.language)
     check = TextCheck(plan, is_space, app_hosts(context.settings.url))
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
-    kept_as_files: list[str] = []
-    for read in read_pages(plan, source, context.settings.page_size):
+    for read in read_pages(plan, source):
         deadlines.check()
         head, body = None, None
         if read.text is not None:
@@ -226,11 +227,11 @@ def stage_files(
             body = bodies.add(read.text)
             sample.add(read.text)
             read.text = None
-        elif read.keep_as_file and read.planned.file_path:
-            kept_as_files.append(read.planned.file_path)
+        elif read.planned.to_file and is_markdown(read.planned.to_file):
+            head = unread_head(source.read(read.planned.to_file))
         reads.append((read, head, body))
         tick()
-    items = list(_read_items(context, plan, source, bodies, check, kept_as_files, tick))
+    items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
     problems = source.problems + [
         source.as_original(problem)
@@ -247,22 +248,17 @@ def _read_items(
     source: Source,
     bodies: _BodyWriter,
     check: TextCheck,
-    kept_as_files: list[str],
     tick: Callable[[], None],
 ) -> Iterator[Item]:
     """Files, reusable contents, variables and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
-        text = read_text(plan, source, path, context.settings.page_size)
-        if text is None:
-            kept_as_files.append(path)
-        else:
-            check.check(path, text)
-            head = read_head(text)
-            name = head.title or path.rpartition("/")[2].removesuffix(".md")
-            yield Item(
-                id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text)
-            )
+        text = source.read(path).decode("utf-8")
+        check.check(path, text)
+        name = read_head(text).title or path.rpartition("/")[2].removesuffix(".md")
+        yield Item(
+            id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text)
+        )
         tick()
     for name, value in plan.variables.items():
         yield Item(id="", kind="variable", name=name, content=msgspec.json.encode(value).decode())
@@ -274,7 +270,7 @@ def _read_items(
                 yield Item(
                     id="", kind="source", name=path.rpartition("/")[2], path=path, content=bodies.add(body)
                 )
-    for path in [*plan.files, *kept_as_files]:
+    for path in plan.files:
         item = _store_file(context, source, path, plan)
         if item is not None:
             yield item

@@ -39,22 +39,25 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """The id of each page by place: of the page with the same file, else of the most alike, else a new one."""
+    """The id of each page by place: of the page with the same file, else of the most alike, else a new one. A link to a
+    Markdown file is the page that this file was, or is to be."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
     by_place: dict[tuple[str | None, str, str], list[str]] = {}
     # Several of one title keep their order; the first one is taken from the end.
     for page in sorted(old.values(), key=lambda page: (page.rank, page.id), reverse=True):
         if not page.file_path:
-            by_place.setdefault((page.parent, page.kind, page.title), []).append(page.id)
+            leads_to_file = (page.target or {}).get("kind") == "file"
+            kind = "file" if leads_to_file else page.kind
+            by_place.setdefault((page.parent, kind, page.title), []).append(page.id)
     found: list[str | None] = []
     for read, _, _ in reads:
         planned = read.planned
-        if planned.file_path is not None:
-            match = by_file.get(planned.file_path)
-        else:
-            above = None if planned.parent is None else found[planned.parent]
-            same = by_place.get((above, planned.kind, read.title))
+        above = None if planned.parent is None else found[planned.parent]
+        match = by_file.get(planned.file_path or planned.to_file or "")
+        if match is None:
+            kind = "file" if planned.file_path or planned.to_file else planned.kind
+            same = by_place.get((above, kind, read.title))
             match = same.pop() if same else None
         match = match if match in free else None
         if match is not None:

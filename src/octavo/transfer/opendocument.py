@@ -300,12 +300,12 @@ class _Document:
         self.blocks(body)
         self.place = ""
         if self.notes:
-            self.put("<hr><ol>")
+            self.put("<ol>")
             # A note may have a note.
-            for note in self.notes:
-                self.put("<li>")
+            for number, note in enumerate(self.notes, 1):
+                self.put(f'<li id="note-{number}">')
                 self.blocks(note)
-                self.put("</li>")
+                self.put(f'<a href="#noted-{number}"></a></li>')
             self.put("</ol>")
 
     def tell(self, code: str, what: str) -> None:
@@ -660,7 +660,8 @@ class _Document:
         if body is not None:
             self.notes.append(body)
             number = len(self.notes)
-            self.put(f"[{number}]" if self.run == "pre" else f"<sup>{number}</sup>")
+            refers = f'<sup><a href="#note-{number}" id="noted-{number}">{number}</a></sup>'
+            self.put(f"[{number}]" if self.run == "pre" else refers)
 
     def _frame(self, element: Any) -> None:
         if self.run == "pre":

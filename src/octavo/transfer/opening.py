@@ -50,7 +50,7 @@ def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: st
     ``SourceError``."""
     from .repositories import read_tree
 
-    source = Source(name)
+    source = Source(name, keeps_names=True)
     source.commit = commit
     if tree_id is not None:
         read_tree(source, repository, tree_id)

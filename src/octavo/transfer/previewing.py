@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ..core.import_plan import TextCheck, plan_import, read_pages
+from ..core.import_plan import TextCheck, plan_import, read_pages, unread_in
 from ..core.problems import Problem
 from .importing import OURS_ALONE
 from .sources import Source
@@ -74,11 +74,11 @@ def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
     """``spaces``: what links call those that come together with this one."""
-    plan = plan_import(source)
+    plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PlannedPage | None] = []
     told = ImportPlan([], 0, len(plan.files), len(plan.config.redirects))
-    for read in read_pages(plan, source, page_size):
+    for read in read_pages(plan, source):
         tick()
         planned = read.planned
         path = planned.file_path or ""

@@ -17,7 +17,7 @@ from typing import IO
 
 from ..content import MAX_FILE
 from ..core.docs_config import DocsEntry
-from ..core.paths import MAX_PATH, folders_of, unsafe_path
+from ..core.paths import MAX_PATH, composed, folders_of, unsafe_path
 from ..core.problems import Problem
 
 MAX_TOTAL = 4 * 1024**3
@@ -46,13 +46,18 @@ class Source:
     readers had which page. ``became``: of files in other formats the Markdown that they are now.
 
     ``parts``: where the original has several versions or languages and all were read, each as a source of its own by its
-    key, this one among them. ``structure``: what the variants of a site are that they become, or would become."""
+    key, this one among them. ``structure``: what the variants of a site are that they become, or would become.
 
-    def __init__(self, name: str) -> None:
+    ``keeps_names``: names stay as they are spelled, for a repository that gets them back."""
+
+    def __init__(self, name: str, *, keeps_names: bool = False) -> None:
         self.name = name
+        self.keeps_names = keeps_names
         self.commit: str | None = None
         self.problems: list[Problem] = []
         self.kind = ""
+        self.language = ""
+        """The language that the source itself states, as it spells it."""
         self.origins: dict[str, str] = {}
         self.lines: dict[str, list[int]] = {}
         self.addresses: dict[str, str] = {}
@@ -105,6 +110,7 @@ class Source:
     def take_facts(self, other: Source) -> None:
         """Takes over what is known of a source whose files these are, changed or not."""
         self.commit, self.problems, self.kind = other.commit, other.problems, other.kind
+        self.language = other.language
         self.origins, self.lines, self.addresses = other.origins, other.lines, other.addresses
 
     def as_original(self, problem: Problem) -> Problem:
@@ -123,6 +129,7 @@ class Source:
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
         """One file, if its path is safe and free and its size is within the limits."""
+        path = path if self.keeps_names else composed(path)
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"left out: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):

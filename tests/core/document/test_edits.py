@@ -200,6 +200,24 @@ def test_inserting_and_deleting_leave_the_lines_around_them():
     assert after(page).strip() == ""
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_is_written_ends_its_lines_as_the_page_does(is_whole):
+    windows = TEXT.replace("\n", "\r\n")
+    document = keyed(windows)
+    keys = [block.key or "" for block in document.nodes]
+    page = BlockEdits(windows, index_blocks(document), document if is_whole else None)
+    page.insert(read("New\\\nline\n\n- x\n- y"), Position(after=keys[2]))
+    page.set(keys[0], words("Two\nlines"), "block")
+    expected = TEXT.replace("One *way*.", "Two\\\nlines").replace(
+        "Middle\n", "Middle\n\nNew\\\nline\n\n- x\n- y\n"
+    )
+    assert after(page) == expected.replace("\n", "\r\n")
+    mixed = keyed("One\r\n\r\nTwo\n\nThree\r\n")
+    page = BlockEdits(write(mixed), index_blocks(mixed), mixed if is_whole else None)
+    page.insert(words("New"), Position(after=mixed.nodes[2].key))
+    assert after(page).startswith("One\r\n\r\nTwo\n\nThree")
+
+
 def test_moving_keeps_bytes_and_keys():
     page, keys, _ = opened()
     page.move([keys[1], keys[0]], Position(after=keys[4]), "blocks")

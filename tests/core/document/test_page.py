@@ -56,14 +56,20 @@ def test_tags_of_yaml_make_nothing_but_plain_data() -> None:
     assert head.extra == {"a": "aGk=", "b": "2026-01-01", "c": {"x": None}, "2": None}
 
 
-BOMB = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n# T\n"
+BOMB = (
+    "---\na0: &a0 [x, x]\n"
+    + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9))
+    + "---\n# T\n"
+)
 
 
 @pytest.mark.parametrize(
     ("source", "line", "reason"),
     [
         ("---\na: [1\nb: 2\n---\n# T\n", 3, "expected ',' or ']'"),
-        (BOMB, 3, "aliases"),
+        (BOMB, 2, "more than 50000 values"),
+        ("---\na: &a\n  - *a\n---\n# T\n", 2, "nested"),
+        ("---\n&a\n<<: *a\n---\n# T\n", 2, "nested"),
         ("---\n- a\n---\n# T\n", 2, "keys and values"),
         ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: expected true or false"),
         ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
@@ -75,6 +81,35 @@ def test_bad_front_matter_is_a_problem_and_the_title_survives(source: str, line:
     head = read_head(source)
     assert head.title == "T"
     assert [(problem.line, reason in problem.reason) for problem in head.problems] == [(line, True)]
+
+
+def test_aliases_and_merged_maps_are_read() -> None:
+    head = read_head(
+        "---\nvars: &shared\n  one: 1\n  two: 2\nmore:\n  <<: *shared\n  two: 3\nsame: *shared\n"
+        "first:\n  <<: [*shared, {one: 9, four: 4}]\n---\n# T\n"
+    )
+    assert head.problems == []
+    assert head.variables == {"one": 1, "two": 2}
+    assert head.extra == {
+        "more": {"one": 1, "two": 3},
+        "same": {"one": 1, "two": 2},
+        "first": {"one": 1, "two": 2, "four": 4},
+    }
+
+
+def test_setting_a_key_keeps_what_repeats_its_value() -> None:
+    source = "---\ndescription: &said Words\nnote: *said\n---\n\n# T\n"
+    changed = with_head(source, {"description": "New"})
+    assert changed == "---\ndescription: New\nnote: Words\n---\n\n# T\n"
+    assert with_head(source, {"icon": "x"}).startswith(
+        "---\ndescription: &said Words\nnote: *said\nicon: x\n"
+    )
+
+
+def test_setting_a_key_keeps_keys_of_unusual_form() -> None:
+    changed = with_head("---\nicon: x\nmy key: 1\n---\n\n# T\n", {"icon": "y"})
+    assert (read_head(changed).icon, read_head(changed).extra) == ("y", {"my key": 1})
+    assert with_head("---\n{icon: x}\n---\n", {"icon": "y"}) == "---\nicon: y\n---\n"
 
 
 @pytest.mark.parametrize(
@@ -136,3 +171,48 @@ def test_a_title_and_description_that_are_set_are_read(text: str) -> None:
     assert head.description == said
     if said and not any(mark in said for mark in ":"):
         assert head.title == said
+
+
+RULE = "---\n\n# Case\n\nfirst words\n\n---\n\nsecond words\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        RULE,
+        RULE.replace("\n", "\r\n"),
+        "\ufeff" + RULE,
+        "---\nwords\n---\n",
+        "---\n\n- item\n- item\n\n---\n",
+        "---\n\n# Only\n\n---\n",
+    ],
+)
+def test_a_page_that_begins_with_a_rule_has_no_front_matter(source: str) -> None:
+    front, heading, body = split_page(source)
+    assert (front, heading, body) == ("", "", source)
+    assert read_head(source).problems == []
+    assert read_head(with_head(source, {"icon": "x"})).icon == "x"
+    assert with_head(source, {"icon": "x"}).endswith(source.removeprefix("\ufeff"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\n---\n",
+        "---\n# comment\n---\n",
+        "---\n\nicon: x\n---\n",
+        '---\n\n"odd key": 1\n---\n',
+        "---\n\nif: [\n\n---\n",
+    ],
+)
+def test_what_a_front_matter_still_is(source: str) -> None:
+    assert split_page(source + "words\n") == (source, "", "words\n")
+
+
+def test_a_heading_in_html_is_the_title():
+    source = '\n<h1 align="center">Good <b>title</b> &amp; more</h1>\n\ntext\n'
+    assert read_head(source).title == "Good title & more"
+    assert split_page(source)[2] == "\ntext\n"
+    changed = with_head(source, {"title": "A < B"})
+    assert changed == '\n<h1 align="center">A &lt; B</h1>\n\ntext\n' and read_head(changed).title == "A < B"
+    assert read_head('<h1><img src="logo.png"> Logo</h1>\n').title is None

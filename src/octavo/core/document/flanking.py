@@ -42,6 +42,15 @@ def is_cjk(char: str) -> bool:
     return width in "FH" or (width == "W" and not _is_emoji(char, code))
 
 
+_HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF), (0xFFA0, 0xFFDC))
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces between words, so that a line break beside another one is none:
+    CJK but for Hangul."""
+    return bool(char) and is_cjk(char) and not any(first <= ord(char) <= last for first, last in _HANGUL)
+
+
 def _is_emoji(char: str, code: int) -> bool:
     """Whether a wide character is shown as an emoji unless somebody says otherwise."""
     if not unicodedata.category(char).startswith("S") or any(a <= code <= b for a, b in _TRIGRAMS):

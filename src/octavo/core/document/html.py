@@ -35,6 +35,7 @@ from .parts import (
     emoji,
     inert_text,
     line_text,
+    merged_cells,
     number_of,
     object_of,
     one_of,
@@ -289,12 +290,14 @@ def _escape(text: str) -> str:
     return text.replace("'", "&#39;").replace('"', "&#34;")
 
 
-_STRONG = {"L": "ltr", "R": "rtl", "AL": "rtl"}
+_STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
-def _direction_of(text: str) -> str | None:
-    """The direction of the first letter that has one."""
-    return next((way for sign in text if (way := _STRONG.get(bidirectional(sign))) is not None), None)
+def _lean(text: str) -> int:
+    """Return how many more of the letters of a text run from left to right than from right to left."""
+    if text.isascii():
+        return sum(map(str.isalpha, text))
+    return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)
 
 
 _LONG = 16
@@ -646,19 +649,21 @@ class _Renderer:
     # Blocks of text.
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """The direction of what is in them, where it is not the page's: that of the first letter that has one."""
+        """The direction of what is in them, where it is not the page's: that of most letters, as a paragraph may begin
+        with a name in another script."""
         own = self.context.direction
         if own is None:
             return None
+        lean = 0
         for node in nodes:
             # Most paragraphs are one text.
             for here in node.nodes if type(node) is Block and is_plain(node) else walk(node):
                 for leaf in here.leaves if type(here) is Text else ():
                     if leaf.marks and any(mark.type == "code" for mark in leaf.marks):
                         continue
-                    if (found := _direction_of(leaf.text)) is not None:
-                        return found if found != own else None
-        return None
+                    lean += _lean(leaf.text)
+        found = "ltr" if lean > 0 else "rtl" if lean < 0 else own
+        return found if found != own else None
 
     def paragraph(self, block: Block) -> Pieces:
         align = _ALIGNED.get(text_of(block.data, "align") or "")
@@ -1484,21 +1489,30 @@ class _Renderer:
             out.append(_tag("colgroup"))
             out += [_tag("col", width=_length(widths.get(name)) or None) for name, _ in shown]
             out.append(_end("colgroup"))
+        merged, covered = merged_cells(block, [name for name, _ in shown], records)
+
+        def spans(y: int, x: int) -> dict[str, int | None]:
+            across, down = merged.get((y, x), (1, 1))
+            return {"colspan": across if across > 1 else None, "rowspan": down if down > 1 else None}
+
         # A head that says nothing is none, and a cell of it that says nothing heads no column.
         titles = [(text_of(column, "title") or "").strip() for _, column in shown]
         if view.get("hideHeader") is not True and any(titles):
-            heads = [p for title, (_, column) in zip(titles, shown, strict=True) for p in _wrap(
-                "th" if title else "td", [title], scope="col" if title else None, class_=self._cell_class(column))]  # fmt: skip
+            heads = [p for x, (title, (_, column)) in enumerate(zip(titles, shown, strict=True)) if (-1, x) not in covered
+                     for p in _wrap("th" if title else "td", [title], scope="col" if title else None,
+                                    class_=self._cell_class(column), **spans(-1, x))]  # fmt: skip
             out += _wrap("thead", _wrap("tr", heads))
         out.append(_tag("tbody"))
-        for record in records:
+        for y, record in enumerate(records):
             values = object_of(record, "values")
             id = (
                 slug(plain_text(cells[values["model"]])) if is_models and values.get("model") in cells else ""
             )
             out.append(_tag("tr", id=id if id not in ids and id else None))
             ids.add(id)
-            for name, column in shown:
+            for x, (name, column) in enumerate(shown):
+                if (y, x) in covered:
+                    continue
                 value = values.get(name)
                 said = cells.get(value) if isinstance(value, str) else None
                 out += _wrap(
@@ -1506,6 +1520,7 @@ class _Renderer:
                     self._cell(column, value, cells),
                     class_=self._cell_class(column),
                     dir=self._dir(said) if said is not None else None,
+                    **spans(y, x),
                 )
             out.append(_end("tr"))
         out.append(_end("tbody"))

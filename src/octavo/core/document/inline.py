@@ -14,7 +14,8 @@ from typing import Any
 
 from markdown_it.token import Token
 
-from .markdown import safe_url
+from .flanking import is_unspaced
+from .markdown import MEDIA, label_of, safe_url
 from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
 from .schema import COLORS
 
@@ -32,10 +33,16 @@ HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ 
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
-_URL = re.compile(r"(?<![\w/])(?:https?://|www\.)[^\s<]+")
+_URL = re.compile(
+    r"(?<![\w/])(?:https?://|www\.)[^\s<]+"
+    r"|(?<![\w/.+-])(?P<mail>(?:mailto:)?[A-Za-z0-9._+-]++@[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)++(?<=[A-Za-z]))"
+)
+"""URLs and email addresses that are links without any sign around them."""
 _EMOJI = re.compile(r":([a-z0-9_+-]+):")
 _EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
 _LONGEST_NAME = 80
+_MARKS_BESIDE = 16
+"""Marks that are looked through for the character beside a line break."""
 
 ELEMENTS = frozenset(
     [
@@ -309,7 +316,8 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
             _plain(build, "".join(part.content for part in tokens[index : last + 1]))
             index = last
         elif kind == "softbreak":
-            build.text(" ")
+            between = _said_at(tokens, index - 1, -1), _said_at(tokens, index + 1, 1)
+            build.text("" if all(map(is_unspaced, between)) else " ")
         elif kind == "hardbreak":
             build.text("\n")
         elif kind == "code_inline":
@@ -336,6 +344,20 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
             build.unmark(_TOKEN_MARKS[token.tag])
         index += 1
     return build.out
+
+
+def _said_at(tokens: Sequence[Token], at: int, step: int) -> str:
+    """The character beside a line break, whatever marks begin or end there."""
+    for _ in range(_MARKS_BESIDE):
+        if not 0 <= at < len(tokens):
+            break
+        token = tokens[at]
+        if token.content and token.type != "html_inline":
+            return token.content[-1 if step < 0 else 0]
+        if token.type in ("softbreak", "hardbreak", "image"):
+            break
+        at += step
+    return ""
 
 
 def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
@@ -377,14 +399,17 @@ def plain(nodes: Sequence[Text | Inline]) -> str:
 
 
 def _plain(build: _Builder, text: str) -> None:
-    if "://" in text or "www." in text:
+    if "://" in text or "www." in text or "@" in text:
         at = 0
         for match in _URL.finditer(text):
-            url = _trim_url(match[0])
-            if len(url) < 9 or build.stack:
+            url = match["mail"] or _trim_url(match[0])
+            if build.stack or (not match["mail"] and len(url) < 9):
                 continue
             _emojis(build, text[at : match.start()])
-            href = url if "://" in url else "http://" + url
+            if match["mail"]:
+                href = url if url.startswith("mailto:") else "mailto:" + url
+            else:
+                href = url if "://" in url else "http://" + url
             build.open(Inline("link", {"ref": url_ref(href)}))
             build.text(url)
             build.close()
@@ -516,7 +541,7 @@ def _html(
         return index
     node = _element(name, attrs, lambda: tokens[index + 1 : end], build)
     if node is not None:
-        if node.type == "link":
+        if node.type == "link" and not node.nodes:
             build.open(node)
             closing[end] = build.close
             return index
@@ -576,9 +601,11 @@ def _element(
         return _button(name, attrs, classes, content())
     if name == "picture":
         return _picture(content())
+    if name in MEDIA and not build.stack:
+        return _media(attrs, content())
     if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
         if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
-            label = href[len("#user-content-fn-") :]
+            label = label_of(href[len("#user-content-fn-") :])
             body = build.footnote(label) if build.footnote else []
             if body is not None:
                 nodes = [node for node in inlines(content()) if isinstance(node, Text)]
@@ -613,6 +640,19 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
     if attrs.get("data-query"):
         data["query"] = attrs["data-query"]
     return Inline("button", data)
+
+
+def _media(attrs: dict[str, str], inner: Sequence[Token]) -> Inline | None:
+    """A link to a film or a sound that stands within a text, with all that its element says."""
+    inside = (
+        attributes(found[3])
+        for token in inner
+        if (found := _TAG.match(token.content)) and found[2] == "source"
+    )
+    url = attrs.get("src") or next((given["src"] for given in inside if given.get("src")), None)
+    if not url or not safe_url(url):
+        return None
+    return Inline("link", {"ref": url_ref(url)}, [Text([Leaf(url.rsplit("/", 1)[-1] or url)])])
 
 
 def _picture(inner: Sequence[Token]) -> Inline | None:

@@ -68,7 +68,17 @@ INLINE_ELEMENTS = frozenset(
 _FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
-_RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
+_HOLDING = {
+    name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
+    for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
+}
+"""Elements that go on behind blank lines, up to their end: Markdown may be in them there."""
+MEDIA = ("video", "audio")
+_MEDIA = re.compile(
+    r"<(?P<name>video|audio)\b[^<>]*>[^<>]*(?:<source\b[^<>]*>[^<>]*)*</(?P=name)>[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A film or a sound that stands alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
 """What blank lines and tags do not end."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
@@ -264,10 +274,15 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         rest = state.getLines(line + 1, last + 1, state.blkIndent, False)
         body += [re.sub(r"^(?: {1,4}|\t)", "", text) for text in rest.split("\n")]
     token = state.push("footnote", "", 0)
-    token.info, token.content, token.map = match[1], "\n".join(body), [line, last + 1]
+    token.info, token.content, token.map = label_of(match[1]), "\n".join(body), [line, last + 1]
     token.markup = state.getLines(line, last + 1, state.blkIndent, False)
     state.line = last + 1
     return True
+
+
+def label_of(written: str) -> str:
+    """What a footnote is called: case does not count, as with links."""
+    return written.casefold()
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -282,12 +297,14 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """HTML blocks; a table or figure runs to its end, and a ``{%`` line ends what a blank line would."""
+    """HTML blocks; an element that holds others runs to its end, and a ``{%`` line ends what a blank line would."""
     start = state.bMarks[line] + state.tShift[line]
     name = _NAME.match(state.src, start)
     if name is not None and name[1].lower() in INLINE_ELEMENTS:
         return False
     opening = state.src[start : start + 7].lower()
+    if name is not None and name[1].lower() in MEDIA:
+        return not silent and _media(state, line, end)
     if silent or opening.startswith(_RAW):
         return html_block(state, line, end, silent)
     first = len(state.tokens)
@@ -295,20 +312,33 @@ def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     if not html_block(state, line, stop, False):
         return False
     stop = state.line
-    for begin, finish in _RAW_UNTIL:
-        if whole and opening.startswith(begin) and finish not in state.tokens[first].content.lower():
-            # Blank lines are in it.
-            last, at = _find_end(state, stop, end, finish), stop
-            while whole and at < last:
-                at, depth, whole = _part_of_html(state, line, at, last, depth)
+    if whole and name is not None and name[1].lower() in _HOLDING and "in_html" not in state.env:
+        last, at = _end_of_element(state, line, end, name[1].lower()), stop
+        while whole and at < last:
+            at, depth, whole = _part_of_html(state, line, at, last, depth)
+            stop = at
+            while whole and at < last and state.isEmpty(at):
+                at += 1
                 stop = at
-                while whole and at < last and state.isEmpty(at):
-                    at += 1
-                    stop = at
     if stop != state.line:
         state.line = stop
         state.tokens[first].content = state.getLines(line, stop, state.blkIndent, True)
         state.tokens[first].map = [line, stop]
+    return True
+
+
+def _media(state: StateBlock, line: int, end: int) -> bool:
+    last = line + 1
+    while last < end and not state.isEmpty(last) and last - line < 20:
+        last += 1
+    text = state.getLines(line, last, state.blkIndent, False)
+    found = _MEDIA.match(text.lstrip(" "))
+    if found is None:
+        return False
+    last = line + found[0].count("\n") + 1
+    token = state.push("html_block", "", 0)
+    token.content, token.map = found[0], [line, last]
+    state.line = last
     return True
 
 
@@ -328,24 +358,26 @@ def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int
     return end, depth, True
 
 
-def _find_end(state: StateBlock, line: int, end: int, text: str) -> int:
-    """The line behind the first one that holds ``text``, or ``line``; both are remembered for what begins before."""
-    failed = state.env.setdefault("not_after", {})
-    if failed.get(text, end + 1) <= line:
-        return line
-    known: dict[tuple[str, int, int, int], tuple[int, int]] = state.env.setdefault("found_at", {})
-    place = (text, state.level, state.blkIndent, end)
-    since, found = known.get(place, (0, -1))
-    if since <= line <= found:
-        return found + 1
-    for n in range(line, end):
-        if state.sCount[n] < state.blkIndent and not state.isEmpty(n):
-            return line
-        if text in state.src[state.bMarks[n] : state.eMarks[n]].lower():
-            known[place] = (line, n)
-            return n + 1
-    failed[text] = min(line, failed.get(text, line))
-    return line
+def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
+    """The line behind the end of the element that begins at ``line``; -1 where there is none. All that begin behind it in
+    the same container are found with it and remembered."""
+    known: dict[Any, tuple[int, int, dict[int, int]]] = state.env.setdefault("ends_of_elements", {})
+    place = name, state.level, state.blkIndent, end
+    since, until, ends = known.get(place, (0, 0, {}))
+    if not since <= line < until:
+        opened: list[int] = []
+        until, ends = end, {}
+        for n in range(line, end):
+            if state.sCount[n] < state.blkIndent and not state.isEmpty(n):
+                until = n
+                break
+            for found in _HOLDING[name].finditer(state.src, state.bMarks[n], state.eMarks[n]):
+                if not found[1]:
+                    opened.append(n)
+                elif opened:
+                    ends[opened.pop()] = n + 1
+        known[place] = line, until, ends
+    return ends.get(line, -1)
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -470,6 +502,7 @@ _INTERRUPTING: dict[str, tuple[Any, ...]] = {
     "#": (heading,),
     "{": (tag,),
     "$": (math_block,),
+    "[": (footnote,),
     **{digit: (list_block,) for digit in "0123456789"},
 }
 _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, definition)}
@@ -495,11 +528,7 @@ _interrupt_list = _chain(
 
 
 def _interrupt_definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    return (
-        pipe_table(state, line, end, silent)
-        or _interrupt(state, line, end, silent)
-        or footnote(state, line, end, silent)
-    )
+    return pipe_table(state, line, end, silent) or _interrupt(state, line, end, silent)
 
 
 _RULES: list[tuple[str, Any, list[str]]] = [
@@ -596,11 +625,11 @@ def footnote_ref(state: StateInline, silent: bool) -> bool:
     if not state.src.startswith("[^", state.pos):
         return False
     match = _REFERENCE.match(state.src, state.pos, state.posMax)
-    if match is None or match[1] not in state.env.get("footnotes", ()):
+    if match is None or (label := label_of(match[1])) not in state.env.get("footnotes", ()):
         return False
     if not silent:
         token = state.push("footnote_ref", "", 0)
-        token.info, token.content = match[1], match[0]
+        token.info, token.content = label, match[0]
     state.pos = match.end()
     return True
 
@@ -686,7 +715,7 @@ def safe_url(url: str) -> bool:
 
 
 def _make() -> MarkdownIt:
-    md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
+    md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True, "strikethrough_single_tilde": True})
     md.block, md.inline = Blocks(), Inlines()
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
     md.validateLink = safe_url  # type: ignore[method-assign]
@@ -710,3 +739,36 @@ def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
 
 def parse_inline(text: str, env: dict[str, Any]) -> list[Token]:
     return PARSER.inline.parse(text, PARSER, env, [])
+
+
+def pair(tokens: list[Token]) -> dict[int, int]:
+    """For each tag or element line with a partner in the same container the partner's index, both ways. An end
+    belongs to the nearest open one of its name; what was opened in between stands alone."""
+    pairs: dict[int, int] = {}
+    containers: list[list[tuple[str, int]]] = [[]]
+    counts: list[dict[str, int]] = [{}]
+    for index, token in enumerate(tokens):
+        kind = token.type
+        if kind in {"tag", "element"}:
+            opened, count = containers[-1], counts[-1]
+            name = token.tag
+            closing = name.startswith("end") if kind == "tag" else bool(token.markup)
+            if not closing:
+                opened.append((name, index))
+                count[name] = count.get(name, 0) + 1
+                continue
+            name = name.removeprefix("end") if kind == "tag" else name
+            if count.get(name):
+                while True:
+                    other, start = opened.pop()
+                    count[other] -= 1
+                    if other == name:
+                        break
+                pairs[start], pairs[index] = index, start
+        elif kind in ("list_item_open", "blockquote_open"):
+            containers.append([])
+            counts.append({})
+        elif kind in ("list_item_close", "blockquote_close"):
+            containers.pop()
+            counts.pop()
+    return pairs

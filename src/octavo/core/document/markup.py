@@ -15,8 +15,8 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from .inline import ELEMENTS, FIXED_ID, Footnote, attributes, inline_image, inlines, length, plain, url_ref
-from .markdown import INLINE_ELEMENTS
-from .nodes import Block, Data, Fragment, Inline, Leaf, Text
+from .markdown import INLINE_ELEMENTS, MEDIA, pair, parse_blocks
+from .nodes import Block, Data, Fragment, Inline, Leaf, Text, walk
 from .schema import BLOCKS
 
 MAX_DEPTH = 24
@@ -80,18 +80,27 @@ class Element(Struct):
     name: str
     attrs: dict[str, str]
     opening: str
-    kids: list[Element | str | Token]
+    kids: list[Element | str | Token | Block]
     start: int = 0
     end: int = 0
 
 
-Kids = list[Element | str | Token]
+Kids = list[Element | str | Token | Block]
+Part = Callable[[str], list[Block]]
+"""Reads Markdown that stands within HTML."""
 
 
 def parse(text: str) -> Kids:
     """The elements and texts (still escaped) of a piece of HTML; comments stay text."""
     root = Element("", {}, "", [])
     stack = [root]
+    _feed(stack, text)
+    for left in stack:
+        left.end = len(text)
+    return root.kids
+
+
+def _feed(stack: list[Element], text: str) -> None:
     at = 0
     for match in _PIECE.finditer(text):
         if match.start() > at:
@@ -107,8 +116,35 @@ def parse(text: str) -> Kids:
             _open(stack, child, bool(match["void"]))
     if at < len(text):
         stack[-1].kids.append(text[at:])
-    for left in stack:
-        left.end = len(text)
+
+
+def _parse_with_markdown(text: str, part: Part) -> Kids:
+    """The same where Markdown stands in the HTML: a blank line ends the HTML, and a line of HTML the Markdown."""
+    rows = text.split("\n")
+    tokens = parse_blocks(text, {"in_html": True})
+    pairs = pair(tokens)
+    root = Element("", {}, "", [])
+    stack = [root]
+    begun, until = -1, -1
+
+    def end_markdown(line: int) -> None:
+        if begun >= 0:
+            stack[-1].kids += part("\n".join(rows[begun:line]))
+
+    for index, token in enumerate(tokens):
+        if token.level or token.nesting < 0 or token.map is None or index < until:
+            continue
+        first, last = token.map
+        is_html = token.type == "html_block" or (token.type == "element" if index not in pairs else False)
+        # Deeply indented tags are HTML of people who indent it, and no listing.
+        if is_html or (token.type == "code_block" and token.content.lstrip().startswith("<")):
+            end_markdown(first)
+            _feed(stack, "\n".join(rows[first:last]) + "\n")
+            begun = -1
+        elif begun < 0:
+            begun = first
+        until = max(until, pairs.get(index, -1))
+    end_markdown(len(rows))
     return root.kids
 
 
@@ -129,9 +165,14 @@ def _close(stack: list[Element], name: str, end: int) -> None:
             return
 
 
-def blocks(text: str, footnote: Footnote | None) -> list[Block] | None:
-    """The blocks of a piece of HTML, or None when something in it has no node."""
-    return _blocks(parse(text), footnote)
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+
+
+def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
+    """The blocks of a piece of HTML, or None when something in it has no node. ``part`` reads the Markdown in it."""
+    if part is None or _BLANK_LINE.search(text) is None:
+        return _blocks(parse(text), footnote)
+    return _blocks(_parse_with_markdown(text, part), footnote)
 
 
 def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Block]:
@@ -168,6 +209,8 @@ def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
         kid = stack.pop()
         if isinstance(kid, Token):
             tokens.append(kid)
+        elif isinstance(kid, Block):
+            tokens.append(_token("text_special", html.escape(words_of(kid))))
         elif isinstance(kid, str):
             if kid.startswith("\0"):
                 tokens.append(_token("html_inline", kid[1:]))
@@ -213,7 +256,10 @@ def _blocks(kids: Kids, footnote: Footnote | None) -> list[Block] | None:
         run.clear()
 
     for kid in kids:
-        if isinstance(kid, (str, Token)) or kid.name in INLINE_ELEMENTS:
+        if isinstance(kid, Block):
+            flush()
+            out.append(kid)
+        elif isinstance(kid, (str, Token)) or kid.name in INLINE_ELEMENTS:
             run.append(kid)
         else:
             flush()
@@ -225,7 +271,13 @@ def _blocks(kids: Kids, footnote: Footnote | None) -> list[Block] | None:
     return out
 
 
-def _says(kid: Element | str | Token) -> bool:
+def words_of(block: Block) -> str:
+    """What a block says, in one line."""
+    texts = (node for node in walk(block) if isinstance(node, Text))
+    return " ".join(" ".join("".join(leaf.text for leaf in text.leaves) for text in texts).split())
+
+
+def _says(kid: Element | str | Token | Block) -> bool:
     if isinstance(kid, Token):
         return bool(kid.content.strip()) if kid.type in _TEXTS else not kid.nesting
     return not isinstance(kid, str) or bool(kid.strip())
@@ -291,8 +343,11 @@ def _align(el: Element) -> tuple[Data, Data]:
 
 def _paragraph(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data, rest = _align(el)
-    if any(isinstance(k, Element) and k.name not in INLINE_ELEMENTS for k in el.kids):
-        return _blocks(el.kids, footnote)
+    if any(
+        isinstance(k, Block) or (isinstance(k, Element) and k.name not in INLINE_ELEMENTS) for k in el.kids
+    ):
+        inner = _blocks(el.kids, footnote)
+        return unwrap("p", el.attrs, inner) or inner if inner else inner
     made = paragraph(inline_html(el.kids, footnote), **data)
     if rest:
         made.data["attributes"] = rest
@@ -383,7 +438,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
             caption = kid
         elif _says(kid):
             content.append(kid)
-    image = _image(content)
+    image = _image_of_markdown(content) or _image(content)
     if image is None or len(content) != 1:
         return _wrapper(el, footnote)
     says = caption is not None and any(_says(kid) for kid in caption.kids)
@@ -399,6 +454,15 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
     images = Block("images", {}, [image])
     _images_data(images, el.attrs)
     return [images]
+
+
+def _image_of_markdown(content: Kids) -> Block | None:
+    """The image that Markdown alone shows."""
+    images = content[0] if len(content) == 1 else None
+    if not isinstance(images, Block) or images.type != "images" or images.data or len(images.nodes) != 1:
+        return None
+    image = images.nodes[0]
+    return image if isinstance(image, Block) and not image.fragments else None
 
 
 def _images_data(images: Block, attrs: dict[str, str]) -> None:
@@ -489,6 +553,8 @@ def _code_lines(el: Element) -> list[Block]:
         kid = stack.pop()
         if isinstance(kid, Token):
             tokens.append(kid)
+        elif isinstance(kid, Block):
+            tokens.append(_token("text_special", words_of(kid)))
         elif isinstance(kid, str):
             tag = kid.startswith("\0")
             tokens.append(
@@ -575,12 +641,18 @@ def _find(el: Element, *names: str) -> list[Element]:
 def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     rows = [_find(row, "td", "th") for row in _find(el, "tr")]
     rows = [row for row in rows if row]
-    if not rows or any(cell.attrs.get(span, "1") != "1" for row in rows for cell in row for span in _SPANS):
+    if not rows:
         return None
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    if any(_span(cell, span) > 1 for row in rows for cell in row for span in SPANS):
+        spread = _spread(rows)
+        if spread is None:
+            return None
+        rows, spans = spread
     header = rows[0] if any(cell.name == "th" for cell in rows[0]) else None
     body = rows[1:] if header else rows
     width = max(len(row) for row in rows)
-    if width > 512 or width * len(body) > 100_000:
+    if width > _MOST_COLUMNS or width * len(body) > MOST_CELLS:
         return None
     columns = [_column(header[n] if header and n < len(header) else None, n) for n in range(width)]
     rest = dict(el.attrs)
@@ -630,9 +702,46 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
             if column["type"] == "text":
                 values[column["id"]] = text_cell(cells, column["id"], number, [Block("paragraph")])
         data["records"][f"r{number}"] = {"orderIndex": order_index(number), "values": values}
+    # Merged cells: what they hold is in the first of them.
+    for (y, x), merged in spans.items():
+        place = f"r{y + (header is None)}" if y or header is None else ""
+        rest |= {f"{name}-{place}c{x + 1}": str(n) for name, n in zip(SPANS, merged, strict=True) if n > 1}
     if rest:
         data["attributes"] = rest
     return [block]
+
+
+def _span(cell: Element, name: str) -> int:
+    written = cell.attrs.get(name, "1")
+    return max(1, int(written)) if re.fullmatch(r"\d{1,5}", written) else 1
+
+
+Places = dict[tuple[int, int], tuple[int, int]]
+
+
+def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
+    """The rows with an empty cell wherever another one reaches to, and which cells reach how far; None where they
+    reach too far."""
+    merged: Places = {}
+    covered: set[tuple[int, int]] = set()
+    placed: list[dict[int, Element]] = []
+    for y, row in enumerate(rows):
+        placed.append({})
+        x = 0
+        for cell in row:
+            while (y, x) in covered:
+                x += 1
+            across, down = _span(cell, "colspan"), min(_span(cell, "rowspan"), len(rows) - y)
+            if x + across > _MOST_COLUMNS or len(covered) + across * down > MOST_CELLS:
+                return None
+            placed[y][x] = cell
+            if across > 1 or down > 1:
+                merged[y, x] = across, down
+                covered.update((y + dy, x + dx) for dy in range(down) for dx in range(across) if dy or dx)
+            x += across
+    for y, x in covered:
+        placed[y].setdefault(x, Element("td", {}, "", []))
+    return [[cells[x] for x in sorted(cells)] for cells in placed], merged
 
 
 def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None:
@@ -649,7 +758,9 @@ def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None
     return made
 
 
-_SPANS = ("colspan", "rowspan")
+SPANS = ("colspan", "rowspan")
+_MOST_COLUMNS = 512
+MOST_CELLS = 100_000
 CARD_FLAGS = (
     ("data-card-target", "targetDefinition"),
     ("data-card-cover", "coverDefinition"),
@@ -768,6 +879,24 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
     return name
 
 
+def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
+    """A film or a sound: a block that plays it where it is on the web, else the file."""
+    source = media_source(el.attrs, el.kids)
+    if source is None:
+        return None
+    rest = {name: value for name, value in el.attrs.items() if name != "src"}
+    more = {"attributes": rest} if rest else {}
+    if re.match(r"https?://", source, re.IGNORECASE):
+        return [Block("embed", {"url": source} | more)]
+    return [Block("file", {"ref": url_ref(source)} | more)]
+
+
+def media_source(attrs: dict[str, str], kids: Kids) -> str | None:
+    """What a ``<video>`` or ``<audio>`` plays."""
+    inside = (kid.attrs.get("src") for kid in kids if isinstance(kid, Element) and kid.name == "source")
+    return attrs.get("src") or next((source for source in inside if source), None)
+
+
 _MAKERS: dict[str, Callable[[Element, Footnote | None], list[Block] | None]] = {
     "p": _paragraph,
     **dict.fromkeys(_LEVELS, _heading),
@@ -779,5 +908,6 @@ _MAKERS: dict[str, Callable[[Element, Footnote | None], list[Block] | None]] = {
     "pre": _preformatted,
     **dict.fromkeys(WRAPPERS, _wrapper),
     "table": _table,
+    **dict.fromkeys(MEDIA, _media),
 }
 _CELL_BLOCKS = frozenset(_MAKERS) | {"li", "tr", "td", "th", "thead", "tbody", "tfoot"}

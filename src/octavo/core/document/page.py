@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -26,9 +27,15 @@ _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
     r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)"
 )
+H1 = (
+    r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
+    r"{1,500})(?P<close></h1>)[ \t]*"
+)
+"""A title as a heading in HTML: words alone, so that no image goes with it."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
-    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z))"
+    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
+    rf"| {{0,3}}{H1}(?=[\r\n]|\Z))"
     r"(?:\r\n|\r|\n|\Z)"
 )
 _KEY = re.compile(
@@ -76,11 +83,31 @@ def _seeming_front(source: str) -> str:
     return match["lines"] if match else ""
 
 
+def front_of(source: str) -> str:
+    """The front matter of a page file with its ``---`` lines. A file that begins with a rule has none: what is between
+    that and the next is no map of keys and values."""
+    front = _FRONT.match(source)
+    return front[0] if front is not None and _holds_keys(front) else ""
+
+
+def _holds_keys(front: re.Match[str]) -> bool:
+    written = front["yaml"]
+    said = next((line for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
+    if _KEY.match(said) or not written.strip() or len(written) > MAX_FRONT_MATTER or has_guard_key(front[0]):
+        return True
+    try:
+        values = read_yaml(written.replace("\r\n", "\n").replace("\r", "\n")).value
+    except YamlError:
+        return True
+    return isinstance(values, dict) or (
+        not isinstance(values, (str, int, float)) and written[0] not in "\r\n"
+    )
+
+
 def split_page(source: str) -> tuple[str, str, str]:
     """Front matter with its ``---`` lines, the title heading with the blank lines before it, and the body; each
     may be empty, and joined they are the source."""
-    front = _FRONT.match(source)
-    at = front.end() if front else 0
+    at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
         title = None
@@ -337,8 +364,13 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
         r"[ \t]\{:?[ \t]{0,4}#[^\s{}]{1,200}[ \t]{0,4}\}(?=[ \t#]*(?:\r|\n|\Z))", heading
     )
     tail = re.search(r"(?:\r\n|\r|\n)?\Z", heading)
-    lead = heading[: match.start("atx") if match["atx"] is not None else match.start("under")]
+    lead = heading[: next(match.start(name) for name in ("atx", "under", "open") if match[name] is not None)]
     lead = lead[: len(lead) - len(lead.lstrip("\ufeff \t\r\n"))]
+    if match["open"]:
+        return (
+            f"{lead}{match['open']}{html.escape(' '.join(title.split()))}</h1>{tail[0] if tail else ''}",
+            body,
+        )
     return lead + line + (anchor[0] if anchor else "") + (tail[0] if tail else ""), body
 
 
@@ -352,11 +384,8 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         ("if" if "if" in changes and is_like_if(name) else name, line, span)
         for name, line, span in _entries(front)
     ]
-    values, _ = front_matter(front)
-    if not entries and values and match:
-        kept = {key: value for key, value in (values | changes).items() if value is not None}
-        text = "".join(_entry(key, value, ending) for key, value in kept.items())
-        return front[: match.start("yaml")] + text + front[match.end("yaml") :]
+    values, problems = front_matter(front)
+    named = {("if" if "if" in changes and is_like_if(key) else key): value for key, value in values.items()}
     out: list[str] = []
     at = 0
     done: set[str] = set()
@@ -374,7 +403,19 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         _entry(key, value, ending) for key, value in changes.items() if key not in done and value is not None
     )
     out.append(front[close:])
-    return "".join(out)
+    changed = "".join(out)
+    expected = {
+        key: value for key, value in (named | changes).items() if key not in changes or value is not None
+    }
+    there, _ = front_matter(changed)
+    is_right = there.keys() == expected.keys() and all(
+        there[key] == value for key, value in expected.items() if key not in changes
+    )
+    if match is None or problems or is_right:
+        return changed
+    # The lines of a changed key held more than it: an anchor that others repeat, or a key of an unusual form.
+    written = "".join(_entry(key, value, ending) for key, value in expected.items())
+    return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
 def _entry(key: str, value: Any, ending: str) -> str:

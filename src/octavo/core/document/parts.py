@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 from unicodedata import category
 
-from .markup import WRAPPERS
+from .markup import MOST_CELLS, SPANS, WRAPPERS, Places, words_of
 from .nodes import Block, Data, Inline, Text, plain_text
 
 COLORS = {name: name.strip("$") for name in
@@ -135,3 +135,47 @@ def value_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def merged_cells(
+    block: Block, names: Sequence[str], records: Sequence[Data]
+) -> tuple[Places, set[tuple[int, int]]]:
+    """By place (record, column) how many columns and rows a cell of a table is wide and high, as far as the cells that it
+    reaches to are empty; and the places of these. The head is the record -1."""
+    given = block.data.get("attributes")
+    if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
+        return {}, set()
+    empty = {cell.fragment for cell in block.fragments if all(map(_is_empty, cell.nodes))}
+    values = [dict(zip(names, names, strict=True)), *(object_of(record, "values") for record in records)]
+    merged: Places = {}
+    covered: set[tuple[int, int]] = set()
+
+    def is_free(y: int, x: int) -> bool:
+        if (y, x) in covered or x >= len(names):
+            return False
+        if y < 0:
+            return not text_of(object_of(object_of(block.data, "definition"), names[x]), "title")
+        return y < len(records) and values[y + 1].get(names[x]) in empty
+
+    for y, row in enumerate(values, -1):
+        for x, name in enumerate(names):
+            cell = row.get(name)
+            across, down = (_number_in(given.get(f"{span}-{cell}")) for span in SPANS)
+            if (across > 1 or down > 1) and (y, x) not in covered and down * across <= MOST_CELLS:
+                reached = [(y + dy, x + dx) for dy in range(down) for dx in range(across) if dy or dx]
+                if all(is_free(*place) for place in reached) and (y >= 0 or down == 1):
+                    merged[y, x] = across, down
+                    covered.update(reached)
+    return merged, covered
+
+
+def _is_empty(block: Block) -> bool:
+    return (
+        block.type == "paragraph"
+        and all(isinstance(node, Text) for node in block.nodes)
+        and not words_of(block)
+    )
+
+
+def _number_in(value: object) -> int:
+    return int(value) if isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,4}", value) else 1

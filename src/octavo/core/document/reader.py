@@ -25,7 +25,7 @@ from .inline import (
     plain_inlines,
     url_ref,
 )
-from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
+from .markdown import TAG, TEXT_ENDS, pair, parse_blocks, parse_inline, safe_url
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Node, Text, walk
 
 MAX_TAGS = 16
@@ -149,17 +149,23 @@ def _end_of_any(text: str, names: list[str], at: int) -> int:
     return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)
 
 
+_MAX_PARTS = 6
+"""Markdown in HTML in Markdown and so on is read so deep; what is deeper is HTML alone."""
 _READ = Token("", "", 0)
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
+"""The first line of a quote that is an alert of GitHub."""
+_ALERTS = {"NOTE": "info", "TIP": "success", "IMPORTANT": "info", "WARNING": "warning", "CAUTION": "danger"}
 
 
 class _Frame(Struct):
-    """A block being filled: what closes it, and its children."""
+    """A block being filled: what closes it, and its children. ``alert``: the mark that a quote begins with."""
 
     kind: str
     line: int
     token: Token
     index: int
     children: list[Block]
+    alert: str = ""
 
 
 class _Nested(Struct):
@@ -183,18 +189,24 @@ def _size(node: Node) -> int:
 class _Reader:
     """Builds the nodes of one page from its block tokens. ``whole``: what ``run`` gave is all of it."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
+        """``outer``: whose page the lines stand in, within HTML."""
         self.whole = True
-        self.left = MAX_NODES
+        self.outer = outer
+        self.depth: int = outer.depth + 1 if outer else 0
+        self.left: int = outer.left if outer else MAX_NODES
         self.lines = lines
-        self.failures = Failures("read")
+        self.failures: Failures = outer.failures if outer else Failures("read")
         self.failed_lines: list[int] = []
-        self.env: dict[str, Any] = {}
+        self.env: dict[str, Any] = {"references": outer.env.setdefault("references", {})} if outer else {}
         self.tokens = parse_blocks(lines.text, self.env)
-        self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
+        self.notes: dict[str, str] = {}
+        for token in self.tokens:
+            if token.type == "footnote":
+                self.notes.setdefault(token.info, token.content)
         self.budget = _FOOTNOTES_MIN + _FOOTNOTES_SHARE * len(lines.text)
-        self.env["footnotes"] = self.notes
-        self.pairs = _pair(self.tokens)
+        self.env["footnotes"] = self.notes if outer is None else {**outer.env["footnotes"], **self.notes}
+        self.pairs = pair(self.tokens)
         self.stack = [_Frame("root", 0, _READ, -1, [])]
         # The first line of each block of the page, and the one behind its last.
         self.starts, self.ends = array("Q"), array("Q")
@@ -205,12 +217,21 @@ class _Reader:
         """The blocks a footnote is defined with, None where it is not; markers inside it stay text."""
         content = self.notes.get(label)
         if content is None:
-            return None
+            return self.outer.footnote(label) if self.outer is not None else None
         self.budget -= len(content) + 1
         if self.budget < 0:
             return []
         blocks = read_blocks(content)
         self.take(sum(_size(node) for block in blocks for node in walk(block)))
+        return blocks
+
+    def part(self, markdown: str) -> list[Block]:
+        """The blocks of Markdown that stands within HTML of the page. Raises _TooMany."""
+        inner = _Reader(lines_of(markdown), self)
+        blocks = inner.run()
+        self.left = inner.left
+        if not inner.whole:
+            raise _TooMany
         return blocks
 
     def take(self, count: int) -> None:
@@ -295,7 +316,15 @@ class _Reader:
 
     def paragraph(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
-        self.add(markup.paragraph(self.inlines(token.content)), start, end)
+        content = token.content
+        frame = self.stack[-1]
+        if frame.kind == "blockquote_open" and not frame.children and (alert := _ALERT.match(content)):
+            frame.alert = alert[1].upper()
+            content = content[alert.end() :].lstrip(" \t")
+            if not content:
+                return
+            start += 1
+        self.add(markup.paragraph(self.inlines(content)), start, end)
 
     def heading(self, token: Token, index: int) -> int | None:
         start, end = token.map or (0, 0)
@@ -348,7 +377,9 @@ class _Reader:
     def html(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
         self.take(2 * (token.content.count("<") + token.content.count("\n")))
-        self.add(_html(token.content, self.footnote), start, end)
+        self.add(
+            _html(token.content, self.footnote, self.part if self.depth < _MAX_PARTS else None), start, end
+        )
 
     def table(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
@@ -407,7 +438,12 @@ class _Reader:
 
     def quote(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
-        self.add(Block("blockquote", {}, list(frame.children)), *(frame.token.map or (0, 0)))
+        where = frame.token.map or (0, 0)
+        if frame.alert:
+            inside = frame.children or [Block("paragraph")]
+            self.add(Block("hint", {"style": _ALERTS[frame.alert]}, list(inside)), *where)
+        else:
+            self.add(Block("blockquote", {}, list(frame.children)), *where)
 
     def tag(self, token: Token, index: int) -> None:
         """A tag or element line: opens a frame, closes one, or stands for itself."""
@@ -539,7 +575,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
     try:
         lines = lines_of(markdown)
         tokens = parse_blocks(lines.text, {})
-        pairs = _pair(tokens)
+        pairs = pair(tokens)
     except DEFECTS as error:
         tell_failure("read", error)
         return []
@@ -569,7 +605,7 @@ def open_ends(markdown: str) -> tuple[set[str], set[str]]:
     closed: set[str] = set()
     if "{%" in markdown or "<" in markdown:
         tokens = parse_blocks(lines_of(markdown).text, {})
-        pairs = _pair(tokens)
+        pairs = pair(tokens)
         for index, token in enumerate(tokens):
             if index in pairs or token.type not in ("tag", "element"):
                 continue
@@ -670,11 +706,11 @@ def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     return nodes
 
 
-def _html(content: str, footnote: Footnote) -> Block:
+def _html(content: str, footnote: Footnote, part: markup.Part | None) -> Block:
     source = content.strip("\n")
     if source.startswith("<!--"):
         return Block("unknown", {"source": source, "kind": "comment"})
-    made = markup.blocks(source.strip(), footnote)
+    made = markup.blocks(source.strip(), footnote, part)
     return _together(made) if made else Block("unknown", {"source": source, "kind": "html"})
 
 
@@ -689,39 +725,6 @@ def _kind(token: Token) -> str:
 
 def _unknown(token: Token) -> Block:
     return Block("unknown", {"source": token.content, "kind": _kind(token)})
-
-
-def _pair(tokens: list[Token]) -> dict[int, int]:
-    """For each tag or element line with a partner in the same container the partner's index, both ways. An end
-    belongs to the nearest open one of its name; what was opened in between stands alone."""
-    pairs: dict[int, int] = {}
-    containers: list[list[tuple[str, int]]] = [[]]
-    counts: list[dict[str, int]] = [{}]
-    for index, token in enumerate(tokens):
-        kind = token.type
-        if kind in {"tag", "element"}:
-            opened, count = containers[-1], counts[-1]
-            name = token.tag
-            closing = name.startswith("end") if kind == "tag" else bool(token.markup)
-            if not closing:
-                opened.append((name, index))
-                count[name] = count.get(name, 0) + 1
-                continue
-            name = name.removeprefix("end") if kind == "tag" else name
-            if count.get(name):
-                while True:
-                    other, start = opened.pop()
-                    count[other] -= 1
-                    if other == name:
-                        break
-                pairs[start], pairs[index] = index, start
-        elif kind in ("list_item_open", "blockquote_open"):
-            containers.append([])
-            counts.append({})
-        elif kind in ("list_item_close", "blockquote_close"):
-            containers.pop()
-            counts.pop()
-    return pairs
 
 
 # --- tags ---------------------------------------------------------------------------------------------------

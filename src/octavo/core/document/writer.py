@@ -18,9 +18,9 @@ from markdown_it.token import Token
 
 from . import markup
 from .inline import HEADING_ID, emoji_code, inlines, plain
-from .markdown import parse_blocks, parse_inline
+from .markdown import label_of, parse_blocks, parse_inline
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
-from .parts import emoji
+from .parts import emoji, merged_cells
 from .reader import API_NAMES, default_label, read_blocks
 from .schema import BLOCKS
 
@@ -39,7 +39,7 @@ _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
-    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\."
+    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
 )
 _SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
 _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
@@ -79,8 +79,9 @@ class Notes:
             for node in walk(block):
                 if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
                     body = node.fragments[0]
-                    if not self._says(body.fragment, write_blocks(body.nodes, Notes())):
-                        self.moved.add(body.fragment)
+                    label = label_of(body.fragment)
+                    if not self._says(label, write_blocks(body.nodes, Notes())):
+                        self.moved.add(label)
         self.moved -= self.taken
         self.taken.update(self.known.keys() - self.moved)
 
@@ -91,7 +92,7 @@ class Notes:
     def label(self, fragment: Fragment) -> str:
         """Keep the fragment's blocks as a footnote; the label to refer to it with."""
         body = write_blocks(fragment.nodes, self)
-        name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
+        name = label_of(re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment)) or "1"
         if name in self.taken and self._says(name, body):
             return name
         number = 1
@@ -177,7 +178,7 @@ def _definitions(gap: str) -> list[Token]:
 
 def labels_in(source: str) -> set[str]:
     """The labels of the footnotes that a source refers to."""
-    return {first or second for first, second in _LABEL.findall(source)}
+    return {label_of(first or second) for first, second in _LABEL.findall(source)}
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
@@ -249,7 +250,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
         return False
     if table:
         text = re.sub(r"\\\|", "|", text)
-    env = {"footnotes": {first for first, _ in _LABEL.findall(text)}}
+    env = {"footnotes": {label_of(first) for first, _ in _LABEL.findall(text)}}
     return bool(comparable(inlines(parse_inline(text.strip(" \t\n"), env))) == comparable(nodes))
 
 
@@ -985,16 +986,34 @@ def _html_table(
         flags += " data-header-hidden"
     if "fullWidth" in data:
         attrs["data-full-width"] = _attribute(data["fullWidth"])
-    head = "".join(_header_cell(column, view, percent) for column in columns)
+    merged, covered = merged_cells(block, [column["id"] for column in columns], records)
+    attrs = {
+        name: value for name, value in attrs.items() if not re.match(r"(?:col|row)span-(?:r\d+)?c\d+\Z", name)
+    }
+
+    def spans(y: int, x: int) -> str:
+        return _attrs(
+            {name: n for name, n in zip(markup.SPANS, merged.get((y, x), ()), strict=False) if n > 1}
+        )
+
+    head = "".join(
+        _header_cell(column, view, percent, spans(-1, x))
+        for x, column in enumerate(columns)
+        if (-1, x) not in covered
+    )
     body = ""
-    for record in records:
-        row = "".join(_cell(column, record["values"].get(column["id"]), cells, notes) for column in columns)
+    for y, record in enumerate(records):
+        row = "".join(
+            _cell(column, record["values"].get(column["id"]), cells, notes, spans(y, x))
+            for x, column in enumerate(columns)
+            if (y, x) not in covered
+        )
         body += f"<tr>{row}</tr>"
     table = f"<table{flags}{_attrs(attrs)}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return table.replace("\n", "&#xa;")
+    return table.replace("\n", "&#xa;").replace(_MARKDOWN_LINE, "\n")
 
 
-def _header_cell(column: Data, view: Data, percent: Data) -> str:
+def _header_cell(column: Data, view: Data, percent: Data, spans: str) -> str:
     attrs: Data = {}
     flags = ""
     kind = column["type"]
@@ -1025,10 +1044,10 @@ def _header_cell(column: Data, view: Data, percent: Data) -> str:
             for o in column.get("options", [])
         )
         content += f"<select{' multiple' if column.get('multiple') else ''}>{options}</select>"
-    return f"<th{flags}{_attrs(attrs)}>{content}</th>"
+    return f"<th{flags}{_attrs(attrs)}{spans}>{content}</th>"
 
 
-def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes) -> str:
+def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes, spans: str) -> str:
     kind = column["type"]
     content = ""
     if kind == "text":
@@ -1058,7 +1077,7 @@ def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: Notes) ->
         if "alt" in value:
             attrs["data-alt"] = value["alt"]
         content = f"<a{_attrs(attrs)}>{html.escape(default_label(attrs['href']))}</a>"
-    return f"<td>{content}</td>"
+    return f"<td{spans}>{content}</td>"
 
 
 def _cell_blocks(nodes: Sequence[Any], notes: Notes) -> str:
@@ -1095,7 +1114,21 @@ def html_block(block: Block, notes: Notes) -> str:
         return "<hr>"
     if block.type == "code":
         return _rich_code(block, notes)
-    return write_block(block, notes)
+    if block.type in ("embed", "file"):
+        source = data["url"] if block.type == "embed" else _url(data["ref"])
+        return f"<video{_attrs({'src': source} | (data.get('attributes') or {}))}></video>"
+    if block.type == "hint":
+        body = write_blocks([Block("blockquote", {}, block.nodes)], notes)
+        written = f"> [!{_ALERT_OF.get(data['style'], 'NOTE')}]\n{body}"
+    else:
+        written = write_block(block, notes)
+    # Blank lines end the HTML.
+    return f"\n\n{written}\n\n".replace("\n", _MARKDOWN_LINE)
+
+
+_ALERT_OF = {"success": "TIP", "warning": "WARNING", "danger": "CAUTION"}
+_MARKDOWN_LINE = "\0"
+"""The end of a line of Markdown within HTML, whose own lines end as references."""
 
 
 _WRITERS: dict[str, Callable[[Block, Notes], str]] = {

@@ -3,6 +3,7 @@ source (``splicing.py``), a new one in the canonical style (``writer.py``)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
@@ -37,12 +38,14 @@ def write_parts(
     was: Mapping[str, Block] | None = None,
     definitions: str | None = None,
     gone: Sequence[Block] = (),
+    ends_with_crlf: bool | None = None,
 ) -> list[str]:
     """The Markdown of a document in parts: before each block what stands there, then the block, and what follows the
     last. ``seams``: places of blocks that were not read right behind the one that is before them now. ``get``: where
     the nodes of the document may say no more than their types and sources, a block with all that is in it. ``was``: by
     key what blocks were edited from, with their sources; ``definitions``: what these may refer to, where the gaps do
-    not hold all of it; ``gone``: blocks that were there besides, and may be in others now."""
+    not hold all of it; ``gone``: blocks that were there besides, and may be in others now. ``ends_with_crlf``: whether all
+    lines of the text that it was read from end so (None: found out from the blocks)."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
@@ -84,8 +87,36 @@ def write_parts(
         tail = "\n" + tail
     out.append(tail)
     if notes.fresh:
-        out[-1] = out[-1].rstrip("\n") + "\n\n" + notes.text() + "\n"
+        out[-1] = out[-1].rstrip("\r\n") + "\n\n" + notes.text() + "\n"
+    if _ends_lines_with_crlf(document, was or {}) if ends_with_crlf is None else ends_with_crlf:
+        # What was read has no other line ends, so nothing of it changes.
+        out = [_LINE_END.sub("\r\n", part) for part in out]
     return out
+
+
+_LINE_END = re.compile(r"\r?\n")
+
+
+def _ends_lines_with_crlf(document: Document, was: Mapping[str, Block]) -> bool:
+    """Whether every line of what was read ends as on Windows. What is beside a new block may be new as well."""
+    nodes, gaps = document.nodes, document.gaps
+    sources = [block.source or "" for block in (*nodes, *was.values())]
+    if not any("\r\n" in text for text in (*gaps, *sources)):
+        return False
+    read_gaps = [
+        gap
+        for at, gap in enumerate(gaps)
+        if all(block.source is not None for block in nodes[max(0, at - 1) : at + 1])
+    ]
+    return not any(_BARE_END.search(text) for text in (*read_gaps, *sources))
+
+
+_BARE_END = re.compile(r"(?<!\r)\n")
+
+
+def is_all_crlf(text: str) -> bool:
+    """Whether every line of a text ends as on Windows."""
+    return "\r\n" in text and _BARE_END.search(text) is None
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:

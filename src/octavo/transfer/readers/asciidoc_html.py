@@ -37,15 +37,6 @@ def prepare(tree: Any) -> None:
             _formula(element)
         elif element.tag == "i":
             _sign(element, classes)
-        elif element.tag == "sup" and "footnote" in classes:
-            for link in list(element.iter("a")):
-                link.tag = "span"
-                link.attrib.clear()
-        elif "footnote" in classes:
-            for link in list(element.iter("a")):
-                if (link.get("href") or "").startswith("#_footnoteref"):
-                    link.tag = "span"
-                    link.attrib.clear()
     for title in list(tree.iter("div")):
         if (title.get("class") or "") == "title" and (title.getparent().get("class") or "") != "sidebar":
             title.tag = "p"

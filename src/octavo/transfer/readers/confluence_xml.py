@@ -16,6 +16,7 @@ from ...core.document import slug, with_head
 from ...core.problems import Problem
 from ...core.summary import natural_key
 from ..sources import SourceError
+from .exports import EMOTICONS, drop
 from .form import Dialect, Entry, Layout, Place
 from .heads import Heads, folder_of
 from .kinds import Reader
@@ -46,11 +47,6 @@ _MESSAGES = {
 }
 """Which hints messages and panels are that say it by a word of their own."""
 _DRAWN = re.compile(r"(mermaid|plantuml|graphviz)")
-_EMOTICONS = {
-    "tick": "✅", "cross": "❌", "warning": "⚠️", "information": "ℹ️", "question": "❓", "light-on": "💡", "light-off": "💡", "plus": "➕", "minus": "➖",
-    "thumbs-up": "👍", "thumbs-down": "👎", "smile": "🙂", "sad": "🙁", "laugh": "😀", "wink": "😉", "heart": "❤️", "yellow-star": "⭐", "blue-star": "⭐",
-    "red-star": "⭐", "green-star": "⭐",
-}  # fmt: skip
 _FULL = re.compile(
     r"https?://[^/?#]+(?:/[\w-]+)?/(?:(?P<address>spaces/[^/?#]+/pages/\d+)|display/(?P<key>[^/?#]+)/(?P<title>[^/?#]+)"
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
@@ -402,7 +398,7 @@ class _Storage:
             elif name == "task":
                 self.task(element)
             elif name == "placeholder":
-                _drop(element)
+                drop(element)
             elif element.tag == "a" and element.get("data-card-appearance"):
                 self.card(element)
             elif element.tag == "a" and (found := _FULL.match(element.get("href") or "")):
@@ -704,13 +700,7 @@ def _emoticon(element: Any) -> str:
         if all(sign < 0x110000 and not 0xD800 <= sign < 0xE000 for sign in signs):
             return "".join(map(chr, signs))
     name = element.get("ac:name") or ""
-    return _EMOTICONS.get(name) or element.get("ac:emoji-fallback") or f":{name}:"
-
-
-def _drop(element: Any) -> None:
-    from .exports import drop
-
-    drop(element)
+    return EMOTICONS.get(name) or element.get("ac:emoji-fallback") or f":{name}:"
 
 
 CONFLUENCE_XML = Reader("confluence-xml", "Confluence XML", _find, _lay_out)

@@ -17,6 +17,13 @@ from .html_pages import html_page
 from .kinds import Reader
 from .translating import translate
 
+EMOTICONS = {
+    "tick": "✅", "cross": "❌", "warning": "⚠️", "information": "ℹ️", "question": "❓", "light-on": "💡", "light-off": "💡", "plus": "➕", "minus": "➖",
+    "thumbs-up": "👍", "thumbs-down": "👎", "smile": "🙂", "sad": "🙁", "laugh": "😀", "wink": "😉", "heart": "❤️", "yellow-star": "⭐", "blue-star": "⭐",
+    "red-star": "⭐", "green-star": "⭐",
+}  # fmt: skip
+"""The signs that pictures of faces and marks are in Confluence, by their names."""
+
 MAX_ROWS = 5_000
 MAX_COLUMNS = 60
 
@@ -449,7 +456,9 @@ def _prepare_confluence(tree: Any) -> None:
             for item in element.iter("li"):
                 _box(item, "checked" in (item.get("class") or "").split())
         elif element.tag == "img" and "emoticon" in classes:
-            sign = element.get("data-emoji-fallback") or element.get("alt") or ""
+            names = (name.removeprefix("emoticon-") for name in classes)
+            known = next((EMOTICONS[name] for name in names if name in EMOTICONS), "")
+            sign = element.get("data-emoji-fallback") or known or element.get("alt") or ""
             element.tail = sign + (element.tail or "")
             drop(element)
         elif "status-macro" in classes:

@@ -18,6 +18,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     definition lists, attribute lists) is read in all of them.
 
     ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
+    ``tags``: ``{% %}`` are tags of ours, as in a folder of our own format.
     ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
     ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
     names of blocks at their ends, as in Obsidian. ``dollars``: ``$x$`` is a formula.
@@ -27,6 +28,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
+    tags: bool = False
     indented: bool = False
     shortcodes: bool = False
     liquid: bool = False
@@ -123,6 +125,8 @@ class Layout(Struct, kw_only=True):
     begins: str = ""
     """What the tool itself puts before links that begin with a slash: mostly the language of the page."""
     title: str = ""
+    language: str = ""
+    """The language that the configuration states for these pages, as it spells it."""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""
     titled: bool = False

@@ -12,12 +12,13 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from ...core.app_addresses import AppAddresses
-from ...core.document import with_head
+from ...core.document import front_of, with_head
+from ...core.document.guards import NEVER, has_guard_key, is_like_if
 from ...core.free_names import free_name
 from ...core.import_plan import plan_import
 from ...core.links import APP_HOST, relative_href
 from ...core.pages import slugify
-from ...core.paths import numbered_path, unsafe_path
+from ...core.paths import composed, numbered_path, unsafe_path
 from ...core.problems import Problem
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
@@ -28,7 +29,7 @@ from ..sources import Source
 from .form import Entry, Head, Layout, Variant
 from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
-from .markdown import words
+from .markdown import front_text, words
 from .translating import Translated, translate
 
 Tick = Callable[[], None]
@@ -66,6 +67,11 @@ _CONSUMED = frozenset(
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
+_OWN_KEYS: dict[str, tuple[type, ...]] = {
+    "cover": (str, dict), "icon": (str,), "layout": (dict,), "vars": (dict,), "noIndex": (object,),
+    "noRobotsIndex": (object,), "hidden": (object,),
+}  # fmt: skip
+"""Keys that mean in a folder of our own format what they mean everywhere in ours."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
@@ -143,6 +149,7 @@ class _Gathering:
         self.tick = tick
         self.made = Source(layout.title or files.source.name)
         self.made.commit = files.source.commit
+        self.made.language = layout.language
         self.made.problems = [*files.source.problems, *layout.problems]
         self.told: dict[str, str] = {}
         self.pages: dict[str, str] = {}
@@ -328,6 +335,8 @@ class _Gathering:
         body = done.text
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
+        if not head and has_guard_key(front_text(text)[0]):
+            front = f"---\n{write_yaml({'if': NEVER})}---\n\n"  # Nobody can say whom it was meant for.
         if found := _BEFORE_HEADING.match(body):
             body, lines = body[found.end() :], lines[found[0].count("\n") :]
         while body.startswith("\n"):
@@ -344,6 +353,8 @@ class _Gathering:
                 above += f"{title_line}\n\n"
                 lines = lines[1:]
             above += f"{hero}\n\n"
+        if not above and front_of(body):
+            above = "\n"  # A rule that stood below a blank line begins no front matter.
         self.made.origins[made] = path
         self.made.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"
@@ -391,7 +402,11 @@ class _Gathering:
         kept |= {
             key: value
             for key, value in head.items()
-            if key not in _CONSUMED and key not in kept and _is_plain(value)
+            if (key not in _CONSUMED and key not in kept and _is_plain(value))
+            # What cannot be read as a condition hides the page.
+            or key == "if"
+            or is_like_if(key)
+            or (self.layout.dialect.tags and isinstance(value, _OWN_KEYS.get(key, ())))
         }
         return f"---\n{write_yaml(kept)}---\n\n" if kept else ""
 
@@ -402,6 +417,9 @@ class _Gathering:
         root, statics = self.layout.root, self.layout.statics
         for path in self.files.paths:
             name = posixpath.basename(path).lower()
+            if self.layout.dialect.tags and path.startswith(f"{root}.gitbook/"):
+                self.place_of(path)
+                continue
             if (
                 path in self.placed
                 or path in self.pages
@@ -461,7 +479,7 @@ class _Gathering:
 
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
-        layout = self.layout
+        layout, name = self.layout, composed(name)
         if (led := _ALIAS.match(name)) and (found := self.named_by_alias(led["alias"], name[led.end() :])):
             return found
         if name.startswith("/"):

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ...core.document import front_of
 from .form import Dialect, Place
 from .literals import UNKNOWN, read_constant, read_literal
 
@@ -73,7 +74,9 @@ _ATTRIBUTES = re.compile(
 )
 _OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 _DEFINED = re.compile(
-    r"(?P<lead>[ ]{0,3}\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]+)(?P<href><[^<>]*>|\S+)(?P<title>.*)$"
+    r"(?P<lead>[ ]{0,3}\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:\n[ \t]*)?)"
+    r"(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|\S)+)"
+    r"(?P<title>[ \t]*|[ \t]+[\"'(][^\n]*)$"
 )
 _IMPORT = re.compile(
     r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{(?P<names>[^{}]*)\}\s*|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"](?P<source>[^'\"\n]+)['\"];?\s*$",
@@ -99,6 +102,10 @@ _MAGIC = re.compile(
 _MARKED = re.compile(
     r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
+_OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
+"""Where a tag of ours names a page or a file of the source."""
+MAX_TAG = 500
+"""Lines of a tag of ours."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ATTRIBUTE = re.compile(
     r"([A-Za-z_:@][\w:.-]*)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)'|([^\s{}\"',]+))|([A-Za-z_][\w:.-]*)"
@@ -114,7 +121,7 @@ _PIECES = re.compile(
     |(?P<image>!\[(?P<alt>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*(?P<source><[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?P<image_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)|=\S*))?\s*\)(?P<image_attributes>\{:?[^{}\n]*\})?)
     |(?P<to>\]\(\s*(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|[^\s()]|\([^\s()]*\))*)(?P<link_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)(?P<link_attributes>\{:?[^{}\n]*\})?)
     |(?P<filled>(?<!<)<<(?P<filled_name>[\w:.][\w:. -]{0,99})>>)
-    |(?P<auto><(?:https?|mailto|ftp):[^<>\s]*>)
+    |(?P<auto><(?:https?|mailto|ftp|project):[^<>\s]*>)
     |(?P<component></?[A-Z][\w.]*(?=[\s/>]))
     |(?P<tag></?[a-z][\w-]*(?=[\s/>])(?:[^<>"'{]|"[^"]*"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\})*>)
     |(?P<liquid>\{\{-?\s*(?P<value>[^{}]*?)\s*-?\}\}|\{%-?\s*(?P<liquid_tag>[^%]*?)\s*-?%\})
@@ -145,7 +152,7 @@ _SPANS = {
 def split_front(text: str) -> tuple[str, int]:
     """The body of a file behind its front matter, in whichever way that is written, and the number of its first
     line."""
-    found = _FRONT.match(text)
+    found = _front(text)
     if found is None:
         return text, 1
     return text[found.end() :], text.count("\n", 0, found.end()) + 1
@@ -156,9 +163,14 @@ _FRONT = re.compile(
 )
 
 
+def _front(text: str) -> re.Match[str] | None:
+    found = _FRONT.match(text)
+    return found if found is not None and (found[1] == "+++" or front_of(text)) else None
+
+
 def front_text(text: str) -> tuple[str, str]:
     """What is between the lines of a front matter, and the sign of these lines; both empty where there is none."""
-    found = _FRONT.match(text)
+    found = _front(text)
     return (found["head"], found[1]) if found else ("", "")
 
 
@@ -560,11 +572,12 @@ class Writer:
                 return at + 1, []
             if re.match(r"\[toc\]\s*$|\[\[toc\]\]\s*$", start, re.IGNORECASE):
                 return at + 1, []
-            if found := _DEFINED.match(text):
-                href = found["href"].strip("<>")
-                return at + 1, [
-                    (f"{found['lead']}{_pointed(self.place.link(href, number))}{found['title']}", number)
-                ]
+            ends = at + 2 if text.rstrip().endswith("]:") else at + 1
+            if found := _DEFINED.match("\n".join(row for row, _ in lines[at:ends])):
+                href, done = self._target(found["href"], number)
+                href = href if done else self.place.link(href, number)
+                rows = f"{found['lead']}{_pointed(href)}{found['title']}".split("\n")
+                return ends, [(row, line) for row, (_, line) in zip(rows, lines[at:ends], strict=True)]
         if sign == ":" and (found := _DEFINITION.match(text)):
             return self.definition(lines, at, found)
         if (
@@ -1199,6 +1212,8 @@ class Writer:
             return self.vocabulary.shortcode(self, lines, at)
         if self.dialect.liquid and start.startswith("{%"):
             return self.vocabulary.liquid(self, lines, at)
+        if self.dialect.tags and start.startswith("{%"):
+            return self._own_tag(lines, at)
         if self.dialect.liquid and at + 1 < len(lines) and (kind := _hinting(start)):
             # What it stands above is meant, which may begin with a title.
             end = self._end_of_text(lines, at + 1)
@@ -1230,6 +1245,21 @@ class Writer:
             kept = self.inline(text[found.end() :], number)
             return at + 1, [(f"{found['indent']}\\{{%{kept}", number)]
         return at, []
+
+    def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
+        """A tag of ours on as many lines as it takes, with what it leads to."""
+        last = at
+        while "%}" not in lines[last][0]:
+            last += 1
+            if last == len(lines) or last - at > MAX_TAG:
+                return at, []
+
+        def led(found: re.Match[str]) -> str:
+            href = found["href"]
+            shown = found["name"] == "src"
+            return f'{found["name"]}="{self.place.link(href, lines[at][1], shown=shown)}"'
+
+        return last + 1, [(_OWN_REFERENCE.sub(led, row), number) for row, number in lines[at : last + 1]]
 
     # Text
 
@@ -1285,6 +1315,16 @@ class Writer:
     def _code(self, found: re.Match[str], line: int) -> str:
         # How MDX says the language of words in code.
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
+
+    def _auto(self, found: re.Match[str], line: int) -> str:
+        """An address; of a place of the project where MyST names one so."""
+        if not self.dialect.roles or not found[0].startswith("<project:"):
+            return found[0]
+        href = found[0][len("<project:") : -1]
+        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+        if place and not place.startswith("\0"):
+            return f"[{title}]({_pointed(place)})"
+        return f"[{href.removeprefix('#')}]({_pointed(self.place.link(href, line))})"
 
     def _role(self, found: re.Match[str], line: int) -> str:
         if not self.dialect.roles:
@@ -1363,13 +1403,19 @@ class Writer:
             return f'<img src="{href}" alt="{words(alt)}" width="{width}">'
         return f"![{alt}]({_pointed(href)}{title})"
 
+    def _target(self, written: str, line: int) -> tuple[str, bool]:
+        """What a link leads to, and whether a template named a page of the source, which is found already."""
+        href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
+        if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
+            return href, False
+        done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
+        return self.inline(href, line), done
+
     def _to(self, found: re.Match[str], line: int) -> str:
-        href = found["href"].strip("<>")
-        if (self.dialect.liquid or self.dialect.shortcodes) and "{" in href:
-            done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
-            href = self.inline(href, line)
-            if done:
-                return f"]({_pointed(href)}{found['link_title'] or ''})"
+        href, done = self._target(found["href"], line)
+        if done:
+            return f"]({_pointed(href)}{found['link_title'] or ''})"
+        href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
             # Without words of its own it has those of the place that it names.
             place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
@@ -1506,7 +1552,7 @@ class Writer:
 
 
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
-    "escape": Writer._code, "code": Writer._code, "auto": Writer._code, "filled": Writer._filled,
+    "escape": Writer._code, "code": Writer._code, "auto": Writer._auto, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
     "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
