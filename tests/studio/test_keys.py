@@ -27,13 +27,18 @@ def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
 
 
 @pytest.mark.parametrize("view", ["one", "~/review", "~/talk"])
-def test_no_single_letter_changes_what_others_have(app, view):
+def test_no_single_letter_changes_what_others_have(app: Any, view: str) -> None:
     space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
     page.get_by_role("button", name="Ask for review").wait_for()
     page.get_by_role("main").get_by_text("Said." if "talk" in view else "words").first.wait_for()
     sent: list[str] = []
-    page.on("request", lambda asked: asked.method == "GET" or sent.append(f"{asked.method} {asked.url}"))
+
+    def note(asked: Any) -> None:
+        if asked.method != "GET":
+            sent.append(f"{asked.method} {asked.url}")
+
+    page.on("request", note)
     for letter in string.ascii_lowercase + string.digits:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(letter)
@@ -48,7 +53,7 @@ def test_no_single_letter_changes_what_others_have(app, view):
     page.context.close()
 
 
-def test_a_review_is_asked_of_people_with_a_note(app):
+def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     space, change, _ = draft(app, "Asked")
     app.colleague("Ravi", "review")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/one")
@@ -76,7 +81,7 @@ def test_a_review_is_asked_of_people_with_a_note(app):
 
 
 @pytest.mark.parametrize("clicked", [True, False])
-def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app, clicked):
+def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app: Any, clicked: bool) -> None:
     space = app.fill_space("Moved by keys", ["One", "Two", "Three"])
     page = app.open(f"/s/{space}/one")
     tree = page.get_by_role("tree", name="Pages")

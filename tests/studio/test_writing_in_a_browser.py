@@ -894,14 +894,18 @@ def test_what_is_written_while_the_change_request_is_merged_goes_on_in_another(d
     _type(text, "Two.", " Late.")
     page.wait_for_timeout(1_500)
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")
+    # What somebody else changes in the space until then is not undone by it.
+    other = desk.admin.call("POST", desk.changes, {"subject": "Other words"})["number"]
+    _set(desk, other, "Two.", "Two of theirs.")
+    desk.admin.call("POST", f"{desk.changes}/{other}/merge")
     go_on = page.get_by_role("button", name="Go on in a new change request")
     go_on.wait_for(timeout=15_000)
     page.unroute("**/content?**")
     go_on.click()
     page.wait_for_url(lambda url: f"/~/changes/{change}/" not in url)
-    page.get_by_role("textbox", name="Page content").get_by_text("Two. Late.").wait_for()
+    page.get_by_role("textbox", name="Page content").get_by_text("Two of theirs. Late.").wait_for()
     after = int(re.search(r"/~/changes/(\d+)/", page.url)[1])
-    assert "Two. Late." in desk.until(after, lambda found: "Late" in found)
+    assert "Two of theirs. Late." in desk.until(after, lambda found: "Late" in found)
     page.close()
     desk.said.clear()
 

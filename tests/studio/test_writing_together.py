@@ -130,7 +130,7 @@ class Server:
             **self.settings,
         )
         assert made.returncode == 0, made.stderr
-        return made.stdout.strip()
+        return str(made.stdout.strip())
 
 
 class Window:

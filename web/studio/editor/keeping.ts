@@ -15,6 +15,8 @@ export interface Draft {
   page: string;
   /** What the changes are changes of. */
   revision: string;
+  /** That is a revision of another change request, in which this was written. */
+  moved?: boolean;
   blocks: BlockChanges | null;
   fields: { title?: string; description?: string };
   /** The part of it that was sent and not answered: the server may have it. */
@@ -84,9 +86,10 @@ export async function leftDrafts(space: string, change: number, page: string): P
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
-/** What is kept becomes what is not saved of the same page in another change request, on top of that one's revision. */
-export async function moveDraft(draft: Draft, change: number, revision: string): Promise<void> {
-  await keepDraft({ ...draft, tab: newId(), change, revision, at: Date.now() });
+/** What is kept becomes what is not saved of the same page in another change request. It goes on saying what it was written
+ * on top of: what others changed since is not its author's to undo. */
+export async function moveDraft(draft: Draft, change: number): Promise<void> {
+  await keepDraft({ ...draft, tab: newId(), change, moved: true, at: Date.now() });
   await dropDraft(draft);
 }
 

@@ -182,7 +182,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     blocks ? applyChanges(nodes, blocks) : nodes;
 
   // What another tab of this browser left is taken up where it was: on its revision, as what is not saved yet.
-  let draft = left.pop();
+  const last = left.findLastIndex((each) => !each.moved);
+  let draft = last < 0 ? undefined : left.splice(last, 1)[0];
   if (draft !== undefined) {
     try {
       loaded = { ...await baseOf(draft), change: loaded.change };
@@ -366,7 +367,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     });
   }
 
-  /** What further tabs left comes in beside it, word by word. What touches the same words waits for another time, when
+  /** What further tabs left, and what was written in another change request, comes in beside it, word by word. What touches the same words waits for another time, when
    * the server is asked what to do. */
   async function takeRest(): Promise<void> {
     for (const each of left) {
@@ -550,8 +551,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         replaceTop(transaction, withRemote(doc, withChanges(loaded.document, draft)));
         view.dispatch(transaction);
         saver.changed(fields);
-        takeRest().catch(() => {});
       }
+      takeRest().catch(() => {});
     },
     changed(transaction) {
       if (transaction.getMeta("remote")) return;
