@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -10,6 +11,8 @@ from octavo.kit.asgi import Application
 
 _UNREAD = 64 * 1024
 """Bytes of a response that wait to be read before the application has to wait."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+"""What would split a response where it came into a header."""
 
 
 class CutOff(Exception):
@@ -40,6 +43,8 @@ class Received:
     async def _send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             self.status, self.headers = message["status"], list(message["headers"])
+            for name, value in self.headers:
+                assert not _CONTROL.search(name + value), f"{name!r}: {value!r}"
         else:
             self._pieces.append(message.get("body", b""))
             self._complete = not message.get("more_body", False)

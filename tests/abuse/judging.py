@@ -133,19 +133,12 @@ def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list
 
 
 def judge(
-    sent: bytes,
-    endless: bytes,
-    received: bytes,
-    ended: bool,
-    *,
-    marker: re.Pattern[bytes],
-    is_direct: bool = True,
+    sent: bytes, endless: bytes, received: bytes, ended: bool, *, marker: re.Pattern[bytes]
 ) -> list[str]:
     """What is wrong with answers to bytes, of which ``endless`` was repeated at the end as often as it went; empty where
     nothing is.
 
-    ``marker``: what names requests, in their targets and in the answers to them. ``is_direct``: no proxy answers by
-    itself.
+    ``marker``: what names requests, in their targets and in the answers to them.
     """
     seen, all_seen = see(sent), see(sent + endless * 2)
     repeats = all_seen.heads[len(seen.heads) :]
@@ -156,7 +149,7 @@ def judge(
         return [str(error)]
     wrong = []
     for place, reply in enumerate(replies):
-        if reply.status >= 500 and reply.status not in _REFUSALS and is_direct:
+        if reply.status >= 500 and reply.status not in _REFUSALS:
             wrong.append(f"answer {place} is {reply.status}")
         named = marker.search(reply.body)
         if place < len(seen.heads):
@@ -168,8 +161,17 @@ def judge(
                 wrong.append(f"answer {place} is to {named[0]!r}, which nobody asked for")
         elif named or place > len(seen.heads) or not all_seen.is_left:
             wrong.append(f"answer {place} of {reply.status} is one too many: {reply.body[:80]!r}")
-        elif reply.status not in _REFUSALS and is_direct:
+        elif reply.status not in _REFUSALS:
             wrong.append(f"what is no request is answered with {reply.status}")
-    if is_direct and interim > sum(head.expects for head in (*seen.heads, *repeats)):
+    if interim > sum(head.expects for head in (*seen.heads, *repeats)):
         wrong.append("100 Continue to who did not ask")
     return wrong[:3]
+
+
+def judge_order(received: bytes, prefix: str, *, marker: re.Pattern[bytes]) -> list[str]:
+    """What is wrong with answers that came through a proxy, which reads in its own way what it was sent: they are to
+    requests of this connection, whose markers begin with ``prefix``, in their order."""
+    named = [found.decode() for found in marker.findall(received)]
+    if any(not each.startswith(prefix) for each in named):
+        return [f"the answer to somebody else: {named}"]
+    return [] if named == sorted(named) else [f"answers out of order: {named}"]

@@ -50,6 +50,7 @@ def test_an_app_that_names_no_resource_asks_for_the_api(world, connecting):
         assert all(f'value="{scope}"' in page.text for scope in API_SCOPES) and "docs:" not in page.text
         # What reaches far is granted only by ticking it.
         assert 'value="change-request:merge">' in page.text and 'value="space:read" checked>' in page.text
+        assert 'value="integration:publish">' in page.text, "a script may have more scopes than the app"
     narrow = connecting.authorize(resource=None, scope="space:read openapi:write").text
     assert narrow.count('name="scope"') == 2
 

@@ -49,7 +49,7 @@ NOTHING_BEYOND = {
         "createOpenAPISpec", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecVersionContentById",
         "getPublishedOpenAPISpec",
     },
-    "whether a space is empty, as sites show it": {"getIntegrationSiteInstallation"},
+    "whether a space is empty, as sites show it": {"getIntegrationSiteInstallation", "getSiteGitSync"},
 }  # fmt: skip
 """Operations of those areas that write, and operations that look into content, by why their area is enough."""
 ENOUGH = {id for ids in NOTHING_BEYOND.values() for id in ids}

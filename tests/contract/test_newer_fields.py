@@ -121,6 +121,8 @@ def _unread_of(api: PublicApi, operation: Operation) -> set[str]:
         components["parameters"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in given
     ]
     found = {one["name"] for one in parameters if one["in"] == "query"} - operation.query_names
+    if operation.refuses_unread:
+        return found
     body = described.get("requestBody", {}).get("content", {}).get("application/json")
     if body is not None and operation.takes_json:
         found |= set(_unread(body["schema"], shape_of(operation.body), "", components["schemas"], ()))

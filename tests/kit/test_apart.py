@@ -39,10 +39,10 @@ def test_a_busy_machine_gives_it_more_time_by_the_clock(
     given: list[float] = []
 
     def note(command: list[str], **options: Any) -> Any:
-        given.append(options["timeout"])
+        given.append(options["seconds"])
         return SimpleNamespace(returncode=0)
 
-    monkeypatch.setattr(apart.subprocess, "run", note)
+    monkeypatch.setattr(apart, "run_child", note)
     assert runs_within(tmp_path, USUAL)
     assert given == [10 * USUAL.seconds]
 

@@ -12,6 +12,7 @@ from octavo.developing import bundling
 from octavo.kit import highlighting
 from octavo.kit.children import run_child, start_child
 from octavo.runtime.process import ScriptProcess
+from settled import until
 
 SECRETS = {
     "OCTAVO_SECRET_KEY": "a passphrase of the key",
@@ -32,7 +33,10 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def environment_of(pid: int) -> set[str]:
-    data = Path(f"/proc/{pid}/environ").read_bytes()
+    where = Path(f"/proc/{pid}/environ")
+    # It is empty for the moment in which the program is loaded.
+    until(where.read_bytes)
+    data = where.read_bytes()
     return {part.partition(b"=")[0].decode() for part in data.split(b"\0") if part}
 
 

@@ -17,7 +17,7 @@ from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.fonts import FONTS, printed_files, read_font
-from octavo.kit import apart
+from octavo.kit import children
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
@@ -181,10 +181,10 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
 
     def note(command: list[str], **options: Any) -> Any:
         seen.update(options)
-        raise apart.subprocess.TimeoutExpired(command, 1)
+        raise children.subprocess.TimeoutExpired(command, 1)
 
     monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setattr(apart.subprocess, "run", note)
+    monkeypatch.setattr(children.subprocess, "run", note)
     with pytest.raises(print_job.CannotPrint):
         compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])

@@ -1489,3 +1489,73 @@ def test_emoticons_of_confluence_are_signs():
         }
     )
     assert "✅ yes ❌ no (odd)" in text(made, "README.md")
+
+
+def test_included_restructured_text_keeps_its_sections():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   a\n",
+            "a.rst": "All\n===\n\n.. include:: part.txt\n\nAfter\n-----\n\nend\n\n* item\n\n  .. include:: words.txt\n",
+            "part.txt": "Part\n----\n\nwords\n\nBelow\n~~~~~\n\n.. include:: loop.txt\n",
+            "loop.txt": "looped\n\n.. include:: part.txt\n",
+            "words.txt": "just ``words``\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "a.md")
+    assert [line for line in said.splitlines() if line.startswith("#")] == [
+        "# All",
+        "## Part",
+        "### Below",
+        "## After",
+    ]
+    assert said.count("looped") == 1 and "just `words`" in said
+    assert "circular_include" in {code for _, _, code in problems(made)}
+
+
+def test_project_links_of_myst():
+    made = brought(
+        {
+            "conf.py": "extensions = ['myst_parser']\n",
+            "index.md": "# Home\n\n```{toctree}\nguide/a\n```\n\n(here)=\n## There\n",
+            "guide/a.md": "# A\n\n[words](project:#here), [](project:#here), <project:#here>, [b](project:../index.md#there), <project:../index.md>, [f](path:x.py)\n",
+            "guide/x.py": "x\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "guide/a.md")
+    assert "project:" not in said and said.count("(../README.md") == 5 and "[There](../README.md#" in said
+    assert problems(made) == []
+
+
+def test_a_vault_without_its_settings():
+    made = brought(
+        {
+            "Note.md": '# Note\n\n[[Other|that]] and [[Other#Part]] ![[pic.png]]\n\n{% hint style="info" %}\nx\n{% endhint %}\n',
+            "sub/Other.md": "# Other\n\n## Part\n",
+            "sub/pic.png": b"\x89PNG",
+        }
+    )
+    said = text(made, next(path for path in made.paths() if "that" in text(made, path)))
+    assert made.kind == "obsidian" and "[[" not in said and "[that](sub/Other.md)" in said
+    assert '{% hint style="info" %}\nx\n{% endhint %}' in said
+    assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"
+
+
+def test_external_links_of_sphinx():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\nextlinks = {'issue': ('https://example.org/i/%s', 'issue %s'), 'src': ('https://example.org/s/%s', None), 'bad': ('javascript:%s', '')}\n",
+            "index.rst": "Home\n====\n\nSee :issue:`12`, :issue:`this one <13>`, :src:`a/b.py`, :bad:`x`.\n",
+        },
+        "sphinx",
+    )
+    said = text(made, "README.md")
+    assert "[issue 12](https://example.org/i/12), [this one](https://example.org/i/13)" in said
+    assert (
+        "https://example.org/s/a/b.py" in said
+        and "javascript" not in said.replace("javascript:x", "", 1)
+        and "](javascript" not in said
+    )
+    assert problems(made) == []

@@ -77,7 +77,7 @@ _RISKY = frozenset(
     {
         "docs:merge", "docs:review", "organization:write", "organization:members:write", "space:permissions:write",
         "change-request:merge", "site:publish", "site:permissions:write", "site:auth:read", "site:auth:write",
-        "integration:installations:read", "integration:delete",
+        "integration:installations:read", "integration:installations:write", "integration:publish", "integration:delete",
     }
 )  # fmt: skip
 """What a person grants only by ticking it."""

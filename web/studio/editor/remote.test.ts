@@ -177,6 +177,11 @@ test("a word goes on in front of what others wrote behind its beginning", () => 
   expect(caretAfter([block("a", "one tw")], "tw", [block("a", "one tw three")])).toBe("one tw| three");
 });
 
+test("the caret stays behind words whose place is gone", () => {
+  const before = [block("a", "one two three")];
+  expect(caretAfter(before, "one tw", [block("a", "one three")], "x")).toBe("one x|three");
+});
+
 test("words that others wrote where somebody began a new paragraph stay in the one before", () => {
   const confirmed = readDocument({ nodes: [block("a", "one")] });
   const state = EditorState.create({ doc: confirmed });

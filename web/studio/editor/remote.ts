@@ -449,15 +449,21 @@ export function rebased(
     const mapped = mappedStep(step, mapping);
     mapFrom--;
     const seen = mapped && areAmong(deleted(mapped, transaction.doc), deleted(step, befores[at]!));
+    const done = transaction.steps.length;
     if (!seen || transaction.maybeStep(mapped).failed) {
       const place = step instanceof ReplaceStep ? mapping.map(step.from) : 0;
       lost ||= !spare(state, unsent, at, place, transaction);
-      continue;
     }
-    (transaction.mapping as Mapping & { setMirror(one: number, other: number): void }).setMirror(
-      mapFrom,
-      transaction.steps.length - 1,
-    );
+    // What was taken back is there again: a caret in it stays in it.
+    const again = transaction.steps[done];
+    const same = seen ||
+      again instanceof ReplaceStep && step instanceof ReplaceStep && again.slice.eq(step.slice);
+    if (transaction.steps.length === done + 1 && same) {
+      (transaction.mapping as Mapping & { setMirror(one: number, other: number): void }).setMirror(
+        mapFrom,
+        done,
+      );
+    }
   }
   const left = transaction.steps.slice(first).map((step, at) => ({
     step,

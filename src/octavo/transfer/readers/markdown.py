@@ -121,7 +121,7 @@ _PIECES = re.compile(
     |(?P<image>!\[(?P<alt>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*(?P<source><[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?P<image_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)|=\S*))?\s*\)(?P<image_attributes>\{:?[^{}\n]*\})?)
     |(?P<to>\]\(\s*(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|[^\s()]|\([^\s()]*\))*)(?P<link_title>\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)(?P<link_attributes>\{:?[^{}\n]*\})?)
     |(?P<filled>(?<!<)<<(?P<filled_name>[\w:.][\w:. -]{0,99})>>)
-    |(?P<auto><(?:https?|mailto|ftp):[^<>\s]*>)
+    |(?P<auto><(?:https?|mailto|ftp|project):[^<>\s]*>)
     |(?P<component></?[A-Z][\w.]*(?=[\s/>]))
     |(?P<tag></?[a-z][\w-]*(?=[\s/>])(?:[^<>"'{]|"[^"]*"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\})*>)
     |(?P<liquid>\{\{-?\s*(?P<value>[^{}]*?)\s*-?\}\}|\{%-?\s*(?P<liquid_tag>[^%]*?)\s*-?%\})
@@ -1316,6 +1316,16 @@ class Writer:
         # How MDX says the language of words in code.
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
+    def _auto(self, found: re.Match[str], line: int) -> str:
+        """An address; of a place of the project where MyST names one so."""
+        if not self.dialect.roles or not found[0].startswith("<project:"):
+            return found[0]
+        href = found[0][len("<project:") : -1]
+        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+        if place and not place.startswith("\0"):
+            return f"[{title}]({_pointed(place)})"
+        return f"[{href.removeprefix('#')}]({_pointed(self.place.link(href, line))})"
+
     def _role(self, found: re.Match[str], line: int) -> str:
         if not self.dialect.roles:
             return found[0]
@@ -1405,6 +1415,7 @@ class Writer:
         href, done = self._target(found["href"], line)
         if done:
             return f"]({_pointed(href)}{found['link_title'] or ''})"
+        href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
             # Without words of its own it has those of the place that it names.
             place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
@@ -1541,7 +1552,7 @@ class Writer:
 
 
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
-    "escape": Writer._code, "code": Writer._code, "auto": Writer._code, "filled": Writer._filled,
+    "escape": Writer._code, "code": Writer._code, "auto": Writer._auto, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
     "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,

@@ -9,8 +9,10 @@ from msgspec import Struct
 
 class Names(Struct, frozen=True):
     """What references of a project name. ``labels``: the page, the place in it and the words of each, in lower case;
-    ``find``: the file that a path means, written in a file; ``title``: of a page."""
+    ``find``: the file that a path means, written in a file; ``title``: of a page; ``outside``: by role the URL and the
+    words of links elsewhere, with ``%s`` for what is named."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]
     title: Callable[[str], str]
+    outside: dict[str, tuple[str, str]] = {}

@@ -16,7 +16,6 @@ from urllib.parse import quote
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
 from docutils.parsers.rst import Directive, directives, roles
-from docutils.statemachine import StringList
 from docutils.transforms.frontmatter import DocTitle
 from msgspec import Struct, field
 
@@ -68,7 +67,8 @@ class _Reading(Struct):
 
     place: Place
     names: Names
-    including: tuple[str, ...]
+    chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By included file the files that led to it."""
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -175,11 +175,11 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.tell(self.lineno, "unknown_directive", "a note to the writers; it is left out", name)
+            reading.tell(self._line(), "unknown_directive", "a note to the writers; it is left out", name)
             return []
         if _MADE_OF_CODE.match(name):
             said = f".. {name}:: {argument[:80]} is made of code when the site is built; left out"
-            reading.tell(self.lineno, "code_reference", said, name + argument)
+            reading.tell(self._line(), "code_reference", said, name + argument)
             return self._inside()
         if _OBJECT.match(name):
             signatures = [row.strip() for row in "\n".join(self.arguments).split("\n") if row.strip()]
@@ -192,13 +192,19 @@ class _Any(Directive):  # type: ignore[misc]
                 if name in ("only", "ifconfig")
                 else "means nothing here"
             )
-            reading.tell(self.lineno, "unknown_directive", f".. {name}:: {what}; what is in it is kept", name)
+            reading.tell(
+                self._line(), "unknown_directive", f".. {name}:: {what}; what is in it is kept", name
+            )
         above = (
             [nodes.paragraph("", argument)]
             if argument and name not in ("only", "ifconfig", "glossary")
             else []
         )
         return [*above, *self._inside()]
+
+    def _line(self) -> int:
+        """The line of the file that the directive stands in: what was included moved the others."""
+        return int(self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno)
 
     def _inside(self) -> list[nodes.Node]:
         held = nodes.Element()
@@ -211,17 +217,17 @@ class _Any(Directive):  # type: ignore[misc]
         return nodes.admonition("", nodes.title("", title), *above, *self._inside(), classes=[kind])
 
     def _included(self, reading: _Reading, path: str) -> tuple[str, list[str]] | None:
-        given = reading.place.include(path, self.lineno)
+        given = reading.place.include(path, self._line())
         if given is None:
             said = f"{path[:200]} is not there; nothing is shown in its place"
-            reading.tell(self.lineno, "missing_include", said, path)
+            reading.tell(self._line(), "missing_include", said, path)
             return None
         where, text = given
         rows = text.replace("\r\n", "\n").replace("\t", "        ").split("\n")
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
             said = f"{path[:200]}: more than {MAX_LINES} lines are included, or one is too long; left out"
-            reading.tell(self.lineno, "too_many_lines", said, path)
+            reading.tell(self._line(), "too_many_lines", said, path)
             return None
         return where, rows
 
@@ -235,7 +241,7 @@ class _Any(Directive):  # type: ignore[misc]
         rows = self._part(given[1])
         if "pyobject" in self.options:
             said = f":pyobject: of a listing has no effect: {path[:200]} is shown whole"
-            reading.tell(self.lineno, "unknown_directive", said, path)
+            reading.tell(self._line(), "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]
 
@@ -246,22 +252,20 @@ class _Any(Directive):  # type: ignore[misc]
         where, rows = given[0], self._part(given[1])
         if "literal" in self.options or "code" in self.options:
             return [_code("\n".join(rows).strip("\n"), str(self.options.get("code") or ""), "")]
-        if where in reading.including or len(reading.including) > MAX_INCLUDES:
+        source, _ = self.state_machine.get_source_and_line(self.lineno)
+        chain = reading.chains.get(source or "", (reading.place.path,))
+        if where in chain or len(chain) > MAX_INCLUDES:
             said = f"{path[:200]} includes itself, or too much; nothing is shown in its place"
-            reading.tell(self.lineno, "circular_include", said, path)
+            reading.tell(self._line(), "circular_include", said, path)
             return []
-        held = nodes.Element()
-        outer = reading.including
         for name in set(_DIRECTIVE.findall("\n".join(rows))):
             _know_directive(name.lower())
         for name in set(_ROLE.findall("\n".join(rows))):
             _know_role(name.lower())
-        reading.including = (*outer, where)
-        try:
-            self.state.nested_parse(StringList(rows, source=where), 0, held, match_titles=False)
-        finally:
-            reading.including = outer
-        return list(held.children)
+        # As part of the page, so that its sections are sections.
+        reading.chains[where] = (*chain, where)
+        self.state_machine.insert_input(rows, where)
+        return []
 
 
 def _code(text: str, language: str, title: str) -> nodes.Node:
@@ -279,6 +283,7 @@ def _role(
 ) -> tuple[list[nodes.Node], list[Any]]:
     """Every role that docutils does not have."""
     name, reading = name.lower(), _now.get()
+    lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)
     named = _NAMED.match(text)
     words, target = (named["title"], named["target"]) if named else ("", text)
@@ -286,6 +291,11 @@ def _role(
         name == "term" and not named
     ):
         return [_reference(reading, name.rpartition(":")[2], target.strip(), words, lineno)], []
+    if name in reading.names.outside:
+        url, said = (
+            form.replace("%s", target.strip()).replace("%%", "%") for form in reading.names.outside[name]
+        )
+        return [nodes.reference("", words or said or url, refuri=url)], []
     if _LITERAL.match(name):
         shown = words or target.lstrip("!")
         return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
@@ -332,7 +342,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
     if _is_too_much(text):
         place.problem(0, "too_large", "the page or one of its paragraphs is too long; its source is shown")
         return None
-    reading = _Reading(place, names, (place.path,))
+    reading = _Reading(place, names)
     settings = {
         "file_insertion_enabled": False, "raw_enabled": False, "_disable_config": True, "report_level": 5,
         "halt_level": 6, "warning_stream": io.StringIO(), "input_encoding": "unicode", "syntax_highlight": "none",

@@ -6,6 +6,7 @@ import ast
 import fnmatch
 import posixpath
 import re
+from typing import Any
 
 from ...core.document import slug
 from ...core.problems import Problem
@@ -71,6 +72,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         labels,
         lambda target, path: _find_file(files, project, target, path),
         lambda path: titles.get(path) or files.name(path),
+        _outside(conf),
     )
     return Layout(
         entries=entries,
@@ -84,6 +86,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         values={"labels": labels, "variables": _substitutions(conf)},
         titles=titles,
         skipped=(".rst",),
+        schemes={"project:": "", "path:": ""},
         convert=lambda path, place: _restructured(files, path, place, names, titles),
         problems=problems,
     )
@@ -91,18 +94,33 @@ def _lay_out(files: Heads, project: str) -> Layout:
 
 def _substitutions(conf: str) -> dict[str, str]:
     """The words that pages show in two braces, where the configuration writes them down."""
-    if "myst_substitutions" not in conf or len(conf) > MAX_CONF:
+    return {key: str(value) for key, value in _assigned(conf, "myst_substitutions").items()}
+
+
+def _outside(conf: str) -> dict[str, tuple[str, str]]:
+    """By role the URL and the words of ``extlinks``."""
+    found = {}
+    for role, given in _assigned(conf, "extlinks").items():
+        if isinstance(given, (tuple, list)) and given and isinstance(given[0], str):
+            said = given[1] if len(given) > 1 and isinstance(given[1], str) else ""
+            found[role.lower()] = given[0], said
+    return found
+
+
+def _assigned(conf: str, name: str) -> dict[str, Any]:
+    """A dictionary that a configuration writes down under a name."""
+    if name not in conf or len(conf) > MAX_CONF:
         return {}
     try:
         made = next(
             ast.literal_eval(node.value)
             for node in ast.parse(conf).body
             if isinstance(node, ast.Assign)
-            and any(isinstance(to, ast.Name) and to.id == "myst_substitutions" for to in node.targets)
+            and any(isinstance(to, ast.Name) and to.id == name for to in node.targets)
         )
     except (StopIteration, SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    return {str(key): str(value) for key, value in made.items()} if isinstance(made, dict) else {}
+    return {str(key): value for key, value in made.items()} if isinstance(made, dict) else {}
 
 
 def _is_built(path: str) -> bool:

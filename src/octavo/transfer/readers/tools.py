@@ -1941,14 +1941,34 @@ def _wiki(files: Heads, project: str) -> Layout:
 
 def _find_obsidian(files: Heads) -> str | None:
     found = next((path for path in files.paths if re.search(r"(?:^|/)\.obsidian/", path)), None)
-    return found[: found.index(".obsidian/")] if found else None
+    if found is not None:
+        return found[: found.index(".obsidian/")]
+    return "" if _is_vault(files) else None
+
+
+def _is_vault(files: Heads) -> bool:
+    """Whether pages link to each other as notes do, though the settings of the program are not there."""
+    pages = [path for path in files.paths if is_page(path)]
+    names = {stem_of(path).casefold() for path in pages}
+    for path in pages[:_MOST_LOOKED]:
+        text = files.text(path) or ""
+        if "[[" in text and any(
+            found[1].strip().rpartition("/")[2].casefold() in names
+            for found in _NOTE_LINK.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))
+        ):
+            return True
+    return False
+
+
+_MOST_LOOKED = 500
+_NOTE_LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 
 
 def _obsidian(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project)
     addresses = {path: posixpath.splitext(path[len(project) :])[0] for path in paths}
     return Layout(
-        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, vault=True, marks=True, dollars=True), root=project,
+        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, vault=True, marks=True, dollars=True, tags=True), root=project,
         addresses=addresses, redirects=_redirects_of(files, paths), rest=True,
     )  # fmt: skip
 
