@@ -313,6 +313,22 @@ def test_what_nothing_can_be_made_of_is_in_the_problems(world, tmp_path):
     ]
 
 
+def test_bold_words_that_markdown_shows_with_asterisks_are_problems(world, tmp_path):
+    text = (
+        "# Home\n\nClick **Edit **to begin.\n\n* **One **two and **three **four\n\n**Right** and **bold** here.\n\n"
+        "```\n**a **b\n```\n\nA `**b **c`, \\**d **e, 2 ** 3 **4.\n"
+    )
+    problems = bring_in(world, write(tmp_path / "source", {"README.md": text})).problems
+    found = [
+        (p.line, p.code, p.message.partition(" is shown")[0]) for p in problems if p.code != "not_listed"
+    ]
+    assert found == [
+        (3, "unread_bold", "**Edit **"),
+        (5, "unread_bold", "**One **"),
+        (5, "unread_bold", "**three **"),
+    ]
+
+
 def test_a_broken_configuration_is_a_problem(world, tmp_path):
     files = {".gitbook.yaml": "root: [\n", "README.md": "# Home\n"}
     (problem,) = bring_in(world, write(tmp_path / "source", files)).problems

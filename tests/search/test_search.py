@@ -288,3 +288,20 @@ def test_a_phrase_in_quotation_marks_ranks_whole_matches_first(world, tmp_path):
     assert titles(world, space, '"deploy key by key"') == ["Elsewhere"]
     assert titles(world, space, '"deploy key"')[0] == "Elsewhere"
     assert titles(world, space, "deploy key")[0] != "Elsewhere"
+
+
+RIGHT_TO_LEFT = {
+    "ar": ("صيغة القالب", "قالب", ["القالب", "بالقالب", "للقالب", "والقالب"], "قواعد عامة", "هذه الصفحة عن القوالب والقالب والصيغ."),
+    "he": ("תחביר התבנית", "תבנית", ["התבנית", "בתבנית", "לתבנית", "והתבנית"], "כללים", "הדף הזה על התבנית ועל תחביר."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", RIGHT_TO_LEFT)
+def test_articles_and_prefixes_do_not_hide_a_word(world, tmp_path, language):
+    title, word, forms, other, text = RIGHT_TO_LEFT[language]
+    pages = {"README.md": f"# {other}\n\n{text}\n", "one.md": f"# {title}\n\n{text}\n"}
+    pages |= {f"p{n}.md": f"# {other} {n}\n\n{word} {text}\n" for n in range(20)}
+    folder = write(tmp_path / "source", pages)
+    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    for query in (word, *forms):
+        assert titles(world, space, query)[0] == title, query

@@ -22,7 +22,9 @@ from .document import (
     HEADING_ID,
     MAX_NODES,
     PARTS,
+    Block,
     PageHead,
+    Text,
     find_unread,
     front_of,
     may_be_cut,
@@ -33,6 +35,7 @@ from .document import (
     shows_file,
     split_page,
     unpaired_tags,
+    walk,
 )
 from .free_names import free_name
 from .links import include_paths, resolve
@@ -217,6 +220,32 @@ class _LineNumbers:
         return bisect_left(self._ends, place) + 1
 
 
+_OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
+"""Bold text with a space before its end, as hosted editors exported them for years. No Markdown reads them so, for
+``**a and **b`` may be two names of code."""
+
+
+def _unread_bold(body: str) -> list[re.Match[str]]:
+    found = list(_OPEN_BOLD.finditer(body))
+    if not found:
+        return []
+    nodes = list(walk(read(body)))
+    code = {
+        id(text)
+        for node in nodes
+        if isinstance(node, Block) and node.type == "code-line"
+        for text in node.nodes
+    }
+    said = [
+        leaf.text
+        for node in nodes
+        if isinstance(node, Text) and id(node) not in code
+        for leaf in node.leaves
+        if not any(mark.type == "code" for mark in leaf.marks)
+    ]
+    return [match for match in found if any(match[0] in text for text in said)]
+
+
 class TextCheck:
     """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
     that are none here, and includes, images and files that are not in the source.
@@ -243,6 +272,14 @@ class TextCheck:
                 message = f"{guard} is no condition here; nobody sees what it is meant for"
                 self._add(path, before + line - 1, "unread_condition", message)
         line_of = _LineNumbers(text)
+        for match in _unread_bold(body):
+            at = len(text) - len(body) + match.start()
+            self._add(
+                path,
+                line_of.at(at),
+                "unread_bold",
+                f"{match[0]} is shown with its asterisks; move the space behind the last two",
+            )
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"

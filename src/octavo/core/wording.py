@@ -48,11 +48,24 @@ STOP_WORDS = frozenset(
 """Of the languages most often written; without apostrophes and accents."""
 
 
+_PREFIXES = re.compile(
+    "^(?:"
+    "[وف]?(?:ال|بال|كال|لل)(?=\\w{3})|و(?=\\w{5})"  # Arabic: and, so; the, in the, like the, for the
+    "|[ושכבלמ]?ה(?=\\w{3})|[ובלכש](?=\\w{4})"  # Hebrew: and, that, like, in, to, from; the
+    ")"
+)
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The stem of a folded word, for words of basic letters alone; others as they are."""
+    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and the
+    prepositions written together with it. Others stay as they are.
+
+    >>> stem("القالب"), stem("והתבנית")
+    ('قالب', 'תבנית')
+    """
     if not (word.isascii() and word.isalpha()):
-        return word
+        return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word
     # A stemmer works on a word it keeps, so each thread has its own.
     try:
         stemmer = _own.stemmer

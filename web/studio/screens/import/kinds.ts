@@ -131,6 +131,10 @@ const KINDS: Record<string, Kind> = {
     title: t("Tags without their end"),
     then: t("What is inside is shown. Look whether the page reads well."),
   },
+  unread_bold: {
+    title: t("Bold text with a space before its end"),
+    then: t("Its asterisks are shown. Move the space behind them."),
+  },
   too_many_parts: { title: t("Pages with too many parts"), then: t("The rest is shown as its source.") },
   unknown_space: {
     title: t("Links to spaces that are not here"),
