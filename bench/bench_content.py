@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import in_process
 from figures import figure
 
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
-from octavo.kit import loopback
 from octavo.kit.edge import Edge
 from octavo.orgs import create_organization
 from octavo.settings import load
@@ -47,10 +47,9 @@ async def ask(edge: Edge, path: str, query: str, token: str) -> bytes:
     """The body of the answer. Raises RuntimeError for any status but 200."""
     headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
     target = f"{path}?{query}" if query else path
-    answer = await loopback.ask(edge, "GET", target.encode(), headers)
-    body = await answer.read()
-    if answer.status != 200:
-        raise RuntimeError(f"{path}: {answer.status} {body!r}")
+    status, body = await in_process.ask(edge, "GET", target, headers)
+    if status != 200:
+        raise RuntimeError(f"{path}: {status} {body!r}")
     return body
 
 

@@ -29,7 +29,6 @@ from figures import figure
 from octavo.access import create_token, insert_user
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
-from octavo.kit.loopback import Loopback
 from octavo.kit.outbox import emit
 from octavo.kit.worker import Worker
 from octavo.orgs import create_organization
@@ -133,7 +132,7 @@ async def _deliver(
         org = create_organization(tx, user.id, "Bench").id
         token = create_token(tx, user.id, name="bench")
     client = httpx.AsyncClient(
-        transport=Loopback(api_app(context)),
+        transport=httpx.ASGITransport(api_app(context).application),
         base_url="http://octavo.test",
         headers={"authorization": f"Bearer {token}"},
     )

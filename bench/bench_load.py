@@ -37,7 +37,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, wait_for
+from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, memory, wait_for
 from figures import figure
 
 MIX = (
@@ -205,14 +205,6 @@ def begin(place: Place, kinds: Iterable[str], pause: float, seconds: float) -> C
         return found
 
     return end
-
-
-def memory(pid: int) -> float:
-    """MB that a process and those below it have for themselves, shared ones in equal parts."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    own = next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-    return own / 1024 + sum(memory(int(child)) for child in children)
 
 
 def _figures(took: list[float]) -> tuple[float, float, float]:

@@ -114,7 +114,7 @@ def serving(folder: Path, database: str, workers: int) -> Iterator[subprocess.Po
         **os.environ,
         "OCTAVO_DATA": str(folder),
         "OCTAVO_DATABASE_URL": database,
-        "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+        "OCTAVO_HEADER_SECONDS": "600",
     }
     octavo = str(Path(sys.executable).with_name("octavo"))
     command = [

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 
 import bench_sites
-from bench_serving import Client, cpu
+from bench_serving import Client, cpu, worker_of
 from bench_sites import API, EDGE, EMPTY_EDGE, READER, TOKEN, compare, start
 
 PAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
@@ -70,12 +70,12 @@ def main() -> None:
             "OCTAVO_ADMIN_TOKEN": TOKEN,
             "OCTAVO_URL": f"http://127.0.0.1:{API}",
             "OCTAVO_SITES_URL": f"http://127.0.0.1:{READER}",
-            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+            "OCTAVO_HEADER_SECONDS": "600",
         }
         octavo = str(Path(sys.executable).with_name("octavo"))
         start(stack, [octavo, "api", "--port", str(API)], environ, API)
         site = bench_sites.Installation(folder, environ).open["path"]
-        pid = start(stack, [octavo, "reader", "--reader-port", str(READER)], environ, READER).pid
+        pid = worker_of(start(stack, [octavo, "reader", "--reader-port", str(READER)], environ, READER).pid)
         reader = MarkdownClient(READER)
         message: dict[str, object] = {
             "jsonrpc": "2.0",

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench_serving import EMPTY, Client, cpu, wait_for
+from bench_serving import EMPTY, Client, cpu, wait_for, worker_of
 from figures import figure
 from joserfc import jwt
 from joserfc.jwk import OctKey
@@ -43,16 +43,14 @@ from concurrent.futures import ThreadPoolExecutor
 from octavo.kit.edge import Edge, fixed, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
-from octavo.kit.connection import Bounds, Connections
-from octavo.kit.serving import Listener, bind, run_served
+from octavo.kit.serving import Bounds, Listener, run_served
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
     edge = Edge(routes, pool=ThreadPoolExecutor(4), metrics=Metrics(), compressor=Compressor(),
                 refuse=text_error, headers={}, query_limit=1000)
-    bounds = Bounds(connections=100, backlog=100, keep_alive_seconds=3600, header_seconds=10, header_limit=65536,
-                    least_rate=100)
-    await Listener(edge, bind("127.0.0.1", int(sys.argv[2])), Connections(bounds)).open()
+    bounds = Bounds(connections=100, backlog=100, header_seconds=600, header_limit=65536)
+    await Listener(edge.application, "127.0.0.1", int(sys.argv[2]), bounds).open()
     await asyncio.sleep(3600)
 run_served(main())
 """
@@ -219,7 +217,7 @@ def start_nginx(stack: ExitStack, folder: Path) -> int | None:
     )
     (folder / "nginx.conf").write_text(f"user root; {settings}" if os.getuid() == 0 else settings)
     process = start(stack, [found, "-c", str(folder / "nginx.conf")], dict(os.environ), NGINX)
-    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    return worker_of(process.pid)
 
 
 def first_load(page: str, reader: Client) -> int:
@@ -256,17 +254,17 @@ def main() -> None:
             "OCTAVO_ADMIN_TOKEN": TOKEN,
             "OCTAVO_URL": f"http://127.0.0.1:{API}",
             "OCTAVO_SITES_URL": f"http://127.0.0.1:{READER}",
-            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+            "OCTAVO_HEADER_SECONDS": "600",
         }
         octavo = str(Path(sys.executable).with_name("octavo"))
-        api = start(stack, [octavo, "api", "--port", str(API)], environ, API)
+        serving = worker_of(start(stack, [octavo, "api", "--port", str(API)], environ, API).pid)
         installation = Installation(folder, environ)
         ports = (READER, SECOND)
         processes = [
             start(stack, [octavo, "reader", "--reader-port", str(port)], environ, port) for port in ports
         ]
         reader = Client(READER)
-        pid = processes[0].pid
+        pid = worker_of(processes[0].pid)
         plain, closed = installation.open["path"], installation.closed["path"]
 
         def open_page() -> bytes:
@@ -303,11 +301,11 @@ def main() -> None:
         compare(
             "warm page, beside an empty route of ours", open_page, pid, lambda: own.get("/page"), edge.pid
         )
-        compare("POST /urls/published", resolve, api.pid, lambda: beside.get("/resolved"), bare.pid)
+        compare("POST /urls/published", resolve, serving, lambda: beside.get("/resolved"), bare.pid)
         compare(
             "the same, beside an empty route of ours",
             resolve,
-            api.pid,
+            serving,
             lambda: own.get("/resolved"),
             edge.pid,
         )

@@ -93,7 +93,7 @@ def main() -> None:
     count = options.parse_args().streams
     requests = options.parse_args().requests
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
-        admin, pid = Administrator(served), served.process.pid
+        admin, (pid,) = Administrator(served), served.workers()
         space = admin.create_space("Watched")
         tokens = [
             octavo("token", "create", "--data", str(served.data), "--email", f"p{number}@example.com",

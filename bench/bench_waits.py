@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, cpu, wait_for
+from bench_serving import EMPTY, EMPTY_PORT, PORT, READER_PORT, Client, cpu, wait_for, worker_of
 from figures import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -204,7 +204,7 @@ def main(arguments: list[str]) -> None:
             **os.environ,
             "OCTAVO_DATA": f"{temporary}/data",
             "OCTAVO_DATABASE_URL": os.environ.get("OCTAVO_DATABASE_URL", ""),
-            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+            "OCTAVO_HEADER_SECONDS": "600",
         }
         octavo = str(Path(sys.executable).with_name("octavo"))
         command = [octavo, "serve", "--port", str(PORT), "--reader-port", str(READER_PORT)]
@@ -213,7 +213,7 @@ def main(arguments: list[str]) -> None:
         try:
             for port in (EMPTY_PORT, PORT, READER_PORT):
                 wait_for(port)
-            waiting = Waiting(folder, server.pid)
+            waiting = Waiting(folder, worker_of(server.pid))
             print(f"{'':14}{'CPU':>8}{'clock':>8}{'bytes':>11}{'read':>8}{'view':>8}{'write':>8}{'bare':>8}")
             try:
                 for name in names:

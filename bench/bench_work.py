@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import in_process
 from figures import figure
 
 from octavo.access import create_token, insert_user
@@ -28,7 +29,6 @@ from octavo.admin.import_export import bring
 from octavo.app import api_app, spare_collector
 from octavo.core.document import read, split_page
 from octavo.installation import close_context, open_context
-from octavo.kit import loopback
 from octavo.kit.context import Context
 from octavo.kit.edge import Edge
 from octavo.orgs import create_organization
@@ -48,10 +48,9 @@ async def ask(edge: Edge, method: str, path: str, token: str = "", body: Any = N
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     headers += [(b"content-length", str(len(content)).encode())] if content else []
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    received = await loopback.ask(edge, method, path.encode(), headers, content)
-    answer = await received.read()
-    if received.status >= 400:
-        raise RuntimeError(f"{path}: {received.status} {answer[:300]!r}")
+    status, answer = await in_process.ask(edge, method, path, headers, content)
+    if status >= 400:
+        raise RuntimeError(f"{path}: {status} {answer[:300]!r}")
     return answer
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import in_process
 import psycopg
 from bench_search import applications
 from bench_serving import cpu
@@ -20,7 +21,6 @@ from figures import figure
 
 from octavo.access import insert_user
 from octavo.installation import load_packages
-from octavo.kit import loopback
 from octavo.kit.context import Context
 from octavo.kit.db import Transaction
 from octavo.kit.edge import Edge
@@ -81,10 +81,9 @@ class Application:
         """The body of the answer. Raises RuntimeError for one that refuses."""
         sent = json.dumps(body).encode() if body is not None else b""
         headers = [*self._headers, (b"content-length", str(len(sent)).encode())]
-        received = await loopback.ask(self._app, method, path.encode(), headers, sent)
-        answer = await received.read()
-        if not 200 <= received.status < 300:
-            raise RuntimeError(f"{method} {path}: {received.status} {answer[:300]!r}")
+        status, answer = await in_process.ask(self._app, method, path, headers, sent)
+        if not 200 <= status < 300:
+            raise RuntimeError(f"{method} {path}: {status} {answer[:300]!r}")
         return answer
 
 

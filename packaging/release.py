@@ -66,8 +66,8 @@ def build(sources: Path, output: Path, app: Path | None = None) -> Path:
     return wheel
 
 
-def describe(wheel: Path, folder: Path) -> str:
-    """The SBOM of an installed wheel, as JSON; of the same wheel it is the same."""
+def describe(wheel: Path, folder: Path, web: Path) -> str:
+    """The SBOM of an installed wheel, as JSON; of the same wheel it is the same. ``web``: where its app was built."""
     python = folder / "installed" / "bin" / "python"
     _run(UV, "venv", "--quiet", "--python", sys.executable, folder / "installed")
     _run(UV, "export", "--frozen", "--quiet", "--no-dev", "--all-extras", "--no-emit-project",
@@ -80,7 +80,7 @@ def describe(wheel: Path, folder: Path) -> str:
     command = Path(sys.executable).with_name("cyclonedx-py")
     listed = _run(command, "environment", "--output-reproducible", "--pyproject", "pyproject.toml", python)
     bom = Bom.from_json(json.loads(listed))  # type: ignore[attr-defined]
-    for package in shipped():
+    for package in shipped(web):
         named = package.name.rpartition("/")
         bom.components.add(
             Component(
@@ -98,12 +98,14 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
         first = build(temporary / "here", temporary / "first")
+        if not (temporary / "here" / "src" / "octavo" / "studio" / "dist").exists():
+            raise SystemExit("The app was not built (see above); nothing was written.")
         second = build(temporary / "or" / "there", temporary / "second", app=temporary / "here")
         if first.read_bytes() != second.read_bytes():
             raise SystemExit("The same sources gave two wheels that differ; nothing was written.")
         made = {
             first.name: first.read_bytes(),
-            f"{first.stem}.cdx.json": describe(first, temporary).encode(),
+            f"{first.stem}.cdx.json": describe(first, temporary, temporary / "here" / "web").encode(),
         }
     made["SHA256SUMS"] = "".join(
         f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items()

@@ -13,6 +13,7 @@ import pytest
 
 from octavo.kit import tracing
 from octavo.kit.metrics import Metrics
+from settled import PATIENCE
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -61,7 +62,7 @@ class Collector(Metrics):
         return self.spans
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < until, "it never came"
             time.sleep(0.01)
@@ -89,7 +90,7 @@ def collecting() -> Iterator[Collector]:
             if self.path != "/v1/traces":
                 found.others.append((self.path, headers))
             elif found.answer is None:
-                found.released.wait(30)
+                found.released.wait(PATIENCE)
                 return
             elif found.answer == 200:
                 found.headers.append(headers)

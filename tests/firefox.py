@@ -15,6 +15,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from settled import PATIENCE
 from tools import absent
 
 _NAMES = ("firefox-esr", "firefox")
@@ -188,7 +189,7 @@ def firefox(profile: Path) -> Iterator[Firefox]:
     finally:
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

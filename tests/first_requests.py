@@ -11,10 +11,10 @@ import json
 import random
 import sys
 
+from asgi_client import CutOff
 from light_client import LightClient
 from octavo.app import api_app
 from octavo.installation import close_context, load_packages, open_context
-from octavo.kit.loopback import CutOff
 from octavo.reader import reader_edge
 from octavo.settings import load
 

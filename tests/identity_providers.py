@@ -25,6 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 from lxml import etree
 
+from settled import PATIENCE
+
 POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 
@@ -74,7 +76,7 @@ def served(app: Any) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
-        thread.join(5)
+        thread.join(PATIENCE)
         server.server_close()
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
+from asgi_client import ask
 from octavo.kit.edge import Edge
-from octavo.kit.loopback import ask
 from octavo.kit.serving import new_loop
 
 _PLAIN = re.compile(
@@ -116,14 +116,14 @@ class LightClient:
             cookies=self.cookies or None,
             **body,
         )
-        sent = [(name.lower(), value) for name, value in made.headers.raw]
+        sent = made.headers.raw
         return await self._send(made.method, made.url, made.url.raw_path, sent, made.stream)
 
     async def _send(
         self, method: str, host: httpx.URL, target: bytes, headers: list[tuple[bytes, bytes]], stream: Any
     ) -> httpx.Response:
         content = b"".join([part async for part in stream])
-        received = await ask(self._edge, method, target, headers, content, self._address)
+        received = await ask(self._edge.application, method, target, headers, content, self._address)
         body = httpx.ByteStream(await received.read())
         answer = _Answer(received.status, headers=received.headers, stream=body)
         answer.asked = method, f"{host.scheme}://{host.netloc.decode()}{target.decode()}"

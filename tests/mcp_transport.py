@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import httpx2
 
+from asgi_client import ask
 from octavo.kit.edge import Edge
-from octavo.kit.loopback import ask
 
 
 class McpTransport(httpx2.AsyncBaseTransport):
@@ -14,7 +14,9 @@ class McpTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         body = await request.aread()
-        answer = await ask(self._edge, request.method, request.url.raw_path, request.headers.raw, body)
+        answer = await ask(
+            self._edge.application, request.method, request.url.raw_path, request.headers.raw, body
+        )
         return httpx2.Response(
             answer.status, headers=answer.headers, stream=httpx2.ByteStream(await answer.read())
         )

@@ -25,6 +25,7 @@ from venv import EnvBuilder
 import httpx
 
 from octavo.cli import main
+from settled import PATIENCE
 
 _START_SECONDS = 120
 ROOT = Path(__file__).parents[1]
@@ -123,9 +124,9 @@ class Served:
         raise AssertionError(f"not ready after {_START_SECONDS} seconds: {self.output.read_text()}")
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Sends the signal and gives the exit code; raises subprocess.TimeoutExpired after ten seconds."""
+        """Sends the signal and gives the exit code; raises subprocess.TimeoutExpired where it never ends."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=PATIENCE)
 
     def left_behind(self, seconds: float = 3.0) -> list[str]:
         """What still runs when it was given some time to see that the server is gone."""
@@ -139,13 +140,12 @@ class Served:
         return list(self._group().values())
 
     def workers(self, folder: Path | None = None) -> list[int]:
-        """The ids of the processes that its first one started to answer requests, of the version in a folder if one is
-        named."""
+        """Return the ids of the processes that answer requests, of the version in a folder if one is named."""
         started = f"{folder}/bin/" if folder is not None else ""
         return [
             number
             for number, command in self._group().items()
-            if "octavo.app import work" in command and command.startswith(started)
+            if number != self.process.pid and " serve " in command and command.startswith(started)
         ]
 
     def _group(self) -> dict[int, str]:
@@ -177,7 +177,7 @@ def serving(
         if served.process.poll() is None:
             served.process.terminate()
             try:
-                served.process.wait(timeout=10)
+                served.process.wait(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 os.killpg(served.process.pid, signal.SIGKILL)
                 served.process.wait()

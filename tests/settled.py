@@ -1,4 +1,4 @@
-"""A database that has heard of all that was committed, for tests of what is kept until somebody commits."""
+"""Waiting for what has to come, and for a database to have heard of all that was committed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import psycopg
 from octavo.kit.db import Database
 from octavo.kit.postgres import PostgresDatabase
 
+PATIENCE = 240.0
+"""Seconds that a test waits for what has to come, so that it does not depend on the speed of the machine: only a broken
+program makes anybody wait for so long."""
+
 
 def until(asked: Callable[[], object]) -> None:
-    """Waits for it, ten seconds at most."""
-    deadline = time.monotonic() + 10
+    """Wait for it, for as long as tests are patient."""
+    deadline = time.monotonic() + PATIENCE
     while not asked():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "it never came"
         time.sleep(0.005)
 
 

@@ -19,6 +19,7 @@ import pytest
 from octavo.cli import _parser
 from octavo.kit.texts import counted
 from serving import Served, octavo, octavo_here, serving
+from settled import PATIENCE
 from tools import ROOT, absent
 from world import World
 
@@ -243,7 +244,7 @@ def test_a_first_start_that_was_killed_is_completed(tmp_path: Path) -> None:
     for turn in range(5):
         data = tmp_path / f"data{turn}"
         served = Served(data)
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while not (data / "first-start").exists() and time.monotonic() < until:
             time.sleep(0.005)
         time.sleep(chance.uniform(0, 0.8))

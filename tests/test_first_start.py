@@ -14,14 +14,15 @@ import pytest
 
 from octavo.access import hash_token
 from octavo.admin import first_start as starting
+from octavo.admin.credentials import sign_in_link
 from octavo.admin.first_start import first_start, opening_address, update_manual
 from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.content import list_pages, main_state
+from octavo.errors import NotFound
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.kit.edge import Edge
-from octavo.kit.loopback import Loopback
 from octavo.settings import load
 from world import CONTENT
 
@@ -83,6 +84,32 @@ def test_the_first_start_says_where_to_open_the_app(context: Context) -> None:
     assert opening_address(context) == f"{context.settings.url}/"
 
 
+def test_a_used_address_never_comes_back(context: Context) -> None:
+    """Also for somebody without a password whose sessions have ended: a start would print a working link into the log."""
+    assert first_start(context) is not None
+    secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
+    unused = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
+    call = partial(_post, api_app(context), context.settings.url)
+    session = call("/v1/sign-in/link/use", {"link": secret}).json()
+    with context.db.write() as tx:
+        assert tx.run("DELETE FROM sessions") == 1, session
+        assert tx.value("SELECT password_hash FROM users") is None
+    assert opening_address(context) == f"{context.settings.url}/"
+    assert call("/v1/sign-in/link/use", {"link": unused}).status_code == 401
+    assert first_start(context) is None
+    # The operator makes another one by a command, for somebody who may sign in.
+    link = sign_in_link(context, context.settings.first_admin)
+    assert link.startswith(f"{context.settings.url}/sign-in?link=")
+    assert call("/v1/sign-in/link/use", {"link": link.rpartition("=")[2]}).status_code == 200
+    assert call("/v1/sign-in/link/use", {"link": link.rpartition("=")[2]}).status_code == 401
+    assert opening_address(context) == f"{context.settings.url}/"
+    with context.db.write() as tx:
+        tx.run("UPDATE users SET disabled = 1")
+    for email in (context.settings.first_admin, "nobody@example.com"):
+        with pytest.raises(NotFound):
+            sign_in_link(context, email)
+
+
 def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context: Context) -> None:
     assert first_start(context) is not None
     older, newer = (opening_address(context).rpartition("#")[2].rpartition("link=")[2] for _ in range(2))
@@ -93,7 +120,7 @@ def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context
 
 def _post(app: Edge, url: str, path: str, body: dict[str, Any]) -> httpx.Response:
     async def ask() -> httpx.Response:
-        transport = Loopback(app)
+        transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=url) as client:
             return await client.post(path, json=body, headers={"origin": url})
 

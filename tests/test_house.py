@@ -388,6 +388,31 @@ def test_core_is_pure() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+STARTING = re.compile(
+    r"subprocess\.(Popen|run|call|check_\w+|get\w*output)|os\.(exec|spawn|posix_spawn|fork|system|popen)\w*"
+    r"|\w+\.create_subprocess_\w+|multiprocessing\.\w+"
+)
+"""What starts a program."""
+
+
+def test_programs_are_started_in_one_place() -> None:
+    """`kit/children.py` gives them a clean environment. Workers are the service itself, and get its own."""
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        if where in ("kit/children.py", "kit/supervision.py"):
+            continue
+        for node in nodes_of(path):
+            if isinstance(node, ast.Call):
+                used = [ast.unparse(node.func)]
+            elif isinstance(node, ast.ImportFrom):
+                used = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            wrong += [f"{where}:{node.lineno}: {name}" for name in used if STARTING.fullmatch(name)]
+    assert not wrong, "\n".join(wrong)
+
+
 OWN_ADDRESSES = {
     "core/links.py", "sites/redirects/leading.py", "integrations/invoking.py",  # that of the installation
     "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py",  # made of it
@@ -459,7 +484,7 @@ SHARED = {
 REGISTRIES = {
     "printing/looks.py:_finders",
     "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_agent", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
+    "access/tokens.py:_find_agent", "access/tokens.py:_find_agent_by_id", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
     "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
     "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "gitsync/projects.py:_kinds", "images/making.py:_on_made",

@@ -235,15 +235,18 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
 
 @pytest.mark.slow
 def test_a_release_is_made_and_says_what_is_in_it(tmp_path: Path) -> None:
-    """Of the last commit, in an environment of its own; it compares the two wheels that it builds itself."""
+    """In a fresh clone, in an environment of its own; it compares the two wheels that it builds itself."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("a release is made of a commit")
     environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(tmp_path / "environment")}
     uv = [str(ROOT / ".uv" / "bin" / "uv"), "sync", "--frozen", "--quiet", "--group", "release"]
     subprocess.run([*uv, "--python", sys.executable], cwd=ROOT, env=environment, check=True)
     python, made = tmp_path / "environment" / "bin" / "python", tmp_path / "made"
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+    (clone / ".uv").symlink_to(ROOT / ".uv")
     done = subprocess.run(
-        [python, "packaging/release.py", made], cwd=ROOT, capture_output=True, text=True, check=False
+        [python, "packaging/release.py", made], cwd=clone, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     (wheel,), (listed,) = made.glob("*.whl"), made.glob("*.cdx.json")

@@ -6,8 +6,7 @@ import os
 import signal
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import httpx
 import pytest
 
 from serving import Administrator, Served, install_version, serving
+from settled import until
 from test_clusters import Writer
 from world import World
 
@@ -65,13 +65,6 @@ class Listening(threading.Thread):
                 self.wrong.append(repr(error))
 
 
-def _until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + 40
-    while not found():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-
-
 def _is_good(served: Served, token: str) -> bool:
     with httpx.Client(timeout=60) as client:
         return (
@@ -99,21 +92,21 @@ def test_no_request_fails_while_processes_are_replaced(
         for one in (*asking, listening):
             one.start()
         try:
-            _until(lambda: listening.ready and all(one.answered for one in asking))
+            until(lambda: listening.ready and all(one.answered for one in asking))
             assert _is_good(served, FIRST)
             # What cannot work is not taken.
             settings.write_text("metrics_token = 5")
             os.kill(main, signal.SIGHUP)
-            _until(lambda: "goes on as it was" in served.output.read_text())
+            until(lambda: "goes on as it was" in served.output.read_text())
             for number in range(rounds):
                 before = listening.ready
                 settings.write_text(f'metrics_token = "{str(number) * 40}"')
                 os.kill(main, signal.SIGHUP)
-                _until(lambda: _is_good(served, str(number) * 40))  # noqa: B023
-                _until(lambda: listening.ready > before)  # noqa: B023
+                until(lambda: _is_good(served, str(number) * 40))  # noqa: B023
+                until(lambda: listening.ready > before)  # noqa: B023
                 reached = [one.answered for one in asking]
-                _until(lambda: all(one.answered > was + 20 for one, was in zip(asking, reached, strict=True)))  # noqa: B023
-                _until(lambda: len(served.processes()) <= 1 + (workers > 1) * workers)
+                until(lambda: all(one.answered > was + 20 for one, was in zip(asking, reached, strict=True)))  # noqa: B023
+                until(lambda: len(served.processes()) == 1 + workers)
         finally:
             for one in (*asking, listening):
                 one.over.set()
@@ -143,7 +136,7 @@ def _asked(url: str, token: str) -> Iterator[Asking]:
     asking = Asking(url, token)
     asking.start()
     try:
-        _until(lambda: asking.answered)
+        until(lambda: asking.answered)
         yield asking
     finally:
         asking.over.set()
@@ -160,17 +153,18 @@ def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]
     settings.write_text("workers = 2")
     data, program = world.install(folder / "data"), link / "bin" / "octavo"
     with serving(data, "--config", str(settings), program=program) as served:
-        _until(lambda: len(served.workers()) == 2)
+        until(lambda: len(served.workers()) == 2)
         yield served, link, settings
         assert served.stop() == 0
         assert served.left_behind() == []
 
 
 def _reload(served: Served, refused: str = "") -> None:
-    """Until the next program takes over, or is refused for this reason."""
-    told, said = served.output.read_text(), refused or "takes over"
+    """Reload until the next program takes over, or does not start for this reason."""
+    before, said = len(served.output.read_text()), "goes on as it was" if refused else "takes over"
     os.kill(served.process.pid, signal.SIGHUP)
-    _until(lambda: said in served.output.read_text()[len(told) :].rpartition("goes on as it was: ")[2])
+    until(lambda: said in served.output.read_text()[before:])
+    assert refused in served.output.read_text()[before:]
 
 
 def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tmp_path: Path) -> None:
@@ -184,11 +178,11 @@ def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tm
             assert served.workers() == first
             _link(link, tmp_path / "0.2.0")
             _reload(served)
-            _until(lambda: len(served.workers(tmp_path / "0.2.0")) == 2)
+            until(lambda: len(served.workers(tmp_path / "0.2.0")) == 2)
             # Those of before are still there for who has a connection to them; others are answered by the new ones.
-            _until(lambda: _version(served.url) == "0.2.0")
+            until(lambda: _version(served.url) == "0.2.0")
             reached = asking.answered
-            _until(lambda: asking.answered > reached + 20)
+            until(lambda: asking.answered > reached + 20)
         assert served.process.pid == main
 
 
@@ -213,11 +207,11 @@ def test_whoever_goes_on_is_as_before(sqlite_world: World, tmp_path: Path) -> No
             _reload(served, refused="migrated by a newer Octavo")
             assert served.workers() == first and _version(served.url) == "0.1.0"
         os.kill(first[0], signal.SIGKILL)
-        _until(lambda: first[0] not in served.workers() and len(served.workers()) == 2)
+        until(lambda: first[0] not in served.workers() and len(served.workers()) == 2)
         record_migration("DELETE FROM migrations WHERE number = 999912312359")
         with _asked(f"{served.url}/v1/user", sqlite_world.token("admin")):
             _reload(served)
-            _until(lambda: len(served.workers()) == 2 and first[1] not in served.workers())
+            until(lambda: len(served.workers()) == 2 and first[1] not in served.workers())
 
 
 @pytest.mark.slow
@@ -249,10 +243,10 @@ def test_versions_change_under_load(database_url: str, tmp_path: Path) -> None:
                 settings.write_text(f"workers = {workers}")
                 _link(link, tmp_path / version)
                 os.kill(served.process.pid, signal.SIGHUP)
-                _until(lambda: len(served.processes()) == (1 if workers == 1 else 1 + workers))  # noqa: B023
-                _until(lambda: {_version(served.url) for _ in range(6)} == {version})  # noqa: B023
+                until(lambda: len(served.processes()) == 1 + workers)  # noqa: B023
+                until(lambda: {_version(served.url) for _ in range(6)} == {version})  # noqa: B023
                 written = [len(one.acknowledged) for one in writers]
-                _until(lambda: all(one.has_written(n + 10) for one, n in zip(writers, written, strict=True)))  # noqa: B023
+                until(lambda: all(one.has_written(n + 10) for one, n in zip(writers, written, strict=True)))  # noqa: B023
         finally:
             for stopped in (*asking, *writers):
                 stopped.over.set()
@@ -272,7 +266,7 @@ def test_a_killed_worker_fails_its_own_requests_alone_and_is_replaced(
 ) -> None:
     token = sqlite_world.token("admin")
     with serving(sqlite_world.install(tmp_path / "data"), "--workers", "2") as served:
-        _until(lambda: len(served.processes()) == 1 + 2)
+        until(lambda: len(served.processes()) == 1 + 2)
         asking = [Asking(f"{served.url}/v1/user", token) for _ in range(4)]
         for one in asking:
             one.start()
@@ -280,9 +274,9 @@ def test_a_killed_worker_fails_its_own_requests_alone_and_is_replaced(
             for _ in range(3):
                 worker = max(served.workers())
                 os.kill(worker, signal.SIGKILL)
-                _until(lambda: worker not in served.workers() and len(served.workers()) == 2)  # noqa: B023
+                until(lambda: worker not in served.workers() and len(served.workers()) == 2)  # noqa: B023
                 reached = [one.answered for one in asking]
-                _until(lambda: all(one.answered > was + 20 for one, was in zip(asking, reached, strict=True)))  # noqa: B023
+                until(lambda: all(one.answered > was + 20 for one, was in zip(asking, reached, strict=True)))  # noqa: B023
         finally:
             for one in asking:
                 one.over.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -15,7 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import Served, serving
+from serving import Served, free_ports, serving
+from settled import PATIENCE, until
 from world import World
 
 
@@ -102,7 +104,7 @@ def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_pat
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]
         second = Served(tmp_path / "second", "--port", port)
-        assert second.process.wait(timeout=30) == 1
+        assert second.process.wait(timeout=PATIENCE) == 1
         assert port in second.output.read_text()
         assert "Traceback" not in second.output.read_text()
 
@@ -140,3 +142,37 @@ spare_collector()
 print(gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.parametrize("role", ["api", "reader"])
+def test_another_asgi_server_can_run_it(sqlite_world: World, tmp_path: Path, role: str) -> None:
+    data, (port,) = sqlite_world.install(tmp_path / "data"), free_ports(1)
+    command = ["-m", "uvicorn", "--factory", f"octavo.app:create_{role}", "--port", str(port)]
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, *command, "--http", "h11"],
+            env={**os.environ, "OCTAVO_DATA": str(data)},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+
+        def is_ready() -> bool:
+            assert server.poll() is None, (tmp_path / "log").read_text()
+            try:
+                return httpx.get(f"http://127.0.0.1:{port}/readyz").text == "ready\n"
+            except httpx.TransportError:
+                return False
+
+        until(is_ready)
+        if role == "api":
+            headers = {"authorization": f"Bearer {sqlite_world.token('admin')}"}
+            url = f"http://127.0.0.1:{port}/v1/orgs"
+            made = httpx.post(url, headers=headers, json={"title": "Made"}).json()
+            assert httpx.get(f"{url}/{made['id']}", headers=headers).json()["title"] == "Made"
+        server.terminate()
+        assert server.wait(timeout=60) in (0, -signal.SIGTERM)
+        assert "Traceback" not in (tmp_path / "log").read_text()
+    finally:
+        server.kill()
+        server.wait()

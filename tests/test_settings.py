@@ -9,7 +9,15 @@ import pytest
 from octavo.settings import SettingsError, load
 
 REFUSED = {
-    "OCTAVO_URL": ["example.com", "ftp://example.com", "http://", "http://host:99999", "http://host/?a=b"],
+    "OCTAVO_URL": [
+        "example.com",
+        "ftp://example.com",
+        "http://",
+        "http://host:99999",
+        "http://host/?a=b",
+        "http://host/wiki",
+        "https://host//x/",
+    ],
     "OCTAVO_SITES_URL": ["docs.example.com:8001", "http://127.0.0.1:8000", "http://host:0x1"],
     "OCTAVO_DATABASE_URL": [
         "sqlite:///octavo.db",
@@ -31,6 +39,7 @@ REFUSED = {
     "OCTAVO_LOG_FORMAT": ["xml"],
     "OCTAVO_ADMIN_TOKEN": ["short"],
     "OCTAVO_TRUSTED_PROXIES": ["10.0.0.0/99"],
+    "OCTAVO_INTEGRATION_HEADERS": ["x y", "Cookie", "a:b"],
     "OCTAVO_ALLOW_PRIVATE_FETCH": [
         "docs.internal",
         "10.0.0.7:",

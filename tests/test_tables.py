@@ -29,6 +29,7 @@ NO_CONTENT = {
     "unused.hash": "what nothing may name any more",
     "migrations.checksum": "of statements",
     "node_keys.body": "what it says of a text is worth nothing without it",
+    "node_whereabouts.body": "what it says of a text is worth nothing without it",
     "comments.body": "the text of the comment",
     "search_sections.body": "derived: text to quote from",
     "openapi_sources.content": "derived: which file was read",
@@ -41,6 +42,7 @@ NO_CONTENT = {
 PERSON = re.compile(r"(^|_)(user|user_id|by|author|reviewer|actor|actor_id|subject_id|owner_id|member)$")
 NOBODY = {
     "node_keys.owner_id": "a page or reusable content",
+    "node_whereabouts.owner_id": "a page",
     "content_references.owner_id": "a page or reusable content",
     "reference_questions.owner_id": "a page or reusable content",
     "derived_versions.owner_id": "a page or reusable content",

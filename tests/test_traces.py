@@ -149,13 +149,25 @@ def test_a_visit_is_a_span_with_its_path_unless_that_lets_somebody_in(world, tmp
             visitor.get(f"{base}{key}/{below}")
         visitor.get(base)
     assert lines.getvalue().count("/{path*}") == 4 and key not in lines.getvalue()
+    look = {"customization": {"styling": {"theme": "bold"}}}
+    tried = world.call("admin", "POST", f"{path}/customization/preview", json=look)
+    token = tried.json()["url"].partition("/~previewed/")[2].partition("/")[0]
+    previewed = world.get("admin", f"{path}/publishing/preview")["url"]
+    with access_log() as lines:
+        for below in ("", "nothing"):
+            visitor.get(f"/~previewed/{token}/{below}")
+        query = previewed.partition("?")[2]
+        visitor.get(base, dict([query.split("=")]))
+    assert lines.getvalue().count("/{path*}") == 3
+    assert token not in lines.getvalue() and query.partition("=")[2] not in lines.getvalue()
     visits = [span for span in traced.flush() if not span.name.partition(" ")[2].startswith("/v1/")]
-    assert len(visits) == 8
+    assert len(visits) == 11
     assert {values_of(span.attributes).get("url.path", "").rstrip("/") for span in visits[:4]} == {
         base.rstrip("/")
     }
     assert {span.name for span in visits[:4]} == {"GET readPage"}
-    assert key not in str(traced.requests) and "zq-query" not in str(traced.requests)
+    for secret in (key, "zq-query", token, query.partition("=")[2]):
+        assert secret not in str(traced.requests)
 
 
 def test_what_follows_from_a_request_links_to_it_and_webhooks_are_told(world, traced):

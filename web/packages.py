@@ -19,12 +19,12 @@ class Package(NamedTuple):
     text: str
 
 
-def shipped() -> list[Package]:
-    """What the dependencies of `package.json` need, with those themselves; types alone are not shipped. Raises
-    FileNotFoundError where packages have not been installed."""
-    locked = json.loads((WEB / "deno.lock").read_text())["npm"]
+def shipped(web: Path = WEB) -> list[Package]:
+    """What the dependencies of `package.json` in the folder ``web`` need, with those themselves; types alone are not
+    shipped. Raises FileNotFoundError where packages have not been installed there."""
+    locked = json.loads((web / "deno.lock").read_text())["npm"]
     keys = {_split(key)[0]: key for key in locked}
-    asked = json.loads((WEB / "package.json").read_text())["dependencies"]
+    asked = json.loads((web / "package.json").read_text())["dependencies"]
     waiting = [f"{name}@{version}" for name, version in asked.items()]
     found: dict[str, Package] = {}
     while waiting:
@@ -35,7 +35,7 @@ def shipped() -> list[Package]:
         if key in found or name.startswith("@types/"):
             continue
         folder = (
-            WEB / "node_modules" / ".deno" / f"{name.replace('/', '+')}@{version}" / "node_modules" / name
+            web / "node_modules" / ".deno" / f"{name.replace('/', '+')}@{version}" / "node_modules" / name
         )
         said = json.loads((folder / "package.json").read_text())
         texts = [path.read_text() for path in sorted(folder.iterdir()) if path.stem.lower() == "license"]

@@ -6,19 +6,16 @@ import asyncio
 import gc
 import hmac
 import logging
-import os
 import signal
-import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from prometheus_client.multiprocess import mark_process_dead
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start, opening_address, update_manual
@@ -29,36 +26,26 @@ from .events import write_presence
 from .insights import EventQueue, read_style
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs, tracing
+from .kit.asgi import Application
 from .kit.compression import Compressor
-from .kit.connection import Bounds, Connections
 from .kit.context import Context
 from .kit.edge import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.http import Dispatcher, api_edge
 from .kit.hub import Hub
 from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
-from .kit.metrics import SHARED_FOLDER, Metrics
+from .kit.metrics import Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Listener, allow_open_files, bind, run_served, watch
+from .kit.serving import Bounds, Listener, allow_connections, require_free, run_served
 from .kit.shares import request_threads
-from .kit.supervision import (
-    Left,
-    Trial,
-    Work,
-    end_all,
-    listen_for_reload,
-    run_anew,
-    supervise,
-    take_assignment,
-    take_over,
-)
-from .kit.temporary import make_lasting_folder, remove_folder, remove_left_folders
+from .kit.supervision import MORE, START, Assignment
+from .kit.temporary import remove_left_folders
 from .kit.worker import Worker
 from .meanings import describe_operations
 from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import icon_route, reader_edge, reference_routes
-from .settings import Settings, keep_addresses, split_address
+from .settings import Settings, keep_addresses, load, split_address
 from .studio import studio_routes
 from .uploads import upload_route
 
@@ -71,15 +58,10 @@ _WRITE_PRESENCE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
 """Seconds for which a thread has the interpreter while others want it."""
-_LINGER, _SHORT_LINGER = 5.0, 0.5
-"""Seconds for which connections without a request are kept when others take over, and when new ones have to wait for
-them meanwhile."""
-_PATIENCE = 30.0
+_LINGER = 2.0
+"""Seconds for which connections end with their next response when another process takes over, before they are closed."""
+_PATIENCE = 8.0
 """Seconds that running requests have to end when the server stops."""
-_LOOK = 0.1
-"""Seconds between looks whether a program that is tried has started."""
-_WORKER = "from octavo.app import work; work()"
-"""What a worker runs, with the interpreter of its parent: until a reload it is of the same version."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -163,6 +145,7 @@ def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
         refuse=text_error,
         headers={},
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
     )
 
 
@@ -254,74 +237,7 @@ def take_short_turns() -> None:
     sys.setswitchinterval(_TURN)
 
 
-async def _until_stopped(
-    listeners: Sequence[Listener],
-    connections: Connections,
-    background: Iterable[Callable[[], Awaitable[Any]]],
-    hub: Hub,
-    lifetime: Lifetime,
-) -> bool:
-    """Whether it was told to make room for another process that listens on the same sockets."""
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    makes_room = False
-    asked = asyncio.Event()
-
-    async def make_room() -> None:
-        nonlocal makes_room
-        while not makes_room:
-            await asked.wait()
-            asked.clear()
-            makes_room = await lifetime.may_end()
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
-    listen_for_reload()
-    if lifetime.parent is not None:
-        # A worker whose parent was killed has nobody who would end it.
-        loop.add_reader(lifetime.parent, stop.set)
-    for listener in listeners:
-        await listener.open()
-    spare_collector()
-    take_short_turns()
-    others = [asyncio.ensure_future(watch(connections, listeners))]
-    others += [asyncio.ensure_future(start()) for start in (make_room, *background)]
-    lifetime.began()
-    await stop.wait()
-    if lifetime.parent is not None:
-        loop.remove_reader(lifetime.parent)
-    if makes_room:
-        for listener in listeners:
-            listener.stop_accepting()
-        connections.leave()
-        hub.end_streams()
-        # Who is about to send a request on a connection that was kept for them is still answered on it.
-        await asyncio.sleep(lifetime.linger)
-    else:
-        # Whoever comes now is refused at once, by their own system.
-        lifetime.close_sockets()
-    hub.close()
-    await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
-    for task in others:
-        task.cancel()
-    return makes_room
-
-
 Role = Literal["api", "reader", "worker"]
-
-
-class Lifetime(Struct, frozen=True):
-    """How a process that serves begins and ends. ``began`` is told when it answers; ``may_end`` is asked before it makes
-    room for another one, for whose sake connections without a request are kept for ``linger`` seconds;
-    ``close_sockets`` ends the listening. ``parent``: a file that can be read from when its parent is gone."""
-
-    began: Callable[[], None]
-    may_end: Callable[[], Awaitable[bool]]
-    linger: float
-    close_sockets: Callable[[], None]
-    parent: int | None = None
 
 
 class Address(Struct, frozen=True):
@@ -332,71 +248,184 @@ class Address(Struct, frozen=True):
     reader_port: int
 
 
+class Runtime:
+    """What one process runs: the applications and the job worker of its roles, and what is written now and then."""
+
+    def __init__(self, context: Context, roles: Sequence[Role], metrics: Metrics) -> None:
+        self._context, self._metrics = context, metrics
+        self._last_use = LastUse()
+        self._events = EventQueue(context, metrics)
+        self.hub = Hub(context.db, context.settings.event_streams)
+        self.edges = _edges(context, roles, metrics, self._events, self._last_use, self.hub)
+        self._stopped = threading.Event()
+        self._worker = None
+        if "worker" in roles:
+            job_worker = Worker(context.db, context)
+            self._worker = threading.Thread(
+                target=job_worker.run_forever, args=(self._stopped,), name="octavo-jobs"
+            )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Begin everything but the listening."""
+        spare_collector()
+        take_short_turns()
+        if self._worker is not None:
+            self._worker.start()
+        for seconds, work in (
+            (_WRITE_LAST_USE, partial(self._last_use.write, self._context.db)),
+            (_WRITE_EVENTS, self._events.write),
+            (_WRITE_PRESENCE, partial(_write_presence, self._context)),
+            (_OBSERVE, self._observe),
+        ):
+            self._tasks.append(asyncio.ensure_future(_repeat(seconds, work)))
+
+    def _observe(self) -> None:
+        requests = sum(len(edge.application.open) for edge in self.edges.values())
+        self._metrics.observe_process(requests, self.hub.count)
+
+    async def stop(self) -> None:
+        """End everything, after the listening, and write what waits."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        for edge in self.edges.values():
+            edge.close()
+        self._stopped.set()
+        wake()
+        if self._worker is not None and self._worker.is_alive():
+            self._worker.join()
+        self._last_use.write(self._context.db)
+        self._events.write(everything=True)
+
+
+async def _repeat(seconds: float, work: Callable[[], object]) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+def create_api() -> Application:
+    """Return the API and the app for any ASGI server, with the settings of the environment; jobs need ``octavo worker``."""
+    return _create("api")
+
+
+def create_reader() -> Application:
+    """Return the reader of published sites for any ASGI server, with the settings of the environment."""
+    return _create("reader")
+
+
+def _create(role: Role) -> Application:
+    settings = load({}, None)
+    logs.configure_for(settings)
+    context = open_context(settings)
+    runtime = Runtime(context, [role], Metrics())
+
+    async def stop() -> None:
+        runtime.hub.close()
+        await runtime.stop()
+        close_context(context)
+
+    handle = runtime.edges[role].handle
+    return Application(handle, least_rate=settings.least_rate, start=runtime.start, stop=stop)
+
+
 def serve(
     settings: Settings,
     *,
     roles: Sequence[Role],
     address: Address,
     say: Callable[[str], None],
+    assigned: Assignment,
 ) -> None:
-    """Runs these roles until SIGTERM or SIGINT, then finishes what runs and leaves no process behind.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT, then finish what runs.
+    SIGHUP does the same once another process has taken over: connections end with their next response, so that no
+    request is refused.
 
-    With more than one worker this process only starts them, replaces those that die, and ends them. SIGHUP has all of
-    it run anew, with the program and the settings as they are then, and nobody refused meanwhile; where those do not
-    start, the log says why and nothing else happens. ``say`` tells a person how it goes. Raises Unavailable when
-    something cannot be opened or a port is taken.
+    ``say`` tells a person how it goes. Raises Unavailable when something cannot be opened or a port is taken, and
+    BadRequest for one port that two roles should have.
     """
-    bound_before, left = take_over()
-    _configure_logs(settings)
-    remove_left_folders()
+    logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
         raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
-    sockets: dict[str, socket.socket] = {
-        role: _bind(address.host, ports[role], bound_before) for role in roles if role != "worker"
+    addresses: dict[str, tuple[str, int]] = {
+        role: (address.host, ports[role]) for role in roles if role != "worker"
     }
     if settings.metrics_address:
-        metrics_address = split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
-        sockets["metrics"] = _bind(*metrics_address, bound_before)
-    for unused in bound_before:
-        unused.close()
-
-    def close_sockets() -> None:
-        for bound in sockets.values():
-            bound.close()
-
-    if left is None and not _has_terminal():
-        # Until somebody listens for it.
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        addresses["metrics"] = split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
+    is_first = assigned.why != MORE
+    if assigned.why == START:
+        remove_left_folders()
+        for host, port in addresses.values():
+            try:
+                require_free(host, port)
+            except OSError as error:
+                raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
+    metrics = Metrics()
+    metrics.note_restarts(assigned.number + 1, assigned.deaths)
+    begin_traces(metrics)
+    # The schema is what it was for the first worker of this version, though a newer one may have changed it.
+    context = open_context(settings, migrates=is_first)
+    own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
-        if left is not None and left.trial:
-            _try(settings, roles)
-            return
-        told = partial(_tell, settings, roles, address, say)
-        if settings.workers == 1:
-            leaves = _serve_alone(settings, roles, sockets, told, left or Left(), close_sockets)
-        else:
-            leaves = _supervise(settings, roles, sockets, told, say, left)
-        if leaves is not None:
-            run_anew(sockets.values(), leaves)
-    finally:
-        close_sockets()
-
-
-def _try(settings: Settings, roles: Sequence[Role]) -> None:
-    """All of a start but listening, while another program goes on. Raises what keeps it from starting."""
-    # Each of several processes has its own; what cannot work ends the start of all.
-    tracing.is_wanted()
-    context = open_context(settings)
-    try:
-        metrics = Metrics()
-        edges = _edges(context, roles, metrics, EventQueue(context, metrics), LastUse(), _hub(context))
-        for edge in edges.values():
-            edge.close()
-        if "api" in roles:
-            update_manual(context)
+        if assigned.why == START:
+            _tell(settings, roles, address, say, context)
+        elif is_first:
+            keep_addresses(settings)
+            if "api" in roles:
+                update_manual(context)
+            say(f"Octavo {version('octavo')} takes over")
+        run_served(_run(context, own, addresses, metrics, assigned))
     finally:
         close_context(context)
+        tracing.end()
+
+
+async def _run(
+    context: Context,
+    roles: Sequence[Role],
+    addresses: Mapping[str, tuple[str, int]],
+    metrics: Metrics,
+    assigned: Assignment,
+) -> None:
+    settings = context.settings
+    runtime = Runtime(context, roles, metrics)
+    connections = settings.connections + settings.event_streams
+    bounds = Bounds(
+        connections=allow_connections(connections, max(1, len(runtime.edges))),
+        backlog=settings.backlog,
+        header_seconds=settings.header_seconds,
+        header_limit=settings.header_limit,
+    )
+    loop, stop, leave = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+    def leave_and_stop() -> None:
+        leave.set()
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, leave_and_stop)
+    # A worker whose parent was killed has nobody who would end it.
+    loop.add_reader(assigned.parent, stop.set)
+    listeners = [Listener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()]
+    await runtime.start()
+    for listener in listeners:
+        await listener.open()
+    assigned.say_ready(settings.workers)
+    await stop.wait()
+    loop.remove_reader(assigned.parent)
+    if leave.is_set():
+        for listener in listeners:
+            listener.leave()
+        runtime.hub.end_streams()
+        await asyncio.sleep(_LINGER)
+    runtime.hub.close()
+    await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
+    await runtime.stop()
 
 
 def _tell(
@@ -417,167 +446,6 @@ def _tell(
         say(f"Open   {opening_address(context)}")
 
 
-def _serve_alone(
-    settings: Settings,
-    roles: Sequence[Role],
-    sockets: Mapping[str, socket.socket],
-    tell: Callable[[Context], None],
-    left: Left,
-    close_sockets: Callable[[], None],
-) -> Left | None:
-    """Answers in this process. What it leaves to the program that is to take its place, if one is."""
-    metrics = Metrics()
-    begin_traces(metrics)
-    context = open_context(settings)
-    leaving = threading.Thread(target=_see_off, args=(left,), name="octavo-leaving")
-
-    async def try_next() -> bool:
-        trial = _try_next(sockets)
-        if trial is None:
-            return False
-        try:
-            while (outcome := trial.outcome()) is None:
-                await asyncio.sleep(_LOOK)
-        except asyncio.CancelledError:
-            trial.stop()
-            raise
-        return outcome
-
-    lifetime = Lifetime(
-        began=leaving.start, may_end=try_next, linger=_SHORT_LINGER, close_sockets=close_sockets
-    )
-    try:
-        tell(context)
-        gives_way = _run(context, roles, sockets, metrics, lifetime)
-    finally:
-        close_context(context)
-        tracing.end()
-    leaving.join()
-    return Left() if gives_way else None
-
-
-def _see_off(left: Left) -> None:
-    """Has workers go, as the process that they were left to answers by itself."""
-    for process in left.workers:
-        process.make_room()
-    end_all(left.workers)
-    if left.folder is not None:
-        remove_folder(*left.folder)
-
-
-def _try_next(sockets: Mapping[str, socket.socket]) -> Trial | None:
-    """Whether what is at this program's path now starts. Where it was started in a terminal, that was closed, which
-    sends the same signal as whoever wants a reload: None, and it ends."""
-    if _has_terminal():
-        os.kill(os.getpid(), signal.SIGTERM)
-        return None
-    try:
-        return Trial(sockets.values())
-    except OSError as error:
-        log.error("nothing can be tried now, and everything goes on as it was: %s", error)
-        return None
-
-
-def _has_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-class _Given(Struct):
-    """What a worker is given. ``sockets``: numbers of files."""
-
-    settings: dict[str, Any]
-    roles: list[Role]
-    sockets: dict[str, int]
-
-
-def _supervise(
-    settings: Settings,
-    roles: Sequence[Role],
-    sockets: Mapping[str, socket.socket],
-    tell: Callable[[Context], None],
-    say: Callable[[str], None],
-    left: Left | None,
-) -> Left | None:
-    """Has several processes answer. What is left to the program that is to take the place of this one, if one is."""
-    if left is None or not left.workers:
-        # Who takes over from workers that are there was tried a moment ago, and needs no database to go on.
-        tracing.is_wanted()
-        context = open_context(settings)
-        try:
-            tell(context)
-        finally:
-            close_context(context)
-    else:
-        keep_addresses(settings)
-        say(f"Octavo {version('octavo')} takes over")
-    left = left or Left()
-    folder = left.folder or make_lasting_folder("metrics")
-    numbers = {name: bound.fileno() for name, bound in sockets.items()}
-    for number in numbers.values():
-        os.set_inheritable(number, True)
-    work = Work(
-        command=[sys.executable, "-P", "-c", _WORKER],
-        given=msgspec.json.encode(_Given(msgspec.to_builtins(settings), list(roles), numbers)),
-        environ={SHARED_FOLDER: folder[0]},
-        ended=partial(mark_process_dead, path=folder[0]),
-    )
-    leaves = None
-    try:
-        leaves = supervise(settings.workers, work, left, lambda: _try_next(sockets))
-    finally:
-        if leaves is None:
-            remove_folder(*folder)
-    if leaves is not None:
-        leaves.folder = folder
-    return leaves
-
-
-def work() -> None:
-    """One of several workers; the first also runs the jobs. It says to its parent when requests are answered."""
-    assigned = take_assignment()
-    given = msgspec.json.decode(assigned.given, type=_Given)
-    settings = msgspec.convert(given.settings, Settings)
-    sockets = {name: socket.socket(fileno=number) for name, number in given.sockets.items()}
-    for bound in sockets.values():
-        bound.set_inheritable(False)
-    _configure_logs(settings)
-    metrics = Metrics()
-    metrics.note_restarts(assigned.number + 1, assigned.restarts)
-    begin_traces(metrics)
-
-    def close_sockets() -> None:
-        for bound in sockets.values():
-            bound.close()
-
-    async def may_end() -> bool:
-        return True
-
-    lifetime = Lifetime(
-        began=assigned.say_that_it_answers,
-        may_end=may_end,
-        linger=_LINGER,
-        close_sockets=close_sockets,
-        parent=assigned.life,
-    )
-    # The schema is what it was for the other workers of this version, though a newer one may have changed it.
-    context = open_context(settings, migrates=False)
-    try:
-        own = [role for role in given.roles if role != "worker" or assigned.number == 0]
-        _run(context, own, sockets, metrics, lifetime)
-    finally:
-        close_context(context)
-        tracing.end()
-
-
-def _configure_logs(settings: Settings) -> None:
-    logs.configure(
-        "json" if settings.log_format == "json" else "text",
-        level=logging.WARNING,
-        secrets=settings.secrets,
-    )
-    logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
-
-
 def begin_traces(metrics: Metrics) -> None:
     """Sends traces from now on, if the environment names somebody who collects them; what becomes of them is counted.
     Raises Unavailable where that cannot work."""
@@ -585,81 +453,6 @@ def begin_traces(metrics: Metrics) -> None:
         from .kit.trace_export import Exporting
 
         tracing.begin(partial(Exporting, metrics.count_spans))
-
-
-def _run(
-    context: Context,
-    roles: Sequence[Role],
-    sockets: Mapping[str, socket.socket],
-    metrics: Metrics,
-    lifetime: Lifetime,
-) -> bool:
-    """Whether another process is to take its place."""
-    settings = context.settings
-    last_use = LastUse()
-    bounds = Bounds(
-        connections=settings.connections + (settings.event_streams if "api" in roles else 0),
-        backlog=settings.backlog,
-        keep_alive_seconds=settings.keep_alive_seconds,
-        header_seconds=settings.header_seconds,
-        header_limit=settings.header_limit,
-        least_rate=settings.least_rate,
-    )
-    allow_open_files(bounds.connections)
-    connections = Connections(bounds, metrics.count_ended)
-    events = EventQueue(context, metrics)
-    hub = _hub(context)
-    edges = _edges(context, roles, metrics, events, last_use, hub)
-    is_shared = lifetime.parent is not None
-    listeners = [Listener(edge, sockets[name], connections, shared=is_shared) for name, edge in edges.items()]
-    stop = threading.Event()
-    worker = threading.Thread(
-        target=Worker(context.db, context).run_forever, args=(stop,), name="octavo-jobs"
-    )
-
-    async def write_last_use() -> None:
-        while True:
-            await asyncio.sleep(_WRITE_LAST_USE)
-            await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
-
-    async def write_events() -> None:
-        while True:
-            await asyncio.sleep(_WRITE_EVENTS)
-            await asyncio.get_running_loop().run_in_executor(None, events.write)
-
-    async def write_present() -> None:
-        while True:
-            await asyncio.sleep(_WRITE_PRESENCE)
-            await asyncio.get_running_loop().run_in_executor(None, _write_presence, context)
-
-    async def observe() -> None:
-        while True:
-            metrics.observe_process(len(connections.open), hub.count)
-            await asyncio.sleep(_OBSERVE)
-
-    if "worker" in roles:
-        worker.start()
-    try:
-        return run_served(
-            _until_stopped(
-                listeners,
-                connections,
-                [write_last_use, write_events, write_present, observe],
-                hub,
-                lifetime,
-            )
-        )
-    finally:
-        stop.set()
-        wake()
-        if worker.is_alive():
-            worker.join()
-        last_use.write(context.db)
-        events.write(everything=True)
-
-
-def _hub(context: Context) -> Hub:
-    return Hub(context.db, context.settings.event_streams)
 
 
 def _edges(
@@ -679,18 +472,6 @@ def _edges(
     if context.settings.metrics_address:
         edges["metrics"] = metrics_edge(metrics, context.settings)
     return edges
-
-
-def _bind(host: str, port: int, bound_before: list[socket.socket]) -> socket.socket:
-    """A socket that listens there: the one of ``bound_before`` that does, which is taken out, or a new one."""
-    for one in bound_before:
-        if one.getsockname()[:2] in {found[4][:2] for found in socket.getaddrinfo(host, port)}:
-            bound_before.remove(one)
-            return one
-    try:
-        return bind(host, port)
-    except OSError as error:
-        raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
 
 
 def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:

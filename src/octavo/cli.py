@@ -76,6 +76,11 @@ def _organization(context: Context, given: str) -> str:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from .kit.supervision import take_assignment
+
+    assigned = take_assignment()
+    if assigned is None:
+        return _supervise(options)
     from .app import Address, serve
 
     roles: dict[str, tuple[Role, ...]] = {
@@ -89,8 +94,21 @@ def _serve(options: argparse.Namespace) -> int:
         roles=roles[options.command],
         address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
+        assigned=assigned,
     )
     return DONE
+
+
+def _supervise(options: argparse.Namespace) -> int:
+    """Run this command as the parent of its workers, which loads as little as it can."""
+    from .kit.logs import configure_for
+    from .kit.supervision import Supervisor, command_of
+    from .kit.temporary import TemporaryFolder
+
+    configure_for(_serving_settings(options))
+    with TemporaryFolder("metrics") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        return Supervisor(lambda: command_of(sys.executable, sys.orig_argv)).run()
 
 
 # --- tokens -------------------------------------------------------------------------------------------
@@ -145,6 +163,7 @@ def _create_token(options: argparse.Namespace) -> int:
             role=options.role,
             scopes=options.scopes,
             lifetime=options.expires,
+            hand_over=options.hand_over,
         )
     print(token)
     return DONE
@@ -177,6 +196,15 @@ def _list_sessions(options: argparse.Namespace) -> int:
     return _print_credentials(
         options, found, ("id", "method", "client", "created_at", "expires_at", "last_used_at")
     )
+
+
+def _print_sign_in_link(options: argparse.Namespace) -> int:
+    from .admin.credentials import sign_in_link
+
+    with _context(options) as context:
+        link = sign_in_link(context, options.email)
+    print(json.dumps({"url": link}) if options.json else link)
+    return DONE
 
 
 def _print_credentials(
@@ -885,6 +913,17 @@ def _install_builtin(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _offer_integration(options: argparse.Namespace) -> int:
+    from .admin.vouching import offer_integration
+
+    with _context(options) as context:
+        offer_integration(context, options.name, offered=not options.stop)
+    done = {"integration": options.name, "offered": not options.stop}
+    said = f"{options.name} is {'no longer ' if options.stop else ''}offered to every organization"
+    print(json.dumps(done) if options.json else said)
+    return DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -1063,7 +1102,13 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
-    session = commands.add_parser("session", help="List and end sessions.").add_subparsers(
+    made.add_argument(
+        "--hand-over",
+        action="store_true",
+        help="if the email address was never verified: verify it, and end the password, sessions, tokens and agents"
+        " of the account",
+    )
+    session = commands.add_parser("session", help="List, end and begin sessions.").add_subparsers(
         dest="action", required=True
     )
     for group, what, run in ((token, "token", _list_tokens), (session, "session", _list_sessions)):
@@ -1075,6 +1120,12 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--email", required=True, help=f"whose {what}")
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
+
+    made = session.add_parser(
+        "link", parents=[common], help="Print a link that signs a person in once, within 15 minutes."
+    )
+    made.set_defaults(run=_print_sign_in_link)
+    made.add_argument("--email", required=True, help="whom it signs in")
 
     account = commands.add_parser("account", help="Delete accounts.").add_subparsers(
         dest="action", required=True
@@ -1418,6 +1469,12 @@ def _add_integrations(
     made.set_defaults(run=_install_builtin)
     made.add_argument("name", nargs="?", metavar="NAME", help="which one; without, they are listed")
     made.add_argument("--org", metavar="ORG", help="organization to publish and install it in")
+    made = group.add_parser(
+        "offer", parents=[common], help="Offer a public integration to every organization of this server."
+    )
+    made.set_defaults(run=_offer_integration)
+    made.add_argument("name", metavar="NAME", help="of the integration")
+    made.add_argument("--stop", action="store_true", help="stop offering it; installations stay")
 
 
 def _settings_help() -> str:

@@ -38,6 +38,12 @@ class MethodNotAllowed(OctavoError):
     status = 405
 
 
+class RequestTimeout(OctavoError):
+    """The body of the request arrived too slowly."""
+
+    status = 408
+
+
 class Conflict(OctavoError):
     """The request would change nothing, or somebody else changed the same thing first."""
 
@@ -64,6 +70,13 @@ class Unavailable(OctavoError):
     """A part the operation needs is not configured or not reachable."""
 
     status = 503
+
+
+class Damaged(Unavailable):
+    """The database is damaged: what can still be read is shown, and nothing is written."""
+
+    def __init__(self) -> None:
+        super().__init__("The database is damaged. Nothing was changed; restore it from a backup.")
 
 
 class OutOfReach(Unavailable):

@@ -6,7 +6,9 @@ import importlib
 import shutil
 from pathlib import Path
 
+from .content import order_outdated
 from .errors import Unavailable
+from .integrations import separate_copies
 from .kit import databases
 from .kit.cache import MEMORY
 from .kit.context import Context
@@ -98,6 +100,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     try:
         if migrates:
             migrate(database, load_migrations("octavo.migrations"))
+            order_outdated(database)
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
@@ -106,7 +109,10 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     except BaseException:
         database.close()
         raise
-    return Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+    context = Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+    if migrates:
+        separate_copies(context)
+    return context
 
 
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
@@ -169,7 +175,10 @@ def find_unready(context: Context) -> str | None:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
     except Unavailable:
-        return "database"
+        if not context.db.is_damaged():
+            return "database"
+    if context.db.is_damaged():
+        return "database: it is damaged, restore it from a backup"
     try:
         context.files.require_reachable()
     except Unavailable:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from .core.document import document_schemas
+from .insights import event_schemas
 from .kit.description import Example, Meanings, describe
 from .kit.operation import TABLE
 
@@ -31,5 +32,5 @@ def describe_operations(server: str, version: str) -> dict[str, Any]:
         server=server,
         meanings=load_meanings(),
         examples=load_examples(),
-        schemas=document_schemas(),
+        schemas=document_schemas() | event_schemas(),
     )

@@ -43,6 +43,19 @@ def parse_networks(text: str) -> list[Network]:
     return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
+def parse_headers(text: str) -> frozenset[str]:
+    """Comma-separated names of headers, in lower case. Raises ValueError.
+
+    >>> sorted(parse_headers("X-Api-Version, x-tenant"))
+    ['x-api-version', 'x-tenant']
+    """
+    names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
+            raise ValueError(f"{name!r} is not the name of a header that can be handed on")
+    return names
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """One field per setting; ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
 
@@ -137,6 +150,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="Whether spaces may be synced with repositories in folders of the server (file:///…)"
         ),
     ] = False
+    integration_headers: Annotated[
+        str,
+        Meta(
+            description="Comma-separated names of further headers that requests to public endpoints of integrations hand"
+            " to their scripts"
+        ),
+    ] = ""
     trusted_proxies: Annotated[
         str,
         Meta(
@@ -180,14 +200,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     backlog: Annotated[
         int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
     ] = 1024
-    keep_alive_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds a connection without a request stays open")
-    ] = 75
     header_seconds: Annotated[
-        int, Meta(ge=1, le=600, description="Seconds in which the head of a request has to arrive")
+        int,
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds in which the head of a request has to arrive, and that a connection may be idle",
+        ),
     ] = 10
     header_limit: Annotated[
-        int, Meta(ge=1024, le=1024 * 1024, description="Bytes of the head of a request")
+        int, Meta(ge=8 * 1024, le=1024 * 1024, description="Bytes of the head of a request")
     ] = 32 * 1024
     query_limit: Annotated[int, Meta(ge=256, description="Bytes of a query string")] = 8 * 1024
     least_rate: Annotated[
@@ -275,6 +297,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=3650, description="Days for which the log of calls of models is kept")
     ] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
+    smtp_require_tls: Annotated[
+        bool,
+        Meta(description="Whether mail is sent over TLS only, also where the server does not offer STARTTLS"),
+    ] = False
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
     oidc_issuer: Annotated[
         str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")
@@ -433,6 +459,11 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield f"OCTAVO_DATA: {settings.data_folder} is a file; expected a folder"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
         yield from _web_address(name, url)
+    if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
+        yield (
+            f"OCTAVO_URL: expected a URL without a path, and this one has /{parts.path.strip('/')}. Octavo serves its"
+            " app and API at the root of a host; give it a host name or port of its own"
+        )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
             "OCTAVO_URL and OCTAVO_SITES_URL: sites need an origin of their own, with another host or port,"
@@ -470,9 +501,13 @@ def _problems(settings: Settings) -> Iterator[str]:
         if part.strip():
             split_address("OCTAVO_ALLOW_PRIVATE_FETCH", part.strip())
     parse_servers(settings.dns_servers)
-    for name in ("trusted_proxies", "trace_proxies"):
+    for name, parse in (
+        ("trusted_proxies", parse_networks),
+        ("trace_proxies", parse_networks),
+        ("integration_headers", parse_headers),
+    ):
         try:
-            parse_networks(getattr(settings, name))
+            parse(getattr(settings, name))
         except ValueError as error:
             yield f"{PREFIX}{name.upper()}: {error}"
 

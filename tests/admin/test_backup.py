@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import zipfile
 from pathlib import Path
@@ -111,6 +112,53 @@ def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> N
         else:
             assert verify_backup(case), case.name
     restore(into, file)
+
+
+def test_no_damage_of_a_backup_ends_in_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
+    """Bytes that are another, cut off, or zero: it is refused, or nothing that matters is damaged."""
+    file = tmp_path / "whole.zip"
+    back_up(sqlite_world.context, file)
+    whole, chance = file.read_bytes(), random.Random(45)
+    damaged = tmp_path / "damaged.zip"
+    into = Settings(data=str(tmp_path / "into"), url="http://octavo.test")
+    # The directory and the manifest at the end are small, and say what everything else is.
+    places = [chance.randrange(len(whole)) for _ in range(200)]
+    places += [len(whole) - 1 - chance.randrange(6000) for _ in range(200)]
+    told = 0
+    for number, place in enumerate(places):
+        said = bytearray(whole)
+        if number % 3 == 0:
+            said[place] ^= 1 << chance.randrange(8)
+        elif number % 3 == 1:
+            said[place : place + 64] = bytes(64)
+        else:
+            del said[place:]
+        damaged.write_bytes(said)
+        try:
+            findings = verify_backup(damaged)
+        except BadRequest:
+            findings = ["is no archive"]
+        if findings:
+            told += 1
+            with pytest.raises(BadRequest):
+                restore(into, damaged)
+    assert told > 300
+
+
+@pytest.mark.parametrize("command", ["verify", "restore"])
+def test_a_damaged_backup_is_told_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
+    file = tmp_path / "b.backup"
+    back_up(sqlite_world.context, file)
+    said = bytearray(file.read_bytes())
+    with zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+    for info in infos:  # their compressed bytes are none
+        begin = info.header_offset + 30 + len(info.filename) + 20
+        said[begin : begin + 8] = b"\xff" * 8
+    file.write_bytes(said)
+    done = octavo_here(command, str(file), "--data", str(tmp_path / "data"))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr and "damaged" in done.stdout + done.stderr
 
 
 def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit import jobs
 from octavo.settings import Settings
 from serving import free_ports
+from serving import octavo as run_command
 
 
 class Shell:
@@ -95,9 +96,17 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
     close_context(context)
     file = str(tmp_path / "x.zip")
     port, other = (str(port) for port in free_ports(2))
-    commands = [
+    serving = [
         ["serve", "--port", port, "--reader-port", other], ["api", "--port", port],
         ["reader", "--reader-port", port], ["worker"],
+    ]  # fmt: skip
+    for command in serving:
+        # What serves starts its command again for its workers: here that would be these tests.
+        done = run_command(*command, "--data", str(octavo.data))
+        assert (done.returncode, done.stdout) == (1, ""), command
+        assert "newer Octavo (999901010000_future)" in done.stderr, command
+        assert "Traceback" not in done.stderr, command
+    commands = [
         ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
         ["session", "list", "--email", "a@example.org"],
         ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
@@ -149,3 +158,26 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
     assert code == 1 and "--org: say which organization" in err and id in err
+
+
+def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
+    code, out, _ = octavo("session", "link", "--email", "Reader@example.org")
+    assert code == 0 and "/sign-in?link=" in out
+    shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])
+    assert shown["url"].partition("=")[0] == out.partition("=")[0] and shown["url"] != out.strip()
+    code, out, err = octavo("session", "link", "--email", "unknown@example.org")
+    assert (code, out) == (1, "") and "nobody with the address" in err
+
+
+def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
+    code, _, err = octavo("integrations", "offer", "home-notes")
+    assert code == 1 and "Only public integrations" in err
+    context = octavo.open()
+    with context.db.write() as tx:
+        tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")
+    close_context(context)
+    code, out, _ = octavo("integrations", "offer", "home-notes")
+    assert (code, out) == (0, "home-notes is offered to every organization\n")
+    shown = octavo("integrations", "offer", "home-notes", "--stop", "--json")[1]
+    assert json.loads(shown) == {"integration": "home-notes", "offered": False}
+    assert octavo("integrations", "offer", "nothing")[0] == 1

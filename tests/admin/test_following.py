@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
 from octavo.settings import Settings
 from serving import octavo_here
+from settled import PATIENCE, until
 from world import World
 
 QUICK = Terms(every=0.02, base_hours=24)
-PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -59,13 +59,6 @@ def followed(context: Context, place: BackupPlace, terms: Terms = QUICK) -> Iter
         assert not thread.is_alive()
     if failed:
         raise failed[0]
-
-
-def until(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def kinds(place: BackupPlace) -> list[str]:

@@ -22,7 +22,6 @@ from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.edge import RateLimiter
-from octavo.kit.loopback import Loopback
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
 
@@ -174,7 +173,7 @@ def test_the_port_of_the_own_machine_may_change(connecting):
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"resource": "https://elsewhere.test/mcp/x"}, "invalid_target"),
         ({"resource": f"{URL}/mcp/a/b"}, "invalid_target"),
-        ({"resource": None}, "invalid_target"),
+        ({"resource": None, "scope": "docs:read nothing"}, "invalid_scope"),
     ],
 )
 def test_what_a_program_does_wrongly_it_is_told(connecting, changed, code):
@@ -233,6 +232,28 @@ def test_a_code_is_good_once_and_replaying_it_ends_the_agent(world, connecting, 
     late = connecting.code()
     clock.advance(6 * 60_000)
     assert connecting.exchange(late).json()["error"] == "invalid_grant"
+
+
+def test_tools_answer_programs_with_the_same_as_models(world, connecting):
+    agent = Agent(world, connecting.token()["access_token"])
+
+    def result(tool, **arguments):
+        params = {"name": tool, "arguments": arguments}
+        return agent.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).json()[
+            "result"
+        ]
+
+    listed = result("list_spaces")
+    assert listed["structuredContent"] == json.loads(listed["content"][0]["text"])
+    space = world.home["spaceId"]
+    pages = result("list_pages", space=space)
+    assert pages["structuredContent"] == {"items": json.loads(pages["content"][0]["text"])}
+    page = pages["structuredContent"]["items"][0]
+    read = result("read_page", space=space, page=page["id"])["structuredContent"]
+    assert read["page"]["title"] == page["title"] and "#" in read["markdown"]
+    # What is cut is only there as text, and what is refused is no answer.
+    assert "structuredContent" not in result("read_page", space=space, page=page["id"], start=1)
+    assert "structuredContent" not in result("read_page", space=space, page="nothing")
 
 
 def test_tokens_are_renewed_and_a_stolen_one_ends_the_agent(world, connecting):
@@ -458,7 +479,12 @@ def test_a_story_of_an_agent(world, connecting):
         "edit_change_request", space=space, change_request=change["id"], changes=[new], base_revision=base
     )
     assert made["previousRevision"] == base
-    assert not agent.do("check_change_request", space=space, change_request=change["id"])["good"]
+    checked = agent.do("check_change_request", space=space, change_request=change["id"])
+    assert not checked["good"] and checked["conflicts"] == []
+    (link,) = checked["brokenLinks"]
+    assert link["to"]["url"] == "gone.md" and link["places"] == 1 and link["on"][0]["title"] == "Of an agent"
+    # Short enough that a model reads it with every check: none of it is the whole of a space or page.
+    assert len(json.dumps(checked)) < 600, checked
     agent.do("comment", space=space, change_request=change["id"], text="Is this right?")
     reviewer = world.users["reviewer"]
     agent.do("ask_for_review", space=space, change_request=change["id"], people=[reviewer])
@@ -667,7 +693,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     app = api_app(world.context)
 
     async def all_of_them():
-        transport = Loopback(app)
+        transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
 
             async def one(number):

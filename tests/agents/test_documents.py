@@ -69,7 +69,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
     page = connecting.authorize()
     assert page.status_code == 200, page.text
     # People read whose it is, and where the answer goes.
-    for told in ("“Pen”", "<strong>pen.example</strong>", PEN, BACK, "Any program on your own machine"):
+    for told in ("“Pen”", "<strong>pen.example</strong>", PEN, BACK, "on your own computer"):
         assert told in page.text
     given = connecting.token()
     assert Agent(world, given["access_token"]).do("list_spaces")["items"]

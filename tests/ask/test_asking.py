@@ -17,6 +17,7 @@ from octavo.ask.answering import harmless
 from octavo.ask.retrieving import excerpt
 from octavo.core.document import from_json, read, to_json, write
 from octavo.models import provider
+from settled import PATIENCE
 from world import World
 
 ASK = "/orgs/{organizationId}/ask"
@@ -304,7 +305,7 @@ def test_slow_models_keep_nobody_waiting(world: World, server: ModelServer) -> N
 
     def answer(request: dict[str, Any]) -> str:
         if "modest" not in json.dumps(request["messages"]):
-            go.wait(20)
+            go.wait(PATIENCE)
         return "It is installed with a package. [1]"
 
     server.answer = answer

@@ -1,6 +1,7 @@
 """updateChangeRequestContent: batches in order, whole or not at all."""
 
 import base64
+import json
 
 import pytest
 
@@ -199,6 +200,24 @@ def test_order_moves_and_what_lies_below(space):
     assert space.tree(change) == ["Group", "D", "E", "A", "C", "Link"]
     answer = space.edit(change, insert("# A\n"), insert("# A\n"))
     assert [c["page"]["slug"] for c in answer["changes"]] == ["a-1", "a-2"]
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", " JaVa\tScript:alert(1)", "data:text/html,x", "vbscript:x"]
+)
+def test_a_link_page_runs_nothing(space, url):
+    """Neither over the API nor as a file or a row may say it."""
+    link = {"operation": "insert_link", "title": "Link", "target": {"kind": "url", "url": url}}
+    change = space.create()
+    answer = space.try_edit(change, link)
+    assert (answer.status_code, "target.url" in answer.text) == (400, True)
+    link["target"]["url"] = "https://a.b"
+    page = space.edit(change, link)["changes"][0]["page"]["id"]
+    with space.world.context.db.write() as tx:
+        bad = json.dumps({"target": {"kind": "url", "url": url}})
+        assert tx.run("UPDATE page_versions SET fields = :bad WHERE page_id = :page", bad=bad, page=page)
+    shown = space.world.get("reader", f"{space.url(change)}/page/{page}")
+    assert shown["target"] == {"kind": "url", "url": ""} and not shown.get("href")
 
 
 def test_revert_a_page_and_some_of_its_blocks(space):

@@ -57,6 +57,50 @@ def test_numbers_counts_and_filters(space):
     ]
 
 
+def review(space, who, change, status="approved"):
+    path = f"{space.path}/change-requests/{change}/reviews"
+    return space.world.call(who, "POST", path, json={"status": status})
+
+
+def test_nobody_approves_what_they_wrote(space):
+    """An empty change request of somebody else, edited, approved and merged by one person."""
+    world = space.world
+    change = space.create("editor")
+    path = f"{space.path}/change-requests/{change}"
+    space.set_rules({"rule": "require_at_least_one_review"})
+    made = space.try_edit(change, update(space.pages["A"], title="Mine"), who="reviewer")
+    assert made.is_success, made.text
+    for status in ("approved", "changes-requested"):
+        refused(review(space, "reviewer", change, status), 403, "edited")
+    refused(space.try_merge(change), 412, "require_at_least_one_review")
+    asked = {"users": [world.users["reviewer"]]}
+    refused(world.call("editor", "POST", f"{path}/requested-reviewers", json=asked), 400, "users: ", "edited")
+    # Once somebody else approved that, later edits of others are for them to review.
+    assert review(space, "admin", change).status_code == 201
+    space.edit(change, update(space.pages["B"], title="Others"))
+    assert review(space, "reviewer", change).status_code == 201
+    made = space.try_edit(change, update(space.pages["A"], title="Mine again"), who="reviewer")
+    refused(review(space, "reviewer", change), 403, "edited")
+    # An approval that was taken back approves nothing.
+    assert review(space, "admin", change).status_code == 201
+    assert review(space, "admin", change, "changes-requested").status_code == 201
+    refused(review(space, "reviewer", change), 403, "edited")
+
+
+def test_who_takes_in_a_suggestion_wrote_it_too(space):
+    world = space.world
+    change = space.create("editor")
+    path = f"{space.path}/change-requests/{change}"
+    space.edit(change, update(space.pages["A"], title="Mine"))
+    block = space.page("A", change, "document")["document"]["nodes"][0]["key"]
+    said = {"body": "", "page": space.pages["A"], "node": block, "suggestion": {"markdown": "Shorter."}}
+    made = world.post("commenter", f"{path}/comments", said)
+    accepted = {"status": "accepted"}
+    answer = world.call("reviewer", "PUT", f"{path}/comments/{made['id']}/suggestion", json=accepted)
+    assert answer.is_success, answer.text
+    refused(review(space, "reviewer", change), 403, "edited")
+
+
 @pytest.mark.sqlite_first
 def test_numbers_are_never_given_twice(space):
     with space.world.context.db.read() as tx:

@@ -16,13 +16,13 @@ def head(space, change=None):
     return space.change(change)["revision"]
 
 
-def save(space, change, base, *changes, who="editor"):
+def save(space, change, base, *changes, who="editor", **more):
     answer = space.world.call(
         who,
         "POST",
         space.url(change),
         params={"compat": "false"},
-        json={"changes": list(changes), "baseRevision": base},
+        json={"changes": list(changes), "baseRevision": base, **more},
     )
     assert answer.is_success, answer.text
     return answer.json()
@@ -45,8 +45,77 @@ def test_two_saves_from_one_state_are_merged(space, target):
     save(space, target, base, whole(space, "A", A.replace("First", "1st")))
     answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))
     assert answer["result"] == "edit"
-    assert answer["revision"] == head(space, target)
+    assert answer["mergedRevision"] == head(space, target)
     assert space.text("A", target) == A.replace("First", "1st").replace("Second", "2nd")
+
+
+def words_of(page):
+    return [node["nodes"][0]["leaves"][0]["text"] for node in page["document"]["nodes"]]
+
+
+def test_the_answer_to_a_merged_save_carries_the_merged_blocks(space, target):
+    base = head(space, target)
+    save(space, target, base, whole(space, "A", A.replace("First", "1st")))
+    answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))
+    (made,) = answer["changes"]
+    assert words_of(made["page"]) == ["1st paragraph of A.", "2nd paragraph of A."]
+    page = f"{space.path}/revisions/{answer['mergedRevision']}/page/{space.pages['A']}"
+    assert space.world.get("reader", page)["document"] == made["page"]["document"]
+    # On top of what it carries, the next save is an ordinary one.
+    again = save(space, target, answer["mergedRevision"], whole(space, "A", A.replace("Second", "2nd")))
+    assert again["revision"] == head(space, target)
+    assert "mergedRevision" not in again and "document" not in again["changes"][0]["page"]
+
+
+def test_a_save_on_the_revision_of_a_merged_answer_deletes_nothing_of_others(space):
+    change = space.create()
+    base = head(space, change)
+    first = space.page("A", change, format="document")["document"]["nodes"][0]["key"]
+
+    def blocks(text):
+        document = {"markdown": text}
+        return {
+            "operation": "update_blocks",
+            "page": space.pages["A"],
+            "set": [{"block": first, "document": document}],
+        }
+
+    save(space, change, base, blocks("Words of somebody else."), who="admin")
+    answer = save(space, change, base, blocks("My words."))
+    assert answer["result"] == "conflicts" and answer["revision"] == base
+    assert words_of(answer["changes"][0]["page"])[0] == "Words of somebody else."
+    # A client that took no notice goes on in the paragraph as it shows it.
+    save(space, change, answer["revision"], blocks("My words go on."))
+    assert "Words of somebody else." in space.text("A", change)
+    found = space.world.get(
+        "reader", f"{space.path}/change-requests/{change}/conflicts", params={"format": "markdown"}
+    )
+    assert "My words go on." in str(found)
+
+
+def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, target):
+    base = head(space, target)
+    save(space, target, base, whole(space, "A", A.replace("First", "Saved")))
+    then = head(space, target)
+    late = (whole(space, "A", A.replace("First", "Late")), insert("# New\n"))
+    answer = save(space, target, base, *late, onConflict="refuse")
+    assert (answer["result"], answer["revision"], answer["mergedRevision"]) == ("refused", base, then)
+    assert [words_of(made["page"])[0] for made in answer["changes"]] == ["Saved paragraph of A."]
+    assert head(space, target) == then and "New" not in space.tree(target)
+    # What does not conflict is merged all the same.
+    other = whole(space, "A", A.replace("Second", "2nd"))
+    assert save(space, target, base, other, onConflict="refuse")["result"] == "edit"
+    assert space.text("A", target) == A.replace("First", "Saved").replace("Second", "2nd")
+
+
+def test_what_others_saved_in_other_pages_is_not_the_clients_to_replace(space, target):
+    base = head(space, target)
+    save(space, target, base, whole(space, "B", PAGE.format(title="B").replace("First", "1st")))
+    answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))
+    assert (answer["revision"], answer["mergedRevision"]) == (base, head(space, target))
+    assert "document" not in answer["changes"][0]["page"]
+    late = save(space, target, answer["revision"], whole(space, "B", "# B\n\nAnew.\n"))
+    assert late["result"] == "conflicts"
 
 
 def test_without_a_base_the_last_save_counts(space, target):

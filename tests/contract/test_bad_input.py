@@ -39,6 +39,8 @@ def complaint(answer: httpx.Response, status: int, names: str = "") -> str | Non
     if answer.status_code != status:
         return f"expected {status}, got {answer.status_code} {answer.text[:200]}"
     content = answer.json()
+    if answer.headers["content-type"] == "application/scim+json":
+        content = {"error": {"code": int(content["status"]), "message": content["detail"]}}
     if set(content) != {"error"} or set(content["error"]) != {"code", "message"}:
         return f"not the envelope: {answer.text[:200]}"
     if content["error"]["code"] != status or names not in content["error"]["message"]:

@@ -97,3 +97,12 @@ def test_chat_bots_ask_as_their_installation(sqlite_world: World, operation_id: 
     assert succeeded(operation, answer), answer.text
     _agree(world, ["space:metadata:read"])
     assert send(world, NOBODY, operation, world.home, headers=headers).status_code == 403
+
+
+def test_an_integration_for_git_syncs_content_and_writes_none_itself(sqlite_world: World) -> None:
+    world = sqlite_world
+    _agree(world, ["space:git:sync"])
+    headers = _headers(world, installation=True)
+    for operation_id, refused in (("importGitRepository", False), ("updateSpaceContent", True)):
+        answer = send(world, NOBODY, TABLE[operation_id], world.home, headers=headers)
+        assert ("No scope of this integration" in answer.text) == refused, answer.text

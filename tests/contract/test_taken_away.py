@@ -14,11 +14,11 @@ import httpx
 import msgspec
 import pytest
 
+from asgi_client import CutOff
 from light_client import LightClient
 from octavo.app import api_app
 from octavo.installation import load_packages
 from octavo.kit.edge import Edge
-from octavo.kit.loopback import CutOff
 from octavo.kit.operation import TABLE
 from world import URL, World
 

@@ -11,12 +11,16 @@ import pytest
 from octavo.runtime import find_deno
 
 
+def copy_of(installed, name):
+    return f"{name}.{installed.organization}"
+
+
 def install_builtin(installed, name):
     done = installed.octavo("integrations", "install-builtin", name, "--org", installed.organization)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{name} is installed (")
-    listed = installed.call("GET", f"/integrations/{name}/installations")["items"]
-    return f"/integrations/{name}/installations/{listed[0]['id']}"
+    listed = installed.call("GET", f"/integrations/{copy_of(installed, name)}/installations")["items"]
+    return f"/integrations/{copy_of(installed, name)}/installations/{listed[0]['id']}"
 
 
 def make_site(installed, title, **fields):
@@ -64,16 +68,17 @@ def test_slack_says_what_was_merged_in_the_channel_of_the_space(installed, recei
 
 def test_a_webhook_that_refuses_is_seen_in_the_events(installed, receiver, slack):
     receiver.status = 404
+    log = f"/integrations/{copy_of(installed, 'slack')}/events"
     installed.write(installed.create_space("Refused"), "Page")
     receiver.wait_for(1)
     events = []
     for _ in range(600):
         events = [
             event
-            for event in installed.call("GET", "/integrations/slack/events")["items"]
+            for event in installed.call("GET", log)["items"]
             if event["payload"]["type"] == "space_content_updated" and event["status"] == "failed"
         ]
-        trace = events and installed.call("GET", f"/integrations/slack/events/{events[0]['id']}")["trace"]
+        trace = events and installed.call("GET", f"{log}/{events[0]['id']}")["trace"]
         if trace and trace["logs"]:
             break
     assert "the webhook answered 404" in str(trace)

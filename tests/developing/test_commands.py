@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from serving import OCTAVO, octavo
+from settled import PATIENCE
 
 
 @contextmanager
@@ -51,8 +52,8 @@ def developing(installed, folder, *options):
     finally:
         # Not SIGINT, which a process that was begun in the background may have inherited as one to ignore.
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0, lines
-        reader.join(10)
+        assert process.wait(PATIENCE) == 0, lines
+        reader.join(PATIENCE)
         process.stdout.close()
 
 

@@ -291,13 +291,112 @@ def test_users_are_listed_in_pages(directory):
 
 
 @pytest.mark.parametrize(
-    "text", ['userName sw "a"', "userName eq ada", 'password eq "x"', 'userName eq "a" or id eq "b"', "'; --"]
+    "text",
+    [
+        'userName eq "a" and',
+        'userName eq "a" and and id eq "b"',
+        'and id eq "b"',
+        'userName sw "a"',
+        "userName eq ada",
+        'password eq "x"',
+        'userName eq "a" or id eq "b"',
+        "'; --",
+    ],
 )
 def test_other_filters_are_refused(directory, text):
     answer = directory.world.call(
         NOBODY, "GET", directory.base + "/Users", headers=directory.headers, params={"filter": text}
     )
-    assert answer.status_code == 400 and "filter" in answer.json()["error"]["message"]
+    assert answer.status_code == 400 and "filter" in answer.json()["detail"]
+    assert answer.json()["scimType"] == "invalidFilter"
+
+
+def test_names_and_emails_are_patched_or_refused(directory):
+    ada = directory.call("POST", "/Users", ADA, 201)
+    path = f"/Users/{ada['id']}"
+
+    def patched(**values):
+        operations = [{"op": "replace", "path": name, "value": value} for name, value in values.items()]
+        return directory.patch(path, *operations)["displayName"]
+
+    assert patched(**{"name.familyName": "King"}) == "Ada King"
+    assert (
+        patched(**{"name.givenName": "Augusta Ada", "name.familyName": "King-Noel"})
+        == "Augusta Ada King-Noel"
+    )
+    assert patched(name={"givenName": "Ada", "familyName": "Byron"}) == "Ada Byron"
+    assert patched(**{"name.formatted": "Countess of Lovelace"}) == "Countess of Lovelace"
+    assert patched(displayName="Ada Lovelace", **{"name.familyName": "King"}) == "Ada Lovelace"
+    same = {"value": "ada@example.org", "type": "work", "primary": True}
+    assert patched(emails=[same]) == patched(**{'emails[type eq "work"].value': "ADA@example.org"})
+    for name, value in (
+        ("emails", [{"value": "other@example.org", "primary": True}]),
+        ('emails[type eq "work"].value', "other@example.org"),
+        ("userName", "other@example.org"),
+    ):
+        answer = directory.patch(path, {"op": "replace", "path": name, "value": value}, status=400)
+        assert answer["scimType"] == "mutability" and answer["status"] == "400", answer
+    for name in ("emails", "userName", "displayName", "active"):
+        assert directory.patch(path, {"op": "remove", "path": name}, status=400)["scimType"] == "mutability"
+    bad = directory.patch(path, {"op": "replace", "path": "name.givenName", "value": 7}, status=400)
+    assert bad["scimType"] == "invalidValue"
+    assert directory.call("GET", path)["emails"] == ada["emails"]
+
+
+def test_errors_are_those_of_scim(directory):
+    urn = "urn:ietf:params:scim:api:messages:2.0:Error"
+    ada = directory.call("POST", "/Users", ADA, 201)
+    taken = directory.call("POST", "/Users", ADA, 409)
+    assert (taken["schemas"], taken["status"], taken["scimType"]) == ([urn], "409", "uniqueness")
+    for method, path, body, status in (
+        ("GET", "/Users/nobody", None, 404),
+        ("DELETE", "/Groups/none", None, 404),
+        ("POST", "/Users", {"userName": 7}, 400),
+        ("PATCH", f"/Users/{ada['id']}", {"Operations": []}, 400),
+        ("POST", "/Groups", {"displayName": "x", "members": [{"value": "nobody"}]}, 404),
+    ):
+        answer = directory.world.call(
+            NOBODY, method, directory.base + path, headers=directory.headers, json=body
+        )
+        assert answer.status_code == status and answer.headers["content-type"] == "application/scim+json"
+        assert answer.json()["schemas"] == [urn] and answer.json()["status"] == str(status)
+        assert answer.json()["detail"]
+    refused = directory.world.call(NOBODY, "GET", f"{directory.base}/Users")
+    assert refused.status_code == 401 and refused.json()["schemas"] == [urn]
+    assert refused.headers["www-authenticate"] == "Bearer"
+    large = directory.world.call(
+        NOBODY, "POST", f"{directory.base}/Users", headers=directory.headers, content=b" " * 2_000_000
+    )
+    assert large.status_code == 413 and large.json()["schemas"] == [urn]
+
+
+def test_attributes_are_left_out_and_filters_are_joined(directory):
+    ada = directory.call("POST", "/Users", ADA, 201)
+    members = [{"value": ada["id"]}]
+    group = directory.call("POST", "/Groups", {"displayName": "Engines", "members": members}, 201)
+    directory.call("POST", "/Groups", {"displayName": "Looms"}, 201)
+    (listed,) = directory.call("GET", '/Groups?excludedAttributes=members&filter=displayName eq "Engines"')[
+        "Resources"
+    ]
+    assert listed == {name: value for name, value in group.items() if name != "members"}
+    assert "members" not in directory.call("GET", f"/Groups/{group['id']}?excludedAttributes=Members,meta")
+    urn = "urn:ietf:params:scim:schemas:core:2.0:User"
+    only = directory.call("GET", f"/Users/{ada['id']}?attributes={urn}:userName,emails.value")
+    assert only == {
+        "id": ada["id"], "schemas": ada["schemas"], "userName": "ada@example.org",
+        "emails": [{"value": "ada@example.org"}],
+    }  # fmt: skip
+    assert (
+        "type" not in directory.call("GET", f"/Users/{ada['id']}?excludedAttributes=emails.type")["emails"][0]
+    )
+
+    def found(kind, text):
+        return [one["id"] for one in directory.call("GET", f"/{kind}?filter={text}")["Resources"]]
+
+    assert found("Groups", f'id eq "{group["id"]}" and members eq "{ada["id"]}"') == [group["id"]]
+    assert found("Groups", f'members.value eq "{ada["id"]}" AND displayName eq "Looms"') == []
+    assert found("Users", 'userName eq "ada@example.org" and externalId eq "0001"') == [ada["id"]]
+    assert found("Users", 'userName eq "ada@example.org" and externalId eq "0002"') == []
 
 
 def test_groups_are_teams(directory):

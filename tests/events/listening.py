@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from octavo.kit.loopback import ask
+from asgi_client import ask
 from world import World
 
 
@@ -44,7 +44,7 @@ class Listening:
         )
 
     async def _listen(self, target: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-        received = await ask(self._world._app, "GET", target, headers, peer="203.0.113.9")
+        received = await ask(self._world._app.application, "GET", target, headers, peer="203.0.113.9")
         try:
             self.status = received.status
             self.headers = {name.decode(): value.decode() for name, value in received.headers}

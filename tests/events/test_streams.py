@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+import asgi_client
 from octavo.access import create_token
-from octavo.kit import hub, loopback, outbox
+from octavo.kit import hub, outbox
 from octavo.kit.clock import now
 from octavo.kit.db import Database
 from octavo.kit.hub import Hub
@@ -399,7 +400,7 @@ def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch:
     monkeypatch.setattr(hub, "_UNSENT", 1000)
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE)) as stream:
         # The stream waits for the first event to be taken, while the others come.
-        monkeypatch.setattr(loopback, "_UNREAD", 0)
+        monkeypatch.setattr(asgi_client, "_UNREAD", 0)
         stream.takes.clear()
         for text in "abcdefgh":
             comment(sqlite_world, "admin", text)

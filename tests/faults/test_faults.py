@@ -27,6 +27,7 @@ from octavo.admin.backup import verify_backup
 from octavo.admin.followed import verify_followed
 from octavo.admin.places import BackupPlace
 from octavo.kit.migrations import load_migrations
+from settled import PATIENCE
 
 SEED = int(os.environ.get("OCTAVO_TEST_FAULTS_SEED", "1"))
 STEPS = 1
@@ -259,7 +260,7 @@ def test_who_follows_is_killed_again_and_again(rounds: int, install: Callable[[s
         assert warm.wait(worker) == 0, installation.told()
     told = len(installation.output.read_text())
     follower = follow()
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not re.search("following goes on|a new base", installation.output.read_text()[told:]):
         assert time.monotonic() < until, installation.told()
         time.sleep(0.01)

@@ -18,6 +18,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from settled import PATIENCE
+
 _TESTS = Path(__file__).parent.parent
 
 
@@ -59,7 +61,7 @@ class Warm:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE)
 
 
 def _begin(question: dict[str, Any]) -> int:

@@ -100,6 +100,27 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
+def test_who_pushed_cannot_approve(synced: Branches) -> None:
+    world = synced.world
+    with world.context.db.read() as tx:
+        mails = dict(tx.all("SELECT id, email FROM users"))
+    mine = f"R <{mails[world.users['reviewer']]}>"
+    synced.begin({"code.py": "print(2)\n"})
+    synced.topic.commit({"one.md": FILES["one.md"].replace("First", "My first")}, who=mine)
+    synced.topic.commit({"two.md": "# Two\n\nOther words.\n"})
+    assert synced.sync() == "synced", synced.state()
+    reviews = synced.of_change("/reviews")
+    answer = world.call("reviewer", "POST", reviews, json={"status": "approved"})
+    assert answer.status_code == 403, answer.text
+    assert world.call("creator", "POST", reviews, json={"status": "approved"}).status_code == 201
+    synced.topic.commit({"two.md": "# Two\n\nStill other words.\n"})
+    assert synced.sync() == "synced", synced.state()
+    assert world.call("reviewer", "POST", reviews, json={"status": "approved"}).status_code == 201
+    synced.topic.commit({"two.md": "# Two\n\nMy words.\n"}, who=mine)
+    assert synced.sync() == "synced", synced.state()
+    assert world.call("reviewer", "POST", reviews, json={"status": "approved"}).status_code == 403
+
+
 @pytest.mark.parametrize("how", ["merge", "squash"])
 def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})

@@ -261,6 +261,11 @@ def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, develop
     old = {"url": developer.url, "ref": "refs/heads/main"}
     path = sqlite_world.home.path("/spaces/{spaceId}/git/import")
     assert sqlite_world.call("admin", "POST", path, json=old).status_code == 400
+    # What revisions link to is a page of the web.
+    for name in ("repoCommitURL", "repoTreeURL"):
+        body = {"url": "https://git.example/a/b", "ref": "refs/heads/main", name: "javascript:alert(1)//"}
+        answer = sqlite_world.call("admin", "POST", path, json=body)
+        assert answer.status_code == 400 and name in answer.text
 
 
 def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, developer: Developer) -> None:
@@ -275,6 +280,9 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert synced.exported() == developer.read()
     info = remotes.get("admin", f"/spaces/{space}/git/info")
     assert info["repoName"] == "repository" and info["integration"] == "api"
+    assert remotes.get("admin", f"/spaces/{space}")["gitSync"] == info
+    listed = remotes.get("reader", remotes.home.path("/orgs/{organizationId}/spaces"))["items"]
+    assert [one.get("gitSync") for one in listed if one["id"] == space] == [info]
     body = {**old, "commitMessage": "From the space"}
     assert remotes.call("admin", "POST", f"/spaces/{space}/git/export", json=body).status_code == 204
     other = {**old, "ref": "refs/heads/other"}
@@ -282,6 +290,7 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert remotes.call("admin", "POST", f"/spaces/{space}/git/import", json=other).status_code == 204
     assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 205
     assert remotes.call("admin", "DELETE", f"/spaces/{space}/git/legacy-installation").status_code == 204
+    assert "gitSync" not in remotes.get("admin", f"/spaces/{space}")
 
 
 def test_a_preview_says_what_would_change_and_writes_nothing(remotes: World, developer: Developer) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from dulwich.object_format import DEFAULT_OBJECT_FORMAT
 from dulwich.objects import Blob, ShaFile
 from dulwich.pack import write_pack_objects
+from dulwich.repo import Repo
 
+from octavo.gitsync.reasons import Reason, Stopped
+from octavo.gitsync.repository import Repository, told_of_damage
 from octavo.kit import git_packs
 from octavo.kit.git_http import GitRefused
-from octavo.kit.git_packs import look_over
+from octavo.kit.git_packs import GuardedStore, look_over
+from octavo.transfer.opening import open_source
 
 
 def number(value: int) -> bytes:
@@ -83,3 +91,73 @@ def test_one_that_would_unpack_to_too_much_or_is_none_is_refused(
 def test_what_is_no_zlib_stream_is_damage() -> None:
     with pytest.raises(git_packs.DAMAGES):
         look_over(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
+
+
+# --- repositories in folders ------------------------------------------------------------------------------
+
+LARGE = b"".join(b"%d is a line of a large file.\n" % n for n in range(10_000))
+NEXT_TO_IT = LARGE.replace(b"\n5000 is", b"\nFive thousand is")
+
+
+def git(where: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(where), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(params=["loose", "packed", "differences", "borrowed"])
+def local(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a small page and a file that is too large, however it keeps them."""
+    where = tmp_path / "local"
+    where.mkdir()
+    git(where, "init", "--quiet", "--initial-branch=main")
+    (where / "README.md").write_text("# Small\n")
+    (where / "large.bin").write_bytes(LARGE)
+    git(where, "add", ".")
+    git(where, "commit", "--quiet", "--message", "One")
+    if request.param == "differences":
+        (where / "large.bin").write_bytes(NEXT_TO_IT)
+        (where / "larger.bin").write_bytes(LARGE + b"and one more\n")
+        git(where, "add", ".")
+        git(where, "commit", "--quiet", "--message", "Two")
+    if request.param in ("packed", "differences"):
+        git(where, "repack", "-a", "-d", "-f", "--depth=50", "--window=50")
+    if request.param == "borrowed":
+        git(tmp_path, "clone", "--quiet", "--shared", str(where), str(tmp_path / "other"))
+        where = tmp_path / "other"
+    monkeypatch.setattr(git_packs, "MOST_OBJECT", 100_000)
+    return where
+
+
+def test_an_import_leaves_out_what_is_too_large_to_unpack(
+    local: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GuardedStore, "get_raw", only_small(GuardedStore.get_raw))
+    with open_source(f"file://{local}", allow_url=lambda url: "", local=True) as source:
+        assert source.paths() == ["README.md"]
+        assert source.read("README.md") == b"# Small\n"
+        assert {problem.code for problem in source.problems} == {"too_large"}
+
+
+def only_small(get_raw: Callable[..., tuple[int, bytes]]) -> Callable[..., tuple[int, bytes]]:
+    def get(store: GuardedStore, name: Any) -> tuple[int, bytes]:
+        kind, data = get_raw(store, name)
+        assert len(data) <= git_packs.MOST_OBJECT, "it was unpacked"
+        return kind, data
+
+    return get
+
+
+def test_a_sync_stops_at_what_is_too_large_to_unpack(local: Path, tmp_path: Path) -> None:
+    head = git(local, "rev-parse", "HEAD").strip()
+    large = git(local, "rev-parse", "HEAD:large.bin").strip()
+    repo = Repo.init_bare(str(tmp_path / "copy"), mkdir=True)
+    copy = Repository(repo, tmp_path / "copy", "")
+    copy.borrow(str(local / ".git" / "objects"))
+    with told_of_damage():
+        tree = copy.commit(head).tree
+        files = dict(copy.files(bytes(tree)))
+    assert files["large.bin"].oid == large
+    with pytest.raises(Stopped) as stopped, told_of_damage():
+        copy.read(large)
+    assert stopped.value.reason == Reason.TOO_LARGE
+    repo.close()

@@ -176,6 +176,10 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     head, before = developer.head, project.state()["spaces"]
     assert project.sync("poll") == "synced" and developer.head == head
     assert project.state()["spaces"] == before
+    # Each space says where it is synced, as long as it is.
+    assert world.get("admin", f"/spaces/{guide}")["gitSync"]["repoName"]
+    assert world.call("admin", "DELETE", f"{collection}/git/sync").status_code == 205
+    assert "gitSync" not in world.get("admin", f"/spaces/{guide}")
 
 
 def test_a_folder_is_known_by_what_the_space_had_last(sqlite_world: World, developer: Developer) -> None:
@@ -474,6 +478,105 @@ def test_a_docs_yaml_that_says_nothing_is_named(
         project = Project(world, site, developer)
         assert project.sync() in ("failed", "stopped")
         assert project.state()["reason"] == reason and project.spaces() == {}
+
+
+RENAMING = """\
+site:
+  title: Docs
+  structure:
+    - {type: space, key: open, title: Open, content: {directory: open}}
+    - {type: space, key: secret-plans, title: Renamed, language: fr, content: {directory: null}}
+"""
+
+
+def close(world: World, space: str, role: str | None) -> None:
+    """Leaves the creator with this role at a space."""
+    world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
+    if role is not None:
+        body = {"role": role, "users": [world.users["creator"]]}
+        world.post("admin", f"/spaces/{space}/permissions", body)
+
+
+def shown_with_secret(world: World, site: str) -> tuple[str, str]:
+    """A site that shows two spaces."""
+    spaces = make_space(world, "Open"), make_space(world, "Secret plans")
+    for space in spaces:
+        world.post("admin", f"{site}/site-spaces", {"spaceId": space})
+    return spaces
+
+
+def test_a_site_is_synced_by_whoever_sees_each_of_its_spaces(
+    world: World, site: str, developer: Developer
+) -> None:
+    """docs.yaml renamed spaces that whoever connected it could not see, and told what they are called."""
+    _, secret = shown_with_secret(world, site)
+    close(world, secret, None)
+    developer.commit({"docs.yaml": RENAMING, "open/README.md": "# Open\n"})
+    for first in ("import", "export"):
+        body = {"remote": developer.url, "branch": "main", "first": first}
+        for path in ("preview", "sync"):
+            answer = world.call("creator", "POST", f"{site}/git/{path}", json=body)
+            assert answer.status_code == 403 and "ecret" not in answer.text, (first, path)
+            assert secret not in answer.text
+    assert world.call("admin", "GET", f"{site}/git/sync").status_code == 404
+    # Seeing all of them is asked again at each look.
+    close(world, secret, "create")
+    project = Project(world, site, developer, who="creator", first="export")
+    assert project.sync() == "synced", project.state()
+    world.call("admin", "DELETE", f"/spaces/{secret}/permissions/users/{world.users['creator']}")
+    before = world.get("admin", f"/spaces/{secret}")
+    developer.commit({"docs.yaml": RENAMING})
+    assert project.sync() == "failed" and project.state()["reason"] == "rights_lost"
+    assert "ecret" not in project.state()["message"]
+    assert world.get("admin", f"/spaces/{secret}") == before
+    shown = world.get("creator", f"{site}/git/sync")
+    assert secret not in json.dumps(shown) and "ecret" not in json.dumps(shown)
+    # Nor does a sync of somebody else go on with the rights of whoever does not see them.
+    with world.context.db.write() as tx:
+        tx.run("UPDATE git_projects SET user_id = :user", user=world.users["admin"])
+    for method, path, body in (("PATCH", "", {"pollSeconds": 60}), ("DELETE", "", None)):
+        answer = world.call("creator", method, f"{site}/git/sync{path}", json=body)
+        assert answer.status_code == 403 and "ecret" not in answer.text
+
+
+def test_docs_yaml_renames_what_whoever_connected_it_administers(
+    world: World, site: str, developer: Developer
+) -> None:
+    _, secret = shown_with_secret(world, site)
+    close(world, secret, "read")
+    developer.commit({"docs.yaml": RENAMING, "open/README.md": "# Open\n"})
+    project = Project(world, site, developer, who="creator")
+    before = world.get("admin", f"/spaces/{secret}")
+    assert project.sync() == "failed" and project.state()["reason"] == "rights_lost"
+    assert world.get("admin", f"/spaces/{secret}") == before
+    # As it is called it may be named.
+    developer.commit({"docs.yaml": RENAMING.replace("Renamed, language: fr", "Secret plans")})
+    assert project.sync() == "synced", project.state()
+    assert world.get("admin", f"/spaces/{secret}") == before
+
+
+def test_what_is_changed_of_the_whole_takes_the_right_to_each_space(
+    world: World, collection: str, developer: Developer
+) -> None:
+    make_space(world, "Open", collection.rpartition("/")[2])
+    secret = make_space(world, "Secret plans", collection.rpartition("/")[2])
+    project = Project(world, collection, developer, first="export")
+    assert project.sync() == "synced" and len(project.spaces()) == 2
+    close(world, secret, None)
+    path = f"{collection}/git/sync"
+    shown = world.get("creator", path)
+    assert [one["folder"] for one in shown["spaces"]] == ["open/"] and shown["problems"] == []
+    refused = [
+        world.call("creator", "PATCH", path, json={"direction": "import"}),
+        world.call("creator", "POST", f"{path}/run", json={"first": "import"}),
+        world.call("creator", "DELETE", path),
+    ]
+    assert [answer.status_code for answer in refused] == [403, 403, 403]
+    assert "ecret" not in "".join(answer.text for answer in refused)
+    assert world.call("creator", "POST", f"{path}/run", json={}).status_code == 202
+    assert project.sync() == "synced" and len(project.spaces()) == 2
+    close(world, secret, "create")
+    assert world.call("creator", "PATCH", path, json={"pollSeconds": 60}).status_code == 200
 
 
 @needs_git

@@ -112,6 +112,7 @@ def me(world, token):
 def test_a_provider_is_pending_until_it_is_complete(world):
     made = world.post("admin", world.home.path(PROVIDERS), {"label": "Company"})
     assert (made["object"], made["status"], made["defaultRole"]) == ("saml-provider", "pending", "read")
+    assert "ssoURL" not in made, "an empty text is no URL"
     path = world.home.path(PROVIDERS) + f"/{made['id']}"
     assert made["urls"]["location"] == f"{URL}/v1{path}"
     logins = world.home.path("/orgs/{organizationId}/sso")

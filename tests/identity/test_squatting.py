@@ -6,6 +6,7 @@ import pytest
 
 from octavo.access import find_membership
 from octavo.admin.first_start import token_for
+from octavo.errors import Conflict
 from octavo.identity import attempts, factors, passwords, signing_in
 from octavo.invitations import inviting
 from octavo.kit import edge
@@ -113,10 +114,23 @@ def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatt
 
 
 def test_the_operator_opens_the_account_to_its_owner_where_no_mail_is_sent(world, mails, squatted):
-    expect_owner(world, token_for(world.context, email=OWNER), squatted)
+    expect_owner(world, token_for(world.context, email=OWNER, hand_over=True), squatted)
     # Of an account whose address is proved nothing ends by it.
-    token_for(world.context, email="reader@example.org")
+    token_for(world.context, email="reader@example.org", hand_over=True)
     assert world.call("reader", "GET", "/user").status_code == 200
+
+
+def test_a_token_from_the_command_line_ends_nothing_unless_told(world, squatted):
+    """In installations without mail nobody's address is verified, and a token must not cost them their password."""
+    token = token_for(world.context, email=OWNER)
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 200
+    for credential in squatted:
+        assert world.call(NOBODY, "GET", "/user", headers=bearer(credential)).status_code == 200
+    with world.context.db.read() as tx:
+        assert passwords.find_password(tx, user_id(world)) is not None
+    # But whoever squats an address gets into no organization with it.
+    with pytest.raises(Conflict, match="--hand-over"):
+        token_for(world.context, email=OWNER, organization_id=world.home["organizationId"])
 
 
 def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):

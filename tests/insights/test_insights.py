@@ -11,6 +11,7 @@ from joserfc.jwk import OctKey
 from octavo.insights.agents import Agent, read_agent, read_program
 from octavo.insights.collecting import forget_events
 from octavo.kit.clock import now
+from settled import PATIENCE
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605 Version/17.0 Mobile/15E Safari/604.1"
@@ -89,6 +90,53 @@ def test_views_are_counted(site):
     assert site.ask(select=[{"column": "visitorBot"}], where=[{"column": "visitorBot", "values": [None]}])
 
 
+def test_events_of_closed_spaces_are_left_out(site):
+    """Their URLs, what was searched and said there, and who read them, for those to whom a space is closed."""
+    world = site.world
+    shown = world.get("admin", f"{site.path}/site-spaces")["items"]
+    closed = next(one for one in shown if one["space"]["id"] != world.home["spaceId"])
+
+    def inside(event, site_space=closed["id"]):
+        location = {
+            **event["location"],
+            "url": "https://docs.test/plan",
+            "siteSpace": site_space,
+            "page": "p",
+        }
+        return {**event, "location": location}
+
+    home = world.get("admin", site.path)["urls"]["published"]
+    site.track(
+        site.event(session={"referrer": f"{home}plan"}),
+        inside(site.event()),
+        inside(site.event("search_type_query", query="in it")),
+        inside(site.event("search_type_query", query="anywhere"), None),
+        inside(site.event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "of it"})),
+    )
+    asked = [{"column": name} for name in (
+        "url", "page", "eventSearchQuery", "eventPageFeedbackComment", "referrer", "eventsCount"
+    )]  # fmt: skip
+    whole = site.ask(select=asked)
+    assert len(whole) == 5 and f"{home}plan" in str(whole)
+    assert world.call(
+        "admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": None}
+    ).is_success
+    try:
+        found = site.ask(select=asked)
+        assert [row[0] for row in found] == ["https://docs.test/a"] and "plan" not in str(found)
+        held = {
+            "where": [{"column": "referrer", "values": [f"{home}plan"]}],
+            "select": [{"column": "eventsCount"}],
+        }
+        assert site.ask(**held) == [(0,)]
+        page = world.call("reader", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"}).text
+        assert "anywhere" not in page and "in it" not in page and "plan" not in page
+        assert len(world.call("admin", "POST", f"{site.path}/insights/events/aggregate", json={
+            "range": "last7Days", "select": asked}).json()["columns"][0]["values"]) == 5  # fmt: skip
+    finally:
+        world.call("admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": "inherit"})
+
+
 def test_nothing_is_kept_that_names_somebody(site):
     url = "https://docs.test/a?jwt_token=hidden-token&utm_source=mail#part"
     site.track(site.event(url=url))
@@ -159,6 +207,11 @@ def test_every_type_of_event(site):
         ("trademark_click", {"placement": "footer"}),
         ("ad_click", {"ad": {"domain": "a.test", "zoneId": "z", "placement": "aside"}}),
         ("search_open", {}),
+        ("page_markdown_request", {"markdownSource": "page-action"}),
+        ("llms_request", {"llmsVariant": "full"}),
+        ("mcp_request", {}),
+        ("rss_request", {}),
+        ("agent_feedback", {}),
     ]
     site.track(*(site.event(type, **fields) for type, fields in more))
     assert sorted(site.ask(groupBy=[{"column": "eventType"}])) == sorted((type,) for type, _ in more)
@@ -177,6 +230,22 @@ def test_every_type_of_event(site):
     assert one("api_client_request", "eventAPIOperationPath", "eventAPIOperationMethod") == [("/pets", "get")]
     ratings = [{"column": "pageFeedbackRating"}, {"column": "askResponseRating"}]
     assert site.ask(select=ratings) == [({"ok": 0, "good": 1, "bad": 1}, {"positive": 0, "negative": 1})]
+
+
+def test_an_event_of_an_unknown_type_does_not_refuse_the_others(site):
+    events = [site.event("page_view"), site.event("hologram_view", depth=3), site.event("rss_request")]
+    path = f"{site.path}/insights/events"
+    answer = site.world.call("nobody", "POST", path, json={"events": events})
+    assert answer.status_code == 204 and answer.headers["octavo-unread-keys"] == "events[1]"
+    assert sorted(site.ask(groupBy=[{"column": "eventType"}])) == [("page_view",), ("rss_request",)]
+    for wrong, place in (
+        ({**events[0], "location": 1}, "events[1].location"),
+        ({**events[0], "type": 1}, "events[1].type"),
+        ({}, "events[1].type"),
+        ([], "events[1].type"),
+    ):
+        answer = site.world.call("nobody", "POST", path, json={"events": [events[0], wrong]})
+        assert answer.status_code == 400 and place in answer.text, answer.text
 
 
 def test_times_lie_within_the_last_day(site):
@@ -256,20 +325,20 @@ def test_many_at_once_are_written_together(site, monkeypatch):
     def slow():
         counted.append(1)
         first.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         return write()
 
     import msgspec
 
     from octavo.insights import collecting
-    from octavo.insights.wire import TrackEvents
+    from octavo.insights.kinds import Event
 
-    events = msgspec.convert({"events": [site.event()]}, TrackEvents).events
+    events = [msgspec.convert(site.event(), Event)]
     ids = site.world.home["organizationId"], site.world.home["siteId"]
     monkeypatch.setattr(context.db, "write", slow)
     threads = [threading.Thread(target=collecting.collect, args=(context, *ids, events)) for _ in range(8)]
     threads[0].start()
-    assert first.wait(10)
+    assert first.wait(PATIENCE)
     for thread in threads[1:]:
         thread.start()
     waiting = collecting._batches._waiting

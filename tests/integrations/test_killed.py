@@ -13,7 +13,6 @@ from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
-from octavo.kit.loopback import Loopback
 from octavo.orgs import create_organization
 from octavo.settings import load
 
@@ -33,7 +32,7 @@ TELLS = """export default { async fetch(request) {
 
 async def set_up(context, token, org, address):
     """Spaces of an organization, and integrations on all of them; gives the ids of the spaces."""
-    transport = Loopback(api_app(context))
+    transport = httpx.ASGITransport(api_app(context).application)
     headers = {"authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://octavo.test/v1", headers=headers, timeout=60

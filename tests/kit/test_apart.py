@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from octavo.kit import apart
 from octavo.kit.apart import Bounds, run_apart
+from octavo.kit.deadlines import OutOfTime, limited
 
 USUAL = Bounds(memory=2 * 1024**3, file=2**20, seconds=60)
 
@@ -27,3 +31,22 @@ def test_within_its_bounds_it_leaves_files_for_nobody_else(tmp_path: Path) -> No
 @pytest.mark.parametrize("less", [{"memory": 16 * 2**20}, {"file": 10}, {"seconds": 0.001}], ids=str)
 def test_beyond_a_bound_it_ends(tmp_path: Path, less: dict[str, float]) -> None:
     assert not runs_within(tmp_path, USUAL._replace(**less))
+
+
+def test_a_busy_machine_gives_it_more_time_by_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def note(command: list[str], **options: Any) -> Any:
+        given.append(options["seconds"])
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(apart, "run_child", note)
+    assert runs_within(tmp_path, USUAL)
+    assert given == [10 * USUAL.seconds]
+
+
+def test_the_deadline_of_the_caller_is_no_failure_of_the_input(tmp_path: Path) -> None:
+    with limited(0), pytest.raises(OutOfTime):
+        runs_within(tmp_path, USUAL)

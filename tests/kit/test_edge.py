@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from asgi_client import ask
 from octavo.errors import Forbidden, TooManyRequests
 from octavo.kit.cache import Memory
 from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
@@ -32,7 +33,6 @@ from octavo.kit.edge import (
     read_tags,
     text_error,
 )
-from octavo.kit.loopback import Loopback, ask
 from octavo.kit.metrics import Metrics
 from octavo.kit.routing import Routes, split_path
 from octavo.kit.shares import request_threads
@@ -113,7 +113,7 @@ class Tried:
 
     def ask(self, method: str, path: str, **options) -> httpx.Response:
         async def run():
-            transport = Loopback(self.app)
+            transport = httpx.ASGITransport(self.app.application)
             async with httpx.AsyncClient(transport=transport, base_url="http://edge.test") as client:
                 client.headers.pop("accept-encoding")
                 return await client.request(method, path, **options)
@@ -336,7 +336,7 @@ def test_a_stream_that_is_refused_before_its_first_piece_has_the_status_of_that(
 
 def test_a_stream_ends_when_nobody_listens_any_more(tried):
     async def run():
-        received = await ask(tried.app, "GET", b"/endless", [(b"host", b"edge.test")])
+        received = await ask(tried.app.application, "GET", b"/endless", [(b"host", b"edge.test")])
         pieces = aiter(received)
         assert [await anext(pieces) for _ in range(10)][0].startswith(b"more ")
         await received.close()

@@ -22,20 +22,11 @@ from octavo.kit.postgres import PostgresDatabase
 from octavo.kit.serving import run_served
 from octavo.kit.shares import Busy, LoopTurns, Shares, request_threads
 from octavo.kit.worker import Worker
+from settled import PATIENCE, until
 from visiting import ADDRESS, Visitor
 from world import World
 
 GREEDY, MODEST = ("greedy", "a"), ("modest", "b")
-SOON = 10.0
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    pause = threading.Event()
-    for _ in range(10_000):
-        if is_so():
-            return
-        pause.wait(0.001)
-    raise AssertionError("it never came to that")
 
 
 class Line:
@@ -58,7 +49,7 @@ class Line:
 
     def end(self) -> list[str]:
         for thread in self._threads:
-            thread.join(SOON)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
         return self.order
 
@@ -155,14 +146,14 @@ def test_a_row_that_one_organization_waits_for_holds_up_no_other(world: World) -
         assert world.call("stranger", "PATCH", path, json={"title": "Meanwhile"}).status_code == 200
         assert done == [] and turns.waiting > 0
     for thread in greedy:
-        thread.join(SOON)
+        thread.join(PATIENCE)
     assert len(done) == 20
 
 
 @contextmanager
 def held(pool: Any, owner: Owner) -> Iterator[Any]:
     with done_for(owner):
-        connection = pool.get(SOON)
+        connection = pool.get(PATIENCE)
     try:
         yield connection
     finally:
@@ -177,7 +168,7 @@ def test_threads_are_left_for_whoever_has_none() -> None:
     go = threading.Event()
 
     async def ask() -> None:
-        greedy = [pool.submit(GREEDY, go.wait, SOON) for _ in range(6)]
+        greedy = [pool.submit(GREEDY, go.wait, PATIENCE) for _ in range(6)]
         assert (pool.held, pool.waiting) == (2, 4), "a lone organization has all that were asked for"
         with pytest.raises(Busy) as refused:
             pool.submit(GREEDY, print)
@@ -199,11 +190,11 @@ def test_who_gives_up_waits_for_no_thread_and_keeps_none() -> None:
 
     def work() -> None:
         began.set()
-        go.wait(SOON)
+        go.wait(PATIENCE)
 
     async def ask() -> None:
         first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
-        assert began.wait(SOON)
+        assert began.wait(PATIENCE)
         assert second.give_up() and not first.give_up() and pool.waiting == 1
         go.set()
         assert await third
@@ -261,7 +252,7 @@ def test_the_event_loop_does_other_things_between_two_turns(monkeypatch: pytest.
 
 def test_what_takes_little_is_done_at_once_and_asks_nobody_whose_turn_it_is() -> None:
     turns = LoopTurns("requests wait", 30)
-    turns.TURN = SOON  # type: ignore[misc]
+    turns.TURN = PATIENCE  # type: ignore[misc]
     asked: list[Owner] = []
 
     async def ask() -> None:

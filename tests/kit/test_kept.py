@@ -24,7 +24,7 @@ from octavo.kit.cache import ByteCache, Memory, Share
 from octavo.kit.databases import open_database
 from octavo.kit.db import Database, Live, NotKept, Transaction
 from octavo.kit.kept import KeptRows
-from settled import settle, until
+from settled import PATIENCE, settle, until
 
 T = TypeVar("T")
 NAMES = "abcd"
@@ -197,7 +197,7 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
 
     def wait(database: postgres.PostgresDatabase, connection: object, seconds: float) -> None:
         reading.set()
-        go_on.wait(20)
+        go_on.wait(PATIENCE)
 
     monkeypatch.setattr(postgres.PostgresDatabase, "_hear", wait)
     database, other = open_database(database_url), open_database(database_url, 3)
@@ -281,7 +281,7 @@ def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monke
         connection: psycopg.Connection[postgres.Row], query: object, *rest: object, **more: object
     ) -> object:
         if query == "SELECT 1":
-            silent.wait(20)
+            silent.wait(PATIENCE)
         return ask(connection, query, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(psycopg.Connection, "execute", hang)

@@ -12,6 +12,7 @@ from octavo.kit.jobs import enqueue, list_jobs
 from octavo.kit.outbox import consume, emit, prune, prune_events
 from octavo.kit.worker import Worker
 from octavo.settings import Settings
+from settled import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -115,11 +116,11 @@ def test_an_event_that_commits_after_a_later_one_is_not_lost(database):
         with database.write() as tx:
             emit(tx, "slow")
             emitted.set()
-            go.wait(10)
+            go.wait(PATIENCE)
 
     writer = threading.Thread(target=slow)
     writer.start()
-    assert emitted.wait(5)
+    assert emitted.wait(PATIENCE)
     _emit(database, "quick")
     reader = threading.Thread(target=consume, args=(database, "a", seen))
     reader.start()
@@ -213,7 +214,7 @@ def test_workers_deliver_on_commit(database):
     worker.start()
     try:
         _emit(database, "one")
-        assert arrived.wait(5)
+        assert arrived.wait(PATIENCE)
     finally:
         stop.set()
         jobs.wake()

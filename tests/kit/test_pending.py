@@ -16,6 +16,7 @@ from octavo.kit.edge import in_thread, in_turn
 from octavo.kit.pending import PendingCall, run_in
 from octavo.kit.serving import run_served
 from octavo.kit.shares import LoopTurns, SharedThreads, request_threads
+from settled import PATIENCE
 
 OWNER = ("organization", "a")
 
@@ -86,7 +87,7 @@ def test_what_is_given_or_raised_is_forgotten_with_whoever_waited(way: Way, pool
     try:
         run_served(ask())
         # A thread of a pool holds what it did last until it does something else.
-        pool.threads.submit(int).result(5)
+        pool.threads.submit(int).result(PATIENCE)
         assert [each() for each in left] == [None, None]
     finally:
         gc.enable()
@@ -98,14 +99,14 @@ def test_what_has_begun_goes_on_and_what_has_not_is_never_made(pool: SharedThrea
 
     def work() -> bool:
         began.set()
-        return go.wait(5)
+        return go.wait(PATIENCE)
 
     async def ask() -> None:
         first, second = PendingCall(work), PendingCall(made.append, 1)
         with ThreadPoolExecutor(1) as threads:
             threads.submit(first.run_apart)
             threads.submit(second.run_apart)
-            assert began.wait(5)
+            assert began.wait(PATIENCE)
             assert second.give_up() and not first.give_up()
             with pytest.raises(asyncio.CancelledError):
                 await second
@@ -121,7 +122,7 @@ def test_who_waits_no_longer_leaves_the_place_when_the_call_is_over(pool: Shared
 
     def work() -> None:
         began.set()
-        go.wait(5)
+        go.wait(PATIENCE)
 
     def fail() -> None:
         raise Wrong

@@ -10,13 +10,12 @@ import pytest
 
 from octavo.kit import permits
 from octavo.kit.permits import compute, compute_aside, pause, waiting, without
-
-SOON = 5.0
+from settled import PATIENCE
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permits, "PATIENCE", 60.0)
+    monkeypatch.setattr(permits, "PATIENCE", 10 * PATIENCE)
 
 
 class Computing:
@@ -32,7 +31,7 @@ class Computing:
 
     def _run(self) -> None:
         self.began.set()
-        self._go_on.wait(SOON)
+        self._go_on.wait(PATIENCE)
         self._then()
 
     def let_go(self) -> None:
@@ -40,14 +39,14 @@ class Computing:
 
     def end(self) -> None:
         self.let_go()
-        self._thread.join(SOON)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
 
 @pytest.fixture
 def busy() -> Iterator[Computing]:
     thread = Computing()
-    assert thread.began.wait(SOON)
+    assert thread.began.wait(PATIENCE)
     yield thread
     thread.end()
 
@@ -57,7 +56,7 @@ def test_who_comes_later_computes_when_another_has_ended(busy: Computing) -> Non
     late = Computing()
     assert not late.began.wait(0.05)
     busy.end()
-    assert late.began.wait(SOON)
+    assert late.began.wait(PATIENCE)
     late.end()
 
 
@@ -69,14 +68,14 @@ def test_who_waits_lets_others_compute(leave: Callable[[], AbstractContextManage
     def wait() -> None:
         with leave():
             left.set()
-            stay.wait(SOON)
+            stay.wait(PATIENCE)
 
     waiter = Computing(wait)
-    assert waiter.began.wait(SOON)
+    assert waiter.began.wait(PATIENCE)
     waiter.let_go()
-    assert left.wait(SOON)
+    assert left.wait(PATIENCE)
     other = Computing()
-    assert other.began.wait(SOON)
+    assert other.began.wait(PATIENCE)
     other.end()
     stay.set()
     waiter.end()
@@ -84,7 +83,7 @@ def test_who_waits_lets_others_compute(leave: Callable[[], AbstractContextManage
 
 def test_nobody_waits_long(busy: Computing) -> None:
     late = Computing()
-    assert late.began.wait(SOON)
+    assert late.began.wait(PATIENCE)
     late.end()
 
 
@@ -92,23 +91,23 @@ def test_who_has_computed_for_long_holds_up_nobody_else(
     busy: Computing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = Computing()
-    assert late.began.wait(SOON)
-    monkeypatch.setattr(permits, "PATIENCE", 60.0)
+    assert late.began.wait(PATIENCE)
+    monkeypatch.setattr(permits, "PATIENCE", 10 * PATIENCE)
     # The permit went from the first to the second: what the first does with it now changes nothing.
     busy.end()
     third = Computing()
     assert not third.began.wait(0.05)
     late.end()
-    assert third.began.wait(SOON)
+    assert third.began.wait(PATIENCE)
     third.end()
     # Nobody had to wait for one that another had lost.
     fourth = Computing()
-    assert fourth.began.wait(SOON)
+    assert fourth.began.wait(PATIENCE)
     fourth.end()
 
 
 def test_the_permit_is_given_back_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permits, "PATIENCE", 60.0)
+    monkeypatch.setattr(permits, "PATIENCE", 10 * PATIENCE)
 
     def fail() -> None:
         with waiting():
@@ -135,13 +134,13 @@ def test_a_job_gives_way_after_a_moment_and_waits_at_its_next_pause() -> None:
         paused.set()
 
     job = Computing(pause_once, compute_aside)
-    assert job.began.wait(SOON)
+    assert job.began.wait(PATIENCE)
     request = Computing()
-    assert request.began.wait(SOON)
+    assert request.began.wait(PATIENCE)
     job.let_go()
     assert not paused.wait(0.05)
     request.end()
-    assert paused.wait(SOON)
+    assert paused.wait(PATIENCE)
     job.end()
     assert compute(lambda: 7) == 7
 
@@ -157,11 +156,11 @@ def test_a_job_that_writes_waits_for_nobody_who_computes() -> None:
                 written.set()
 
     job = Computing(write, compute_aside)
-    assert job.began.wait(SOON)
+    assert job.began.wait(PATIENCE)
     request = Computing()
-    assert request.began.wait(SOON)
+    assert request.began.wait(PATIENCE)
     job.let_go()
-    assert written.wait(SOON)
+    assert written.wait(PATIENCE)
     request.end()
     job.end()
 

@@ -12,6 +12,7 @@ import pytest
 
 from octavo.kit import process_turns
 from octavo.kit.process_turns import ProcessTurns
+from settled import PATIENCE, until
 
 
 def is_locked(file: int) -> bool:
@@ -31,45 +32,42 @@ def two(tmp_path):
 
 def test_one_has_the_turn_at_a_time(two):
     first, second = two
-    assert first.take(1)
+    assert first.take(PATIENCE)
     assert not second.take(0.05)
     first.give_back()
-    assert second.take(10)
+    assert second.take(PATIENCE)
     assert not first.take(0.05)
     second.give_back()
 
 
 def test_a_turn_that_comes_too_late_is_given_on(two):
     first, second = two
-    assert first.take(1)
+    assert first.take(PATIENCE)
     assert not second.take(0.01)
     first.give_back()
     # It comes to the second one, which waits no longer.
-    assert first.take(10)
+    assert first.take(PATIENCE)
     first.give_back()
-    assert second.take(10)
+    assert second.take(PATIENCE)
     second.give_back()
 
 
 def test_who_has_just_written_is_behind_who_waits(two):
     first, second = two
-    order, asks = [], threading.Event()
+    order = []
 
     def write() -> None:
-        asks.set()
-        assert second.take(10)
+        assert second.take(PATIENCE)
         order.append("second")
         second.give_back()
 
-    assert first.take(1)
+    assert first.take(PATIENCE)
     waiting = threading.Thread(target=write)
     waiting.start()
-    asks.wait()
-    until = time.monotonic() + 10
-    while not is_locked(first._door) and time.monotonic() < until:
-        time.sleep(0.001)
+    # It tries once without waiting, which takes the door for a moment; then it waits in the door.
+    until(lambda: second._asks and is_locked(first._door))
     first.give_back()
-    assert first.take(10)
+    assert first.take(PATIENCE)
     order.append("first")
     first.give_back()
     waiting.join()
@@ -78,9 +76,9 @@ def test_who_has_just_written_is_behind_who_waits(two):
 
 def _hold(path: str, holds: Any) -> None:
     turns = ProcessTurns(path)
-    turns.take(10)
+    turns.take(PATIENCE)
     holds.set()
-    time.sleep(60)
+    time.sleep(PATIENCE)
 
 
 def test_a_process_that_is_killed_leaves_its_turn(tmp_path):
@@ -89,10 +87,10 @@ def test_a_process_that_is_killed_leaves_its_turn(tmp_path):
     holds = fork.Event()
     process = fork.Process(target=_hold, args=(path, holds))
     process.start()
-    holds.wait(10)
+    holds.wait(PATIENCE)
     turns = ProcessTurns(path)
     assert not turns.take(0.01)
     process.kill()
-    assert turns.take(10)
+    assert turns.take(PATIENCE)
     turns.close()
     process.join()

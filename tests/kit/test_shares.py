@@ -24,6 +24,7 @@ from octavo.kit.shares import WAITING, Busy, SharedThreads, Shares
 from octavo.kit.worker import Worker
 from octavo.reader import reader_edge
 from octavo.runtime import Host
+from settled import PATIENCE
 from world import World
 
 SRC = Path(shares.__file__).parents[1]
@@ -167,11 +168,15 @@ def test_threads_at_random_never_have_too_many() -> None:
 
 def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
     pool = SharedThreads("x", 2, "octavo-test")
-    go = threading.Event()
+    began, go = threading.Event(), threading.Event()
+
+    def work() -> None:
+        began.set()
+        go.wait()
 
     async def ask() -> None:
-        task = asyncio.create_task(pool.run(("a", "a"), 5, go.wait))
-        await asyncio.sleep(0.05)
+        task = asyncio.create_task(pool.run(("a", "a"), 5, work))
+        assert await asyncio.to_thread(began.wait, PATIENCE)
         task.cancel()
         await asyncio.wait([task])
         assert pool.held == 1

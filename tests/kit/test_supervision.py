@@ -1,4 +1,4 @@
-"""The parent of several workers: one that dies is replaced, none is left as a zombie, and all end with it."""
+"""The parent of workers: one that dies is replaced, a reload swaps all of them, and all end with the parent."""
 
 from __future__ import annotations
 
@@ -6,54 +6,43 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from octavo.kit.supervision import command_of
+from settled import until
 
 PARENT = """#!{python}
-import json, os, sys, time
+import os, select, signal, sys
 from pathlib import Path
-from octavo.kit.supervision import Left, Trial, Work, run_anew, supervise, take_over, take_assignment
+from octavo.kit.supervision import Supervisor, command_of, take_assignment
 
 COUNT = 2
 folder = Path(sys.argv[1])
-if sys.argv[2:] == ["work"]:
-    assigned = take_assignment()
-    (folder / f"{{assigned.number}}-{{assigned.restarts}}-{{assigned.given.decode()}}").write_text(str(os.getpid()))
-    if (folder / "broken").exists():
-        sys.exit(3)
-    assigned.say_that_it_answers()
-    # Until nobody is left who would end it.
-    os.read(assigned.life, 1)
-    sys.exit()
-sockets, left = take_over()
-if left is not None and left.trial:
-    sys.exit("refused" if (folder / "refused").exists() else 0)
-command = [sys.executable, sys.argv[0], sys.argv[1], "work"]
-work = Work(command, b"VERSION", {{}}, lambda pid: (folder / f"ended-{{pid}}").touch())
-leaves = supervise(COUNT, work, left or Left(), lambda: Trial(sockets))
-if leaves is not None:
-    run_anew(sockets, leaves)
+assigned = take_assignment()
+if assigned is None:
+    sys.exit(Supervisor(lambda: command_of(sys.executable, sys.orig_argv)).run())
+if (folder / "broken").exists() or (folder / f"broken-{{assigned.number}}").exists():
+    sys.exit(3)
+name = f"{{assigned.number}}-{{assigned.deaths}}-VERSION"
+(folder / "writing").write_text(str(os.getpid()))
+(folder / "writing").rename(folder / name)
+reading, writing = os.pipe()
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda *_: os.write(writing, b"x"))
+assigned.say_ready(COUNT)
+select.select([reading, assigned.parent], [], [])
 """
 
 
-def until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
 def pid_in(path: Path) -> int:
-    until(lambda: path.exists() and path.read_text())
+    until(path.exists)
     return int(path.read_text())
 
 
 def is_there(pid: int) -> bool:
-    """Whether a process has an entry at all, which a zombie has."""
+    """Return whether a process has an entry at all, which a zombie has."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -62,14 +51,16 @@ def is_there(pid: int) -> bool:
 
 
 @contextmanager
-def supervised(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
-    """The parent of two workers, the folder where they write their process ids, and what the parent says."""
+def supervised(tmp_path: Path, broken: bool = False) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
+    """The parent of two workers, the folder where they write their process ids, and what the parent logs."""
     script, folder, errors = tmp_path / "parent.py", tmp_path / "pids", tmp_path / "errors"
     script.write_text(PARENT.format(python=sys.executable))
     script.chmod(0o755)
     folder.mkdir()
+    if broken:
+        (folder / "broken").touch()
     with errors.open("wb") as out:
-        parent = subprocess.Popen([script, folder], stderr=out)
+        parent = subprocess.Popen([script, folder], stderr=out, stdin=subprocess.DEVNULL)
     try:
         yield parent, folder, errors
     finally:
@@ -83,11 +74,24 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         os.kill(first, signal.SIGKILL)
         third = pid_in(folder / "0-1-VERSION")
         until(lambda: not is_there(first))
-        assert is_there(second) and (folder / f"ended-{first}").exists()
+        assert is_there(second)
         assert f"worker 1 (process {first}) died by SIGKILL" in errors.read_text()
         parent.send_signal(signal.SIGTERM)
         assert parent.wait(timeout=60) == 0
         assert not is_there(second) and not is_there(third)
+
+
+def test_a_first_worker_that_does_not_start_ends_the_start(tmp_path: Path) -> None:
+    with supervised(tmp_path, broken=True) as (parent, _, _):
+        assert parent.wait(timeout=60) == 3
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with supervised(tmp_path) as (parent, folder, _):
+        workers = [pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")]
+        parent.kill()
+        parent.wait()
+        until(lambda: not any(map(is_there, workers)))
 
 
 def change(script: Path, before: str, after: str) -> None:
@@ -97,35 +101,41 @@ def change(script: Path, before: str, after: str) -> None:
     new.replace(script)
 
 
-def test_another_program_goes_on_with_workers_until_its_own_work(tmp_path: Path) -> None:
-    """Where it does not start, nothing happens; where the first of its workers does not, the others stay."""
+def test_a_reload_starts_the_current_program_or_changes_nothing(tmp_path: Path) -> None:
     with supervised(tmp_path) as (parent, folder, errors):
         script = tmp_path / "parent.py"
         old = [pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")]
         change(script, "VERSION", "SECOND")
-        (folder / "refused").touch()
-        parent.send_signal(signal.SIGHUP)
-        until(lambda: "goes on as it was: refused" in errors.read_text())
-        (folder / "refused").unlink()
         (folder / "broken").touch()
         parent.send_signal(signal.SIGHUP)
-        until(lambda: "the worker that is to replace worker 1 does not start" in errors.read_text())
-        assert all(map(is_there, old)) and not (folder / "1-0-SECOND").exists()
+        until(lambda: "everything goes on as it was" in errors.read_text())
+        assert all(map(is_there, old))
         (folder / "broken").unlink()
-        # Another number of them, and from another folder.
-        change(script, "SECOND", "THIRD")
-        change(script, "COUNT = 2", "COUNT = 1")
+        # More workers, then fewer.
+        change(script, "COUNT = 2", "COUNT = 3")
         parent.send_signal(signal.SIGHUP)
-        new = pid_in(folder / "0-0-THIRD")
+        new = [pid_in(folder / f"{number}-0-SECOND") for number in range(3)]
         until(lambda: not any(map(is_there, old)))
-        assert is_there(new)
-        # A worker of the program before that dies is replaced, and one that is killed with its parent ends by itself.
-        os.kill(new, signal.SIGKILL)
-        newest = pid_in(folder / "0-1-THIRD")
-        parent.kill()
-        parent.wait()
-        until(lambda: not is_there(newest))
-        assert not (folder / "1-0-THIRD").exists()
+        change(script, "SECOND", "THIRD")
+        change(script, "COUNT = 3", "COUNT = 1")
+        parent.send_signal(signal.SIGHUP)
+        newest = pid_in(folder / "0-0-THIRD")
+        until(lambda: not any(map(is_there, new)))
+        assert is_there(newest) and not (folder / "1-0-THIRD").exists()
+        os.kill(newest, signal.SIGKILL)
+        pid_in(folder / "0-1-THIRD")
+
+
+def test_a_second_worker_that_does_not_start_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    with supervised(tmp_path) as (parent, folder, errors):
+        old = [pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")]
+        change(tmp_path / "parent.py", "VERSION", "SECOND")
+        (folder / "broken-1").touch()
+        parent.send_signal(signal.SIGHUP)
+        pid_in(folder / "0-0-SECOND")
+        until(lambda: "everything goes on as it was" in errors.read_text())
+        until(lambda: not is_there(old[0]))
+        assert is_there(old[1])
 
 
 def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from octavo.kit.db import Database
 from octavo.kit.edge import in_turn
 from octavo.kit.serving import run_served
 from octavo.kit.shares import SharedThreads
+from settled import PATIENCE
 from world import URL, World
 
 
@@ -25,7 +26,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
         with context.db.write() as tx:
             tx.run("UPDATE organizations SET title = title WHERE id = :id", id=org)
             locked.set()
-            go_on.wait(30)
+            go_on.wait(PATIENCE)
 
     async def ask() -> None:
         writes = [
@@ -41,7 +42,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
 
     holder = threading.Thread(target=hold)
     holder.start()
-    locked.wait(30)
+    locked.wait(PATIENCE)
     try:
         world._loop.run_until_complete(ask())
     finally:
@@ -57,14 +58,14 @@ def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypa
         with database.write() as tx:
             tx.run("UPDATE held SET n = n + 1")
             locked.set()
-            go_on.wait(30)
+            go_on.wait(PATIENCE)
 
     with database.write() as tx:
         tx.run("CREATE TABLE held (n INTEGER)")
         tx.run("INSERT INTO held VALUES (1)")
     holder = threading.Thread(target=hold)
     holder.start()
-    locked.wait(30)
+    locked.wait(PATIENCE)
     try:
         with pytest.raises(OutOfReach) as refused, database.write() as tx:
             tx.run("UPDATE held SET n = n + 1")
@@ -94,7 +95,7 @@ def test_a_new_thread_reads_while_somebody_writes(database: Database) -> None:
             with database.read() as tx:
                 return tx.value("SELECT 1")
 
-        assert pool.submit(read).result(timeout=30) == 1
+        assert pool.submit(read).result(timeout=PATIENCE) == 1
 
 
 def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:

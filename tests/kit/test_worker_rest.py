@@ -4,6 +4,7 @@ import threading
 
 from octavo.kit import jobs, worker
 from octavo.kit.worker import Worker
+from settled import PATIENCE
 
 
 def test_commits_that_follow_each_other_are_looked_for_once(database, monkeypatch):
@@ -15,12 +16,12 @@ def test_commits_that_follow_each_other_are_looked_for_once(database, monkeypatc
     thread = threading.Thread(target=running.run_forever, args=(stop,))
     thread.start()
     try:
-        assert claimed.acquire(timeout=30) and claimed.acquire(timeout=30)
+        assert claimed.acquire(timeout=PATIENCE) and claimed.acquire(timeout=PATIENCE)
         for _ in range(5):
             jobs.wake()
-            assert claimed.acquire(timeout=30)
+            assert claimed.acquire(timeout=PATIENCE)
     finally:
         stop.set()
         jobs.wake()
-        thread.join(30)
+        thread.join(PATIENCE)
     assert len(fed) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from base64 import b64encode
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from serving import Administrator, import_site, serving_new
+from settled import until
 
 from .test_trying import answering, description_of
 
@@ -55,10 +55,7 @@ def form(browser, tmp_path_factory, api):
         admin = Administrator(served)
         path = f"/orgs/{admin.organization}/openapi/shop"
         admin.call("PUT", path, {"source": {"text": json.dumps(description)}})
-        for _ in range(200):
-            if admin.call("GET", path)["processingState"] == "complete":
-                break
-            time.sleep(0.05)
+        until(lambda: admin.call("GET", path)["processingState"] == "complete")
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         page = context.new_page()
         errors: list[str] = []

@@ -76,6 +76,7 @@ CALLS = [
         "/odd",
         body=SentBody("json", "application/json", '{"cut": \n"JSON'),
     ),
+    Call("GET", "https://api.example.com", "/a/{b}{c}", {"c": "x/y"}, encoded={"b": ".u,v;w=%2F"}),
 ]
 
 

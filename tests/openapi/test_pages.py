@@ -24,6 +24,7 @@ from octavo.admin.static_export import export_site
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
 from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
+from octavo.core.pages import slugify
 from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
@@ -187,6 +188,19 @@ def test_the_overview_leads_to_each_tag(world: World, site) -> None:
         "users",
     ]
     assert "What it is" not in shop.get("overview-1").text and ">GET /overview<" not in home
+
+
+def test_navigation_and_the_api_call_the_overview_the_same(world: World, site) -> None:
+    shop = site()
+    pages = world.get("admin", f"/spaces/{shop.space}/content?computed=true")["pages"]
+    overview = next(page for page in pages if page.get("path") == "overview")
+    shown = shop.get("").text
+    assert overview["linkTitle"] == "Overview" and re.search(
+        r'href="[^"]*/overview"[^>]*>\s*(<[^>]*>)*Overview', shown
+    )
+    assert overview["title"] != "Overview"
+    assert f"<h1>{overview['title']}" in shop.get("overview").text
+    assert all("linkTitle" not in page for page in pages if page["title"] == "Home")
 
 
 def test_the_overview_of_very_many_tags_stays_short() -> None:
@@ -1532,3 +1546,20 @@ def test_a_page_says_what_operations_have_in_common(world: World, site, grouping
     assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(alone)})
     assert "errors-and-limits" not in shop.get("").text
     assert shop.get("errors-and-limits").status_code == 404
+
+
+def test_the_url_of_an_operation_is_made_of_its_title(world: World, site) -> None:
+    shop = site("by-operation")
+    summary = "**Starting a new project?** We recommend trying something else, which has the newest of all. Compare it."
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    assert text.count("summary: List shops") == 1
+    processed(world, "pets", {"text": text.replace("summary: List shops", f"summary: '{summary}'")})
+    address = next(
+        found
+        for found in re.findall(r"shops/([\w-]+)</loc>", shop.get("sitemap.xml").text)
+        if ">List stores" in shop.get(f"shops/{found}").text
+    )
+    assert address == "list-stores"
+    # Links to the URL that was made of the whole summary lead there.
+    answer = shop.get(f"shops/{slugify(summary)}")
+    assert answer.status_code == 307 and answer.headers["location"].endswith(f"/shops/{address}")

@@ -7,7 +7,6 @@ import base64
 import hashlib
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,7 @@ import pytest
 from playwright.sync_api import expect
 
 from serving import Administrator, import_site, serving_new
+from settled import until
 
 from .test_trying import answering, description_of
 
@@ -135,10 +135,7 @@ def site(tmp_path_factory, api, provider):
         admin = Administrator(served)
         path = f"/orgs/{admin.organization}/openapi/shop"
         admin.call("PUT", path, {"source": {"text": json.dumps(description)}})
-        for _ in range(200):
-            if admin.call("GET", path)["processingState"] == "complete":
-                break
-            time.sleep(0.05)
+        until(lambda: admin.call("GET", path)["processingState"] == "complete")
         yield import_site(served, folder / "docs")
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
+from octavo.content import get_body, put_bodies
 from octavo.kit.clock import now
 from octavo.kit.fetch import Fetcher, FetchTimeout
+from octavo.kit.migrations import load_migrations
 from octavo.openapi import processing, publishing, store
 from octavo.openapi.processing import check_specs, process_spec
 from world import World
@@ -48,7 +51,10 @@ def test_a_text_is_processed_by_a_job(world: World) -> None:
     assert "lastProcessErrorCode" not in spec and "lastProcessedErrors" not in spec
     assert spec["lastProcessedAt"] and spec["visibility"] == "private"
     found = content(world, "small")
-    assert found["filesystem"][0]["specification"]["info"] == {"title": "Small", "version": "1"}
+    assert next(iter(found["filesystem"].values()))["specification"]["info"] == {
+        "title": "Small",
+        "version": "1",
+    }
     assert found["url"].startswith("http")
 
 
@@ -82,7 +88,10 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
             "line": 6,
         }
     ]
-    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Small"
+    assert (
+        next(iter(content(world, "small")["filesystem"].values()))["specification"]["info"]["title"]
+        == "Small"
+    )
     world.post("creator", world.home.path(SPEC, specSlug="small") + "/check")
     assert processed(world, "small")["lastProcessErrorCode"] == "PARSE_ERROR"
     assert "lastProcessErrorCode" not in processed(world, "small", {"text": SMALL})
@@ -208,7 +217,7 @@ def test_several_files(world: World, reachable) -> None:
         reachable(source.host)
         spec = processed(world, "packed", {"url": source.url})
     assert "lastProcessErrorCode" not in spec, spec
-    description, other = content(world, "packed")["filesystem"]
+    description, other = content(world, "packed")["filesystem"].values()
     # As a parser of descriptions loads them: references name files, wherever they stand.
     path = "api/models/pet.yaml"
     shown = {"dir": "./", "filename": "api/openapi.yaml", "isEntrypoint": True, "references": [path]}
@@ -302,7 +311,10 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
     assert "lastVersion" not in world.get("reader", world.home.path(SPEC, specSlug="small"))
     monkeypatch.undo()
     processed(world, "small")
-    assert content(world, "small")["filesystem"][0]["specification"]["info"]["title"] == "Newer"
+    assert (
+        next(iter(content(world, "small")["filesystem"].values()))["specification"]["info"]["title"]
+        == "Newer"
+    )
 
 
 @pytest.mark.sqlite_first
@@ -338,3 +350,64 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
     world.post("admin", path, {"role": "read", "users": [guest]})
     seen = world.get("guest", world.home.path("/spaces/{spaceId}/links?limit=1000"))["items"]
     assert all(link.get("targetReference", {}).get("kind") != "openapi" for link in seen)
+
+
+@pytest.mark.sqlite_first
+def test_asyncapi_is_refused_by_its_name(world: World) -> None:
+    processed(
+        world, "events", {"text": "asyncapi: 3.0.0\ninfo: {title: Events, version: '1'}\nchannels: {}\n"}
+    )
+    found = world.get("admin", world.home.path("/orgs/{organizationId}/openapi/events"))
+    assert "AsyncAPI" in str(found)
+
+
+def test_content_says_where_the_specification_is_public(world: World) -> None:
+    processed(world, "shown", {"text": SMALL})
+    urls = content(world, "shown")["urls"]
+    assert urls["source"].startswith("http") and urls["public"] is None
+    path = world.home.path("/orgs/{organizationId}/openapi/shown")
+    changed = world.call("creator", "PATCH", path, json={"visibility": "public"}).json()
+    assert content(world, "shown")["urls"]["public"] == changed["urls"]["published"]
+
+
+EXACT = "openapi: 3.1.0\ninfo: {title: Exact, version: '1'}\npaths: {}\nx-largest: 9223372036854775807\n"
+
+
+def test_specifications_that_an_older_version_read_inexactly_are_read_again(world: World, reachable) -> None:
+    """As an older version kept them, until the migration."""
+    largest = 9223372036854775807
+
+    def document(slug: str) -> Any:
+        with world.context.db.read() as tx:
+            spec = store.find_spec(tx, world.home["organizationId"], slug)
+            assert spec is not None and spec.version_id is not None
+            version = store.find_version(tx, spec.id, spec.version_id)
+            assert version is not None
+            return msgspec.json.decode(get_body(tx, version.document))
+
+    with serving(EXACT.encode()) as source:
+        reachable(source.host)
+        processed(world, "text", {"text": EXACT})
+        processed(world, "url", {"url": source.url})
+        with world.context.db.write() as tx:
+            (older,) = put_bodies(tx, ['{"x-largest": 9.223372036854776e18}'])
+            for slug in ("text", "url"):
+                spec = store.find_spec(tx, world.home["organizationId"], slug)
+                assert spec is not None
+                tx.run(
+                    "UPDATE openapi_versions SET document = :older WHERE id = :id",
+                    older=older,
+                    id=spec.version_id,
+                )
+        migration = next(
+            m for m in load_migrations("octavo.migrations") if m.name.endswith("read_specs_again")
+        )
+        with world.context.db.write() as tx:
+            for statement in migration.sql.split(";\n"):
+                if statement.strip():
+                    tx.run(statement)
+        check_specs(world.context)
+        for slug in ("text", "url"):
+            assert processed(world, slug)["processingState"] == "complete"
+            assert document(slug)["x-largest"] == largest
+            assert content(world, slug)["filesystem"]["openapi.yaml"]["specification"]["x-largest"] == largest

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from serving import Administrator, import_site, serving_new
+from settled import until
 
 from .test_trying import answering, description_of
 
@@ -65,10 +65,7 @@ def site(tmp_path_factory, api):
             }
         }
         admin.call("PUT", path, {"source": {"text": json.dumps(description)}})
-        for _ in range(200):
-            if admin.call("GET", path)["processingState"] == "complete":
-                break
-            time.sleep(0.05)
+        until(lambda: admin.call("GET", path)["processingState"] == "complete")
         yield import_site(served, folder / "docs")
 
 

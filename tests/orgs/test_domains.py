@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from name_server import NameServer
 from octavo.access import upsert_member
 from octavo.admin.vouching import prove_domain
-from octavo.errors import NotFound
+from octavo.errors import BadRequest, NotFound
+from octavo.orgs import store
 from octavo.settings import SettingsError, load
 from world import World
 
@@ -43,12 +45,12 @@ def test_any_domain_may_be_named_and_lets_nobody_in(world: World) -> None:
     move_people(world, "elsewhere.example")
     shown = set_domains(world, "Elsewhere.example", "example.org", "elsewhere.example")
     assert shown["emailDomains"] == ["elsewhere.example", "example.org"]
-    assert shown["provedEmailDomains"] == ["example.org"]
+    assert shown["provedEmailDomains"] == []
     assert world.get("stranger", world.away.path(ORG)) == shown
     assert world.get("stranger", "/orgs")["items"] == [shown]
     assert [(item["domain"], item["proved"], item.get("proof")) for item in listed(world)] == [
         ("elsewhere.example", False, None),
-        ("example.org", True, "address"),
+        ("example.org", False, None),
     ]
     assert world.get("editor", "/email-domains/elsewhere.example/orgs")["organizations"] == []
     assert join(world) == 404
@@ -56,33 +58,79 @@ def test_any_domain_may_be_named_and_lets_nobody_in(world: World) -> None:
 
 def test_a_new_organization_may_name_any_domain(world: World) -> None:
     made = world.post("reader", "/orgs", {"title": "New", "emailDomains": ["other.example", "example.org"]})
-    assert (made["emailDomains"], made["provedEmailDomains"]) == (
-        ["other.example", "example.org"],
-        ["example.org"],
-    )
+    assert made["emailDomains"] == ["other.example", "example.org"] and made["provedEmailDomains"] == []
 
 
-def test_an_address_that_is_not_verified_proves_nothing(world: World) -> None:
-    with world.context.db.write() as tx:
-        tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
-    assert set_domains(world, "example.org")["provedEmailDomains"] == []
-
-
-def test_an_address_of_a_member_who_is_no_administrator_proves_nothing(
-    world: World, names: NameServer
+@pytest.mark.parametrize("who", ["administrator", "member"])
+def test_a_mailbox_in_a_domain_proves_nothing_of_the_domain(
+    world: World, names: NameServer, who: str
 ) -> None:
-    move_people(world, "elsewhere.example")
-    with world.context.db.write() as tx:
-        upsert_member(tx, world.away["organizationId"], world.users["editor"], "create", accepted=True)
-    assert set_domains(world, "elsewhere.example")["provedEmailDomains"] == []
-    assert prove(world, "elsewhere.example").json()["proved"] is False
+    """A stranger's sign-in button was shown to a whole domain in which they had an address."""
+    domain = "bigbank.example"
     with world.context.db.write() as tx:
         tx.run(
-            "UPDATE members SET role = 'admin' WHERE organization_id = :org AND user_id = :user",
-            org=world.away["organizationId"],
-            user=world.users["editor"],
+            "UPDATE users SET email = :mail WHERE id = :id", mail=f"s@{domain}", id=world.users["stranger"]
         )
-    assert prove(world, "elsewhere.example").json()["proof"] == "address"
+        role = "admin" if who == "administrator" else "create"
+        upsert_member(tx, world.away["organizationId"], world.users["stranger"], "admin", accepted=True)
+        upsert_member(tx, world.away["organizationId"], world.users["editor"], role, accepted=True)
+    move_people(world, f"x.{domain}")
+    assert set_domains(world, domain)["provedEmailDomains"] == []
+    found = prove(world, domain).json()
+    assert found["proved"] is False and "proof" not in found
+    assert names.asked == [f"_octavo.{domain}"]
+    discovered = world.post("nobody", "/sign-in/discover", {"email": f"victim@{domain}"})
+    assert discovered["sso"] == []
+    move_reader(world, domain)
+    assert world.get("reader", f"/email-domains/{domain}/orgs")["organizations"] == []
+    assert world.call("reader", "POST", world.away.path(f"{ORG}/join")).status_code == 404
+
+
+def move_reader(world: World, domain: str) -> None:
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET email = :mail WHERE id = :id", mail=f"r@{domain}", id=world.users["reader"])
+
+
+@pytest.mark.parametrize(
+    "domain", ["gmail.com", "GMail.com", "yahoo.co.uk", "outlook.de", "proton.me", "qq.com"]
+)
+def test_domains_of_email_providers_are_nobodys(world: World, names: NameServer, domain: str) -> None:
+    """Not by a record, not by the operator, and not by what was noted before."""
+    organization = world.away["organizationId"]
+    refused = world.call("stranger", "PATCH", world.away.path(ORG), json={"emailDomains": [domain]})
+    assert refused.status_code == 400 and "email provider" in refused.json()["error"]["message"]
+    assert (
+        world.call("reader", "POST", "/orgs", json={"title": "A", "emailDomains": [domain]}).status_code
+        == 400
+    )
+    named = domain.lower()
+    with world.context.db.write() as tx:
+        store.set_email_domains(tx, organization, [named])
+    names.texts[f"_octavo.{named}"] = [listed(world)[0]["record"]["value"]]
+    assert prove(world, domain).status_code == 400
+    with pytest.raises(BadRequest, match="email provider"):
+        prove_domain(world.context, organization, domain)
+    with world.context.db.write() as tx:
+        store.insert_proof(tx, organization, named, "operator")
+    move_reader(world, named)
+    assert world.get("reader", f"/email-domains/{named}/orgs")["organizations"] == []
+    assert world.call("reader", "POST", world.away.path(f"{ORG}/join")).status_code == 404
+    assert world.post("nobody", "/sign-in/discover", {"email": f"victim@{named}"})["sso"] == []
+
+
+def test_an_operator_proves_a_domain_in_a_session_of_their_own(world: World, names: NameServer) -> None:
+    set_domains(world, "elsewhere.example")
+    path = world.away.path(f"{DOMAINS}/elsewhere.example/prove")
+    before = world.context.settings
+    operator = msgspec.structs.replace(before, admin_email="stranger@example.org")
+    try:
+        world.context.settings = operator
+        # A token may be in other hands.
+        assert prove(world, "elsewhere.example").json()["proved"] is False
+        session = world.session("stranger")
+        assert world.call("nobody", "POST", path, headers=session).json()["proof"] == "operator"
+    finally:
+        world.context.settings = before
 
 
 def test_a_record_proves_a_domain(world: World, names: NameServer) -> None:

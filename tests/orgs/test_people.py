@@ -5,6 +5,8 @@ import pytest
 from octavo.access import create_token, insert_user, upsert_member
 from octavo.admin.vouching import prove_domain
 from octavo.identity import disable_member, remove_member, sessions
+from octavo.orgs import store
+from visiting import Visitor
 from world import NOBODY, PASSWORD
 
 ORG = "/orgs/{organizationId}"
@@ -368,6 +370,37 @@ def test_merge_rules_that_can_give_a_boolean_are_taken(world, expression):
 def test_a_hostname_is_one_organizations(world):
     taken = world.get("stranger", world.away.path(ORG))["hostname"]
     assert patch(world, "admin", world.home.path(ORG), hostname=taken).status_code == 400
+
+
+def test_a_hostname_that_was_given_up_rests(world, clock):
+    """Old links go on leading to its organization, and nobody else takes their place."""
+    old = world.get("admin", world.home.path(ORG))["hostname"]
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    address = world.post("admin", f"{site}/publish")["urls"]["published"]
+    path = address.removeprefix(world.context.settings.sites_url)
+    assert path.split("/")[1] == old
+    assert patch(world, "admin", world.home.path(ORG), hostname="renamed-home").status_code == 200
+    visitor = Visitor(world.context)
+    answer = visitor.get(f"{path}x/y", params={"a": "b"})
+    assert (answer.status_code // 100, answer.headers["location"]) == (
+        3,
+        f"{path}x/y?a=b".replace(old, "renamed-home"),
+    )
+    assert visitor.get(path.replace(old, "renamed-home")).status_code == 200
+    refused = patch(world, "stranger", world.away.path(ORG), hostname=old)
+    assert (refused.status_code, "hostname" in refused.text) == (400, True)
+    assert world.post("stranger", "/orgs", {"title": old.title()})["hostname"] != old
+    # Its own organization may have it again, and the other one rests then.
+    assert patch(world, "admin", world.home.path(ORG), hostname=old).status_code == 200
+    assert patch(world, "stranger", world.away.path(ORG), hostname="renamed-home").status_code == 400
+    for number in range(12):
+        assert patch(world, "admin", world.home.path(ORG), hostname=f"name-{number}").status_code == 200
+    assert patch(world, "stranger", world.away.path(ORG), hostname=old).status_code == 200, (
+        "of few it is kept"
+    )
+    assert visitor.get(path).status_code == 404
+    clock.advance(store.HOSTNAME_RESTS + 1000)
+    assert patch(world, "stranger", world.away.path(ORG), hostname="name-10").status_code == 200
 
 
 def test_single_sign_on_needs_a_provider(world):

@@ -17,7 +17,7 @@ from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.fonts import FONTS, printed_files, read_font
-from octavo.kit import apart
+from octavo.kit import children
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
@@ -181,14 +181,14 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
 
     def note(command: list[str], **options: Any) -> Any:
         seen.update(options)
-        raise apart.subprocess.TimeoutExpired(command, 1)
+        raise children.subprocess.TimeoutExpired(command, 1)
 
     monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setattr(apart.subprocess, "run", note)
+    monkeypatch.setattr(children.subprocess, "run", note)
     with pytest.raises(print_job.CannotPrint):
         compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
-    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.seconds
+    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.longest
 
 
 def test_characters_without_a_font_are_told(tmp_path: Path) -> None:
@@ -370,3 +370,19 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     compiling.main([str(tmp_path)])
     result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=Result)
     assert result.contained == [Contained("typst", "KeyError('colour')", 2)]
+
+
+def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
+    text = "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n    return [a]\n```\n"
+    language, words = words_of("ar")
+    compile_order(order_of(tmp_path, {"one": text}, words=words, language=language), tmp_path)
+    found: dict[str, float] = {}
+
+    def note(said: str, matrix: list[float], *_: Any) -> None:
+        found[said.strip()] = matrix[4]
+
+    for page in PdfReader(tmp_path / "print.pdf").pages:
+        page.extract_text(visitor_text=note)
+    # Lines begin at the left edge of the listing, the second one indented.
+    assert 70 < found["def"] < found["return"] < 120
+    assert found["def"] < found["f"] < found["return"] + 20

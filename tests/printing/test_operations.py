@@ -16,7 +16,6 @@ from pypdf import PdfReader
 from octavo import spaces
 from octavo.core.document import containing
 from octavo.kit.clock import now
-from octavo.kit.loopback import Loopback
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.printing.order import Contained, Order, Result
@@ -32,7 +31,7 @@ def fetch(world: World, url: str) -> httpx.Response:
     """What a browser gets at the link once the jobs have run."""
 
     async def both() -> httpx.Response:
-        transport = Loopback(reader_edge(world.context))
+        transport = httpx.ASGITransport(reader_edge(world.context).application)
         async with httpx.AsyncClient(transport=transport, base_url="http://sites.test", timeout=60) as client:
             path = url.removeprefix(world.context.settings.sites_url)
             asked = asyncio.ensure_future(client.get(path))

@@ -2,12 +2,12 @@
 
 import json
 import re
-import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from serving import Administrator, import_site, serving_new
+from settled import until
 
 pytestmark = pytest.mark.slow
 
@@ -141,13 +141,9 @@ class Manual(Administrator):
         """Gives the specification of things, and waits until it was read."""
         path = f"/orgs/{self.organization}/openapi/things"
         self.call("PUT", path, {"source": {"text": json.dumps(description)}})
-        for _ in range(400):
-            spec = self.call("GET", path)
-            if spec["processingState"] == "complete":
-                assert "lastProcessErrorCode" not in spec, spec
-                return
-            time.sleep(0.05)
-        raise AssertionError("The specification was not read.")
+        until(lambda: self.call("GET", path)["processingState"] == "complete")
+        spec = self.call("GET", path)
+        assert "lastProcessErrorCode" not in spec, spec
 
 
 @pytest.fixture(scope="module")

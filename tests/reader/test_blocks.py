@@ -16,6 +16,7 @@ from octavo.integrations.contentkit import DEEPEST
 from octavo.reader import blocks
 from octavo.reader.blocks import CannotBeDrawn, draw_output
 from octavo.reader.views import Labels
+from settled import PATIENCE
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -142,7 +143,7 @@ def test_what_was_drawn_is_kept_until_the_integration_changes(world, clock):
     clock.advance(1000)
     pages.publish("return Response.json({ error: 'no' }, { status: 500 });")
     assert pages.visitor.get(address).status_code == 502
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while len(pages.events()) < 3 and time.monotonic() < until:  # noted behind the answer
         time.sleep(0.05)
     assert pages.visitor.get(address).status_code == 502 and len(pages.events()) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -250,6 +251,59 @@ def test_answers_are_those_that_would_be_made_anew(
     for kind, where, n in steps:
         manuals.step(kind, where, n)
         manuals.check()
+
+
+VARIED: dict[str, tuple[str, ...]] = {
+    "host": ("sites.test", "plain.home.test", "adaptive.home.test", "nobody.home.test"),
+    "accept": ("text/html", "text/markdown", "*/*"),
+    "accept-encoding": ("identity", "gzip", "br", "zstd", "gzip;q=0, br"),
+    "accept-language": ("en", "de", "ar"),
+    "x-forwarded-host": ("", "evil.test"),
+    "x-forwarded-proto": ("", "https"),
+    "range": ("", "bytes=0-9"),
+}
+"""What a request may say that an answer depends on, or must not depend on."""
+
+
+def test_no_answer_is_kept_for_another_host_language_audience_or_encoding(world: World) -> None:
+    manuals = Manuals(world)
+    for (path, _, _), name in zip(manuals.sites, ("plain", "adaptive"), strict=True):
+        manuals.patch(path, {"hostname": f"{name}.home.test"})
+    chance = random.Random(1)
+    bases = ("/", *(base for _, _, base in manuals.sites))
+    paths = (
+        "",
+        "a",
+        "b",
+        "c.md",
+        "sitemap.xml",
+        "llms.txt",
+        "llms-full.txt",
+        "robots.txt",
+        "nowhere",
+        "two/a",
+    )
+    asked = [
+        (
+            f"{chance.choice(bases)}{chance.choice(paths)}{chance.choice(('', '?visitor.beta=true'))}",
+            {name: said for name, values in VARIED.items() if (said := chance.choice(values))},
+        )
+        for _ in range(250)
+    ]
+
+    def ask(visitor: Visitor, path: str, headers: dict[str, str]) -> tuple[Any, ...]:
+        answer = visitor.get(path, **headers)
+        told = {name: value for name, value in answer.headers.items() if name not in ("x-request-id", "date")}
+        return answer.status_code, answer.content, told
+
+    # What the first round leaves behind must not show in the second one.
+    for path, headers in asked:
+        ask(manuals.visitor, path, headers)
+    kept = [ask(manuals.visitor, path, headers) for path, headers in reversed(asked)]
+    assert {answer[0] for answer in kept} >= {200, 404}
+    with nothing_kept(world.context.db.caches):
+        for (path, headers), answer in zip(reversed(asked), kept, strict=True):
+            assert ask(Visitor(world.context), path, headers) == answer, (path, headers)
 
 
 LOOKED_AT_AGAIN = frozenset({"sites", "organizations", "spaces", "site_versions"})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from octavo.admin.import_export import bring
 from visiting import Visitor
 from world import World
 
@@ -101,3 +103,40 @@ def test_sites_that_are_not_listed_say_nothing(world: World) -> None:
     assert answer.status_code == 200
     page = site.get()
     assert page.status_code == 200 and "ld+json" not in page.text
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("---\ndescription: Said by hand\n---\n\n# A\n\nOther words.\n", "Said by hand"),
+        (
+            "# A\n\nInstall **it** with `pip` & [go](https://example.org). Then rest.\n",
+            "Install it with pip &amp; go.",
+        ),
+        ('# A\n\n{% hint style="info" %}\nMind this first! And that.\n{% endhint %}\n', "Mind this first!"),
+        (f"# A\n\n{'word ' * 80}\n", f"{'word ' * 32}".strip()[:159] + "…"),
+        ("# A\n\n```\ncode\n```\n", None),
+        (f"# A\n\n{HOSTILE}\n", ""),
+    ],
+)
+def test_every_page_with_words_has_a_meta_description(
+    world: World, tmp_path: Path, text: str, about: str | None
+) -> None:
+    (tmp_path / "README.md").write_text(text)
+    organization = world.home["organizationId"]
+    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    html = Visitor(world.context).get(urlsplit(str(brought.site_url)).path).text
+    found = re.findall(r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)">', html)
+    assert found == ([found[0]] * 2 if about == "" else [about, about] if about else [])
+    assert "<script>alert(1)" not in html
+
+
+@pytest.mark.sqlite_first
+def test_search_landmarks_have_names_of_their_own(world: World) -> None:
+    site = Site(world, {"en": [("A", "a")]})
+    for path in ("/en/a", "/en/~search?q=words", "/en/nowhere", "/a", "/~search?q=words", "/nowhere"):
+        html = site.get(path).text
+        landmarks = re.findall(r'<form[^>]* role="search"[^>]*>', html)
+        labels = [re.search(' aria-label="([^"]+)"', one) for one in landmarks]
+        assert all(labels) and len({one[1] for one in labels if one}) == len(landmarks), (path, landmarks)

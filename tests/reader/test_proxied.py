@@ -19,7 +19,6 @@ from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.insights import EventQueue
 from octavo.kit.clock import now
-from octavo.kit.loopback import Loopback
 from octavo.reader import reader_edge
 from octavo.sites import find_site_of_space
 from visiting import ADDRESS, Visitor
@@ -50,7 +49,7 @@ class _Web(httpx.AsyncBaseTransport):
     the reader is told the host that browsers know, as some servers do without being asked."""
 
     def __init__(self, app: Any, target: str, *, names_itself: bool) -> None:
-        self._inside = Loopback(app, ADDRESS)
+        self._inside = httpx.ASGITransport(app.application, client=(ADDRESS, 0))
         self._target = urlsplit(target)
         self._names_itself = names_itself
 

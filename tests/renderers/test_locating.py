@@ -442,3 +442,38 @@ def test_a_site_that_shows_nothing_is_not_found(site: Site) -> None:
     for space in site.spaces.values():
         assert site.world.call("admin", "DELETE", f"/spaces/{space}").status_code == 205
     assert site.ask().status_code == 404 and site.ask("plans/more").status_code == 404
+
+
+def test_meta_links_lead_to_what_is_seen(site: Site) -> None:
+    world, guide, plans = site.world, site.spaces["Guide"], site.spaces["Plans"]
+    token = site.found()["apiToken"]
+
+    def pages(space: str) -> list[dict[str, Any]]:
+        return list(world.get("admin", f"/spaces/{space}/content")["pages"])
+
+    page, other = pages(guide)[1]["id"], pages(plans)[1]["id"]
+    closed = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Closed"})["id"]
+    site.edit(closed, {"operation": "insert_page", "document": {"markdown": "# Secret\n"}})
+    links = {
+        "canonical": {"kind": "page", "page": other, "space": plans},
+        "alternates": [
+            {"kind": "url", "url": "https://example.org/more"},
+            {"kind": "page", "page": pages(guide)[0]["id"]},
+            {"kind": "page", "page": pages(closed)[0]["id"], "space": closed},
+            {"kind": "page", "page": "nothing"},
+        ],
+    }
+    path = f"/spaces/{guide}/content/page/{page}/meta-links"
+    assert world.get("admin", path) == {}
+    with world.context.db.write() as tx:
+        fields = json.dumps({"meta_links": links})
+        tx.run("UPDATE page_versions SET fields = :fields WHERE page_id = :page", fields=fields, page=page)
+    site.edit(guide, {"operation": "insert_page", "document": {"markdown": "# Newer\n"}})
+    revision = site.read(token, f"/spaces/{guide}").json()["revision"]
+    shown = {"canonical": links["canonical"], "alternates": links["alternates"][:2]}
+    assert site.read(token, path).json() == shown
+    at = f"/spaces/{guide}/revisions/{revision}/page/{page}/meta-links"
+    assert site.read(token, at).json() == shown
+    assert world.get("admin", at)["alternates"] == links["alternates"][:3]
+    assert site.read(token, f"/spaces/{closed}/content/page/{page}/meta-links").status_code in (401, 404)
+    assert site.read(token, path.replace(page, "nothing")).status_code == 404

@@ -98,6 +98,7 @@ def test_a_specification_that_a_page_names(named: Named) -> None:
     shown = spec(named, token)
     assert shown.status_code == 200, shown.text
     assert shown.json()["filesystem"][0]["specification"]["info"]["title"] == "Small"
+    assert shown.json()["urls"]["source"] and shown.json()["urls"]["public"] is None
     assert spec(named, token, "latest").status_code == 200
     version = spec(named, token, "latest").json()["id"]
     refused = [
@@ -350,7 +351,7 @@ def open_to_visitors() -> set[str]:
 
 def test_what_visitors_may_call_is_there() -> None:
     open_ones = open_to_visitors()
-    assert len(open_ones) == 27
+    assert len(open_ones) == 29
     # Nothing that visitors call changes anything; those with a body only ask.
     writes = {id for id in open_ones if TABLE[id].method != "GET"}
     assert writes == {

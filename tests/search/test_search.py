@@ -273,3 +273,18 @@ def test_runs_that_are_longer_than_words_are_not_kept():
     tokens._known_words.cache_clear()
     assert words("long" * 100) == ["long" * 16]
     assert tokens._known_words.cache_info().currsize == 0
+
+
+def test_a_phrase_in_quotation_marks_ranks_whole_matches_first(world, tmp_path):
+    pages = {
+        "README.md": "# Home\n\nWords.\n",
+        "titled.md": "# Deployment keys\n\n## Keys of a deployment\n\nDeploying key after key, deploying keys.\n",
+        "said.md": "# Elsewhere\n\nA long text about many things, in which somebody has to deploy key by key.\n",
+        "forms.md": "# Deploying keys\n\nDeployed keys.\n",
+    }
+    summary = "".join(f"* [{text[2:].partition(chr(10))[0]}]({name})\n" for name, text in pages.items())
+    folder = write(tmp_path / "phrases", {"SUMMARY.md": summary, **pages})
+    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    assert titles(world, space, '"deploy key by key"') == ["Elsewhere"]
+    assert titles(world, space, '"deploy key"')[0] == "Elsewhere"
+    assert titles(world, space, "deploy key")[0] != "Elsewhere"

@@ -69,6 +69,31 @@ def test_a_name_of_somebody_else_is_not_had_by_saying_so(world: World, names: Na
     assert answers(world)
 
 
+@pytest.mark.parametrize("way", ["null", "removed", "deleted", "another"])
+def test_a_name_that_was_given_up_is_not_had_by_its_old_record(
+    world: World, names: NameServer, leads_here: set[str], way: str
+) -> None:
+    leads_here.update((NAME, "other.owner.test"))
+    assert "unproved" not in give(world, "admin", hostname=NAME).json()
+    if way == "null":
+        give(world, "admin", hostname=None)
+    elif way == "another":
+        assert "unproved" not in give(world, "admin", hostname="other.owner.test").json()
+    elif way == "removed":
+        assert world.call("admin", "DELETE", f"/custom-hostnames/{NAME}").status_code == 205
+    else:
+        assert world.call("admin", "DELETE", world.home.path(SITE)).status_code == 205
+    (record,) = give(world, hostname=NAME).json()["unproved"]
+    publish(world)
+    assert not answers(world)
+    assert world.get("stranger", f"/custom-hostnames/{NAME}")["isActive"] is False
+    world.call("stranger", "PATCH", f"/custom-hostnames/{NAME}")
+    assert not answers(world)
+    names.texts[record["name"]] = [record["text"]]
+    assert "unproved" not in give(world, hostname=NAME).json()
+    assert answers(world)
+
+
 @pytest.mark.parametrize("way", ["record", "leads here", "domain", "operator", "setting"])
 def test_a_name_counts_once_it_is_proved(
     world: World, names: NameServer, leads_here: set[str], way: str

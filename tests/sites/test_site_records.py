@@ -35,6 +35,96 @@ def test_customization_is_always_whole(world, path):
     assert world.get("admin", f"{path}/customization") == made
 
 
+WHOLE = {
+    "styling": {
+        "codeTheme": {
+            "default": {"light": "github-light", "dark": "dracula"},
+            "openapi": {"light": "one-light", "dark": "nord"},
+        }
+    },
+    "socialAccounts": [
+        {"platform": "github", "handle": "octavo", "display": {"footer": False, "header": True}},
+        {
+            "platform": "mastodon",
+            "handle": "@octavo@example.org",
+            "display": {"footer": True, "header": False},
+        },
+    ],
+    "pageActions": {"items": ["git", "markdown", "assistant"]},
+}
+
+
+def test_what_newer_clients_set_comes_back_whole(world, path):
+    made = world.get("admin", f"{path}/customization")
+    assert made["socialAccounts"] == []
+    assert made["styling"]["codeTheme"]["openapi"] == {"light": "default-light", "dark": "default-dark"}
+    assert made["pageActions"]["items"] == ["assistant", "external-ai", "markdown", "mcp", "pdf"]
+    answer = world.call("admin", "PUT", f"{path}/customization", json=WHOLE)
+    assert answer.status_code == 200, answer.text
+    kept = world.get("admin", f"{path}/customization")
+    assert kept["socialAccounts"] == WHOLE["socialAccounts"]
+    assert kept["pageActions"]["items"] == WHOLE["pageActions"]["items"]
+    assert kept["styling"]["codeTheme"] == WHOLE["styling"]["codeTheme"]
+    again = world.call("admin", "PUT", f"{path}/customization", json=kept)
+    assert (again.status_code, again.json()) == (200, kept)
+    own = world.home.path(f"{path}/site-spaces/{{siteSpaceId}}/customization")
+    theme = {name: {"light": "min-light", "dark": "min-dark"} for name in ("default", "openapi")}
+    assert change(world, own, {"styling": {"codeTheme": theme}})["styling"]["codeTheme"] == theme
+    world.call("admin", "DELETE", own)
+    world.call("admin", "PUT", f"{path}/customization", json={})
+
+
+def test_the_list_of_page_actions_and_the_switches_say_the_same(world, path):
+    def put(body, status=200):
+        answer = world.call("admin", "PUT", f"{path}/customization", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    listed = put({"pageActions": {"items": ["git", "markdown"]}})
+    assert listed["git"] == {"showEditLink": True} and listed["pdf"] == {"enabled": False}
+    assert listed["pageActions"] == {
+        "externalAI": False, "markdown": True, "mcp": False, "items": ["git", "markdown"],
+    }  # fmt: skip
+    # An older client changes a switch and puts the list back as it was.
+    switched = put(
+        {**listed, "pageActions": {**listed["pageActions"], "mcp": True}, "git": {"showEditLink": False}}
+    )
+    assert switched["pageActions"]["items"] == ["markdown", "mcp"]
+    # A newer one changes the list and puts the switches back as they were.
+    relisted = put({**switched, "pageActions": {**switched["pageActions"], "items": ["pdf"]}})
+    assert relisted["pdf"]["enabled"] and not relisted["pageActions"]["mcp"]
+    both = {**relisted["pageActions"], "items": ["mcp"], "markdown": True}
+    refused = put({**relisted, "pageActions": both}, 400)
+    assert "pageActions.markdown" in refused["error"]["message"]
+    own = world.home.path(f"{path}/site-spaces/{{siteSpaceId}}/customization")
+    assert change(world, own, {"git": {"showEditLink": True}})["pageActions"]["items"] == ["pdf", "git"]
+    world.call("admin", "DELETE", own)
+    assert put({"pageActions": {"mcp": False}})["pageActions"]["items"] == [
+        "assistant", "external-ai", "markdown", "pdf",
+    ]  # fmt: skip
+    put({})
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"ai": {"mode": "none", "greeting": "Hi"}}, "ai.greeting"),
+        ({"header": {"primaryLink": {"kind": "url", "url": "https://a.test/"}}}, "header.primaryLink"),
+        ({"motto": "x"}, "motto"),
+        ({"footer": {"groups": [{"title": "x", "links": [], "localizedTitle": {}}]}}, "footer.groups[0]"),
+    ],
+)
+def test_unknown_parts_of_a_customization_are_refused(world, path, body, name):
+    own = world.home.path(f"{path}/site-spaces/{{siteSpaceId}}/customization")
+    before = world.get("admin", f"{path}/customization")
+    for method, where in (("PUT", f"{path}/customization"), ("PATCH", own)):
+        answer = world.call("admin", method, where, json=body)
+        assert answer.status_code == 400 and answer.json()["error"]["message"], answer.text
+    assert name in world.call("admin", "PUT", f"{path}/customization", json=body).text
+    assert world.get("admin", f"{path}/customization") == before
+
+
 def test_a_site_space_overrides_and_takes_back(world, path):
     own = world.home.path(f"{path}/site-spaces/{{siteSpaceId}}/customization")
     whole = world.get("admin", f"{path}/customization")
@@ -264,6 +354,61 @@ def test_a_site_is_searched_where_the_caller_sees_it(world, path):
     assert world.call("reader", "POST", f"{path}/search", json={"query": "x"}).status_code == 400
 
 
+def test_the_scope_of_a_search_is_obeyed(world):
+    sites = world.home.path("/orgs/{organizationId}/sites")
+    path = f"{sites}/{world.post('admin', sites, {'title': 'Scopes'})['id']}"
+    shown = {}
+
+    def add(name, language, where=None):
+        space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": name})["id"]
+        change(world, f"/spaces/{space}", {"language": language})
+        draft = world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
+        edit = {"operation": "insert_page", "document": {"markdown": f"# {name}\n\nzebra\n"}}
+        world.post("admin", f"/spaces/{space}/change-requests/{draft}/content", {"changes": [edit]})
+        world.post("admin", f"/spaces/{space}/change-requests/{draft}/merge")
+        if where is None:
+            made = world.post("admin", f"{path}/sections", {"spaceId": space, "title": name})
+            shown[name] = made["siteSpaces"][0]["id"]
+        else:
+            made = world.post("admin", f"{path}/site-spaces", {"spaceId": space, "sectionId": where})
+            shown[name] = made["id"]
+        titles[space] = name
+        return made["id"]
+
+    titles = {}
+    guide = add("Guide", "en")
+    add("Führer", "de", guide)
+    reference = add("Reference", "en")
+    add("Referenz", "de", reference)
+    add("Old", "en", guide)
+
+    def found(**body):
+        answer = world.call("admin", "POST", f"{path}/search", json={"query": "zebra", **body})
+        assert answer.status_code == 200, answer.text
+        return {titles[item["id"]] for item in answer.json()["items"]}
+
+    def by_default(current=None, restricted=None):
+        asked = {"mode": "default", "currentSiteSpace": shown.get(current), "restrictTo": restricted}
+        return found(scope={name: value for name, value in asked.items() if value is not None})
+
+    assert found(scope={"mode": "all"}) == set(shown)
+    assert by_default() == {"Guide", "Reference"}
+    assert by_default("Führer") == {"Führer", "Referenz"}
+    assert by_default("Old") == {"Old", "Reference"}
+    assert by_default("Führer", "currentSiteSpace") == {"Führer"}
+    assert by_default("Führer", "otherSiteSpaces") == {"Referenz"}
+    assert found(scope={"mode": "specific", "siteSpaceIds": [shown["Old"]]}) == {"Old"}
+    assert found(mode="current", siteSpaceId=shown["Führer"]) == {"Führer", "Referenz"}
+    for scope in (
+        {"mode": "default", "restrictTo": "currentSiteSpace"},
+        {"mode": "all", "currentSiteSpace": shown["Old"], "restrictTo": "currentSiteSpace"},
+        {"mode": "default", "currentSiteSpace": shown["Old"], "restrictTo": "elsewhere"},
+    ):
+        body = {"query": "zebra", "scope": scope}
+        assert world.call("admin", "POST", f"{path}/search", json=body).status_code == 400
+    world.call("admin", "DELETE", path)
+
+
 # --- schemas ------------------------------------------------------------------------------------------
 
 
@@ -317,3 +462,38 @@ def test_template_conditions_are_conditions(world, path):
     section = world.home.path(f"{path}/sections/{{siteSectionId}}")
     for item in items:
         change(world, section, {"condition": item["condition"]})
+
+
+def test_a_site_has_the_icon_of_its_customization(world, path):
+    assert world.get("admin", path)["icon"] is None
+    for favicon in (
+        {"icon": {"light": "https://a.test/l.png", "dark": "https://a.test/d.png"}},
+        {"emoji": "1f4d8"},
+    ):
+        world.call("admin", "PUT", f"{path}/customization", json={"favicon": favicon})
+        assert world.get("admin", path)["icon"] == favicon
+        sites = world.get("admin", path.rpartition("/")[0])["items"]
+        assert favicon in [site["icon"] for site in sites]
+    world.call("admin", "PUT", f"{path}/customization", json={})
+    assert world.get("admin", path)["icon"] is None
+
+
+def test_a_space_says_how_it_is_published(world):
+    spaces, sites = (world.home.path(f"/orgs/{{organizationId}}/{kind}") for kind in ("spaces", "sites"))
+    space = world.post("admin", spaces, {"title": "Shown"})["id"]
+    site = f"{sites}/{world.post('admin', sites, {'title': 'Shows', 'spaces': [space]})['id']}"
+
+    def shown():
+        return world.get("admin", f"/spaces/{space}")
+
+    assert not {"public", "published"} & set(shown()["urls"])
+    published = world.post("admin", f"{site}/publish")["urls"]["published"]
+    assert shown()["urls"]["public"] == shown()["urls"]["published"] == published
+    assert "visitorAuth" not in shown()
+    change(world, site, {"visibility": "unlisted"})
+    assert "public" not in shown()["urls"] and shown()["urls"]["published"] == published
+    change(world, site, {"visibility": "visitor-auth"})
+    assert shown()["visitorAuth"] == {"backend": "custom"}
+    listed = next(one for one in world.get("admin", spaces)["items"] if one["id"] == space)
+    assert listed["visitorAuth"] == {"backend": "custom"} and "public" not in listed["urls"]
+    world.call("admin", "DELETE", site)

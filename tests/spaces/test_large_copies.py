@@ -19,6 +19,7 @@ from octavo.kit.worker import Worker
 from octavo.spaces import duplicating, prepare_copy
 from octavo.spaces.purging import purge_spaces
 from set_clock import SetClock
+from settled import PATIENCE
 from world import URL, World
 
 DAY = 24 * 3_600_000
@@ -114,7 +115,7 @@ def call_while(world: World, path: str, body: Any, act: Callable[[], None]) -> R
         pauses.append(seconds)
         if len(pauses) == 2:
             paused.set()
-            resumed.wait(30)
+            resumed.wait(PATIENCE)
 
     loop = world._loop
     headers = {"authorization": f"Bearer {world.token('admin')}"}

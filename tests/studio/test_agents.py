@@ -13,6 +13,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from settled import PATIENCE
+
 from .test_accessibility import PHONE, WIDE, check
 
 BACK = "http://127.0.0.1:9/callback"
@@ -67,20 +69,20 @@ def answer(page):
 def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     asking = Asking(app, "A program with quite a long name that nobody would shorten")
     page = asking.open()
-    expect(page.get_by_role("main")).to_contain_text("It will work in")
+    expect(page.get_by_role("main")).to_contain_text("It gets access to")
     for size, scheme in VIEWS:
         shows(page, size, scheme)
     page.set_viewport_size(WIDE)
     merge = page.get_by_role("checkbox", name="Merge change requests")
-    drafting = page.get_by_role("checkbox", name="Draft change requests")
+    drafting = page.get_by_role("checkbox", name="Draft and edit change requests")
     expect(merge).not_to_be_checked()
-    expect(page.get_by_role("checkbox", name="Read the spaces")).to_be_disabled()
+    expect(page.get_by_role("checkbox", name="Read spaces")).to_be_disabled()
     page.keyboard.press("Tab")
     expect(drafting).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("checkbox", name="Comment and reply")).not_to_be_checked()
-    days = page.get_by_role("combobox", name="For")
+    days = page.get_by_role("combobox", name="Access ends after")
     days.focus()
     page.keyboard.press("Home")
     expect(days).to_have_value("1")
@@ -121,9 +123,26 @@ def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     page.context.close()
 
 
+def test_an_app_that_asks_for_the_api_gets_it_in_the_organization_that_is_chosen(app):
+    asking = Asking(app, "Command line")
+    asking.path = (
+        asking.path.partition("&resource=")[0] + "&scope=user%3Aread+space%3Aread+change-request%3Amerge"
+    )
+    page = asking.open()
+    expect(page.get_by_role("combobox", name="Organization")).to_have_value(app.organization)
+    expect(page.get_by_role("checkbox", name="Merge change requests")).not_to_be_checked()
+    check(page)
+    page.get_by_role("button", name="Connect").click()
+    given = asking.exchange(answer(page)["code"][0])
+    assert given["scope"].split() == ["user:read", "space:read"]
+    headers = {"authorization": f"Bearer {given['access_token']}"}
+    assert httpx.get(f"{app.url}/v1/user", headers=headers, timeout=60).status_code == 200
+    page.context.close()
+
+
 def test_who_does_not_agree_goes_back_without_a_code(app):
     page = Asking(app, "Pen").open()
-    page.get_by_role("link", name="Do not connect").focus()
+    page.get_by_role("link", name="Cancel").focus()
     page.keyboard.press("Enter")
     told = answer(page)
     assert told["error"] == ["access_denied"] and told["state"] == ["st&1"] and "code" not in told
@@ -135,7 +154,7 @@ def test_who_is_not_signed_in_is_told_where(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}{asking.path}")
-    expect(page.get_by_role("link", name="Sign in first")).to_have_attribute(
+    expect(page.get_by_role("link", name="Sign in to continue")).to_have_attribute(
         "href", "/sign-in?" + urlencode({"next": asking.path})
     )
     expect(page.get_by_role("button", name="Connect")).to_be_hidden()
@@ -240,7 +259,7 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     def words():
         return work("find_gaps", site=site)["notFoundByPrograms"]["words"]
 
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not (missed := words()) and time.monotonic() < until:
         time.sleep(0.5)
     assert missed == [{"words": "weight of basalt", "count": 1}]

@@ -249,6 +249,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     for name in ("Edit", "Review", "Talk"):
         expect(page.get_by_role("tab", name=name, exact=True)).to_have_count(1)
     page.get_by_role("button", name="Ask for review", exact=True).click()
+    page.get_by_role("dialog", name="Ask for review").get_by_role("button", name="Ask for review").click()
     page.get_by_text("#1 waits for review").wait_for()
     assert app.call("GET", change)["status"] == "open"
     edit = {"operation": "insert_page", "title": "Added", "document": {"markdown": "Words."}}

@@ -118,6 +118,8 @@ def test_a_page_is_read_written_reviewed_and_merged(served: Served, window: Fire
     page = admin.call("GET", f"{path}/content/pages")["pages"][0]["id"]
     until(lambda: _words(admin, path, page) == AFTER)
     window.click("button", "Ask for review")
+    window.wait("dialog", "Ask for review")
+    window.click_at(window.select("dialog[open] button[type=submit]"))
     until(lambda: admin.call("GET", path)["status"] == "open")
     window.open(f"{served.url}/s/{space}/~/changes/{change['number']}/~/review")
     window.click("button", "Merge")

@@ -81,6 +81,7 @@ def test_from_nothing_to_a_private_site(app: App, provider: Provider) -> None:
     mei.keyboard.type("For those inside.")
     expect(mei.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     mei.get_by_role("button", name="Ask for review").click()
+    mei.get_by_role("dialog").get_by_role("button", name="Ask for review").click()
     expect(mei.get_by_text("waits for review")).to_be_visible()
     page.goto(mei.url)
     page.get_by_role("tab", name="Review").click()

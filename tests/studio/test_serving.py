@@ -11,7 +11,6 @@ import pytest
 from lxml import etree
 
 from octavo.app import api_app
-from octavo.kit.loopback import Loopback
 from octavo.studio import serving
 from world import URL
 
@@ -39,7 +38,7 @@ def ask(world, path, **headers):
     """What an API that was started now answers."""
 
     async def answer():
-        transport = Loopback(api_app(world.context))
+        transport = httpx.ASGITransport(api_app(world.context).application)
         async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
             return await client.get(path, headers=headers)
 

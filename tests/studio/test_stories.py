@@ -63,6 +63,7 @@ def test_an_edit_is_suggested_taken_in_taken_out_and_merged(app: App) -> None:
     expect(writer.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     writer.get_by_role("textbox", name="Subject").fill("Longer words")
     writer.get_by_role("button", name="Ask for review").click()
+    writer.get_by_role("dialog").get_by_role("button", name="Ask for review").click()
     expect(writer.get_by_text("waits for review")).to_be_visible()
     change = app.call("GET", f"/spaces/{space}/change-requests")["items"][0]
     review = f"/s/{space}/~/changes/{change['number']}/~/review/outbox"
@@ -158,7 +159,7 @@ def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) ->
     writer.locator("main").focus()
     writer.keyboard.press("j")
     expect(writer.get_by_text("change 2 of 4")).to_be_visible()
-    writer.keyboard.press("x")
+    writer.keyboard.press("Control+Backspace")
     expect(writer.get_by_text("change 2 of 3")).to_be_visible()
     told = writer.get_by_role("region", name="Notifications")
     expect(told.get_by_text("The block is as it was")).to_be_visible()

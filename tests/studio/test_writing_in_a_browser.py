@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from octavo.studio import find_missing
 from serving import Administrator, serving_new
+from settled import PATIENCE
 from tools import absent
 
 pytestmark = pytest.mark.slow
@@ -170,7 +171,7 @@ class Desk:
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
         """The Markdown, once it is right; whatever it is after some seconds."""
-        until = time.monotonic() + 15
+        until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
             self.context.pages[-1].wait_for_timeout(100)
@@ -221,17 +222,20 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     desk.said.clear()
     change = desk.change("# Page\n\nBefore.\n\nBehind.\n")
     text = desk.open(change)
-    text.get_by_text("Before.").click()
-    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
-    text.page.wait_for_timeout(60)
-    text.page.keyboard.press("End")
-    text.page.wait_for_timeout(60)
-    text.page.keyboard.press("Enter")
-    typed(text)
-    whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
-    assert desk.until(change, lambda found: found == whole) == whole
-    assert desk.said == []
-    text.page.close()
+    try:
+        text.get_by_text("Before.").click()
+        # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+        text.page.wait_for_timeout(60)
+        text.page.keyboard.press("End")
+        text.page.wait_for_timeout(60)
+        text.page.keyboard.press("Enter")
+        typed(text)
+        whole = f"# Page\n\nBefore.\n\n{expected}\n\nBehind.\n"
+        assert desk.until(change, lambda found: found == whole) == whole
+        assert desk.said == []
+    finally:
+        # A page that stays open holds a connection, of which a browser has few.
+        text.page.close()
 
 
 def _keys(*keys: str) -> Callable[[Any], None]:
@@ -286,6 +290,24 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["/hint", "<Enter>", "one", "<Escape>", "<Escape>", "two"], '{% hint style="info" %}\none\n{% endhint %}\n\ntwo', id="typed while a block is chosen"),
         pytest.param(["## ", "<Backspace>", "one"], "\\## one", id="as typed"),
         pytest.param(["one", "<wait>", " two", "<Control+z>"], "one", id="undo"),
+        pytest.param(["`a` `b` end"], "`a` `b` end", id="code after code"),
+        pytest.param(["`a`/`b` and `c` x"], "`a`/`b` and `c` x", id="code beside code"),
+        pytest.param(["**a `b` c** d"], "**a `b` c** d", id="code within bold"),
+        pytest.param(["_private_var x"], "\\_private_var x", id="a name with underscores"),
+        pytest.param(["use $_SERVER_NAME now"], "use $\\_SERVER_NAME now", id="a variable with underscores"),
+        pytest.param(["__dunder__name x"], "\\_\\_dunder\\_\\_name x", id="a name with double underscores"),
+        pytest.param(["an _a b_ and __c__."], "an _a b_ and **c**.", id="emphasis by underscores"),
+        pytest.param(["_a_", "<Enter>", "b"], "_a_\n\nb", id="emphasis at the end of a line"),
+        pytest.param(["see https://e.example/a_b now"], "see <https://e.example/a_b> now", id="URL"),
+        pytest.param(["(https://e.example/x_(y)). So"], "(<https://e.example/x_(y)>). So", id="URL in a sentence"),
+        pytest.param(["https://e.example/", "<Enter>", "b"], "<https://e.example/>\n\nb", id="URL at the end of a line"),
+        pytest.param(["https://e.example/_a_/b_ c"], "<https://e.example/_a_/b_> c", id="URL with underscores"),
+        pytest.param(["`https://e.example/` b"], "`https://e.example/` b", id="URL as code"),
+        pytest.param(["![alt](https://e.example/i.png) z"], '<img src="https://e.example/i.png" alt="alt"> z', id="image"),
+        pytest.param(["[w](https://e.example/x_(y)) z"], "[w](<https://e.example/x_(y)>) z", id="link with parentheses"),
+        pytest.param(["/embed", "<Enter>", "https://e.example/page", "<Enter>"], '{% embed url="https://e.example/page" %}', id="embed"),
+        pytest.param(["/image", "<Enter>", "https://e.example/i.png", "<Enter>"], '<figure><img src="https://e.example/i.png" alt=""><figcaption></figcaption></figure>', id="image by its URL"),
+        pytest.param(["/file", "<Enter>", "https://e.example/a.zip", "<Enter>"], '{% file src="https://e.example/a.zip" %}', id="file by its URL"),
     ],
 )  # fmt: skip
 def test_what_is_typed_is_what_the_file_has(desk, keys, expected):
@@ -639,6 +661,103 @@ def test_two_who_write_in_one_paragraph_lose_nothing(desk):
     assert desk.said == []
 
 
+def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
+    """Has the next save of ``text`` arrive after the other window saved ``theirs``, which it has not seen then."""
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        if route.request.method != "POST" or held:
+            return route.continue_()
+        held.append(route)
+
+    text.page.route("**/content?**", hold)
+    text.page.keyboard.type(words)
+    while not held:
+        text.page.wait_for_timeout(50)
+    if theirs == "\b":
+        other.page.keyboard.press("Backspace")
+        other.page.keyboard.press("Backspace")
+    else:
+        other.page.keyboard.type(theirs)
+    expect(_status(other)).to_have_text("Not saved yet")
+    expect(_status(other)).to_have_text(re.compile("^ *(Saved|Changed by .*) *$"))
+    held[0].continue_()
+    text.page.unroute("**/content?**")
+
+
+def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
+    change, first = _new(desk, "One.", "* two\n* three\n* four", "Last.")
+    second = desk.open(change)
+    for text, place in ((first, "two"), (second, "four")):
+        text.get_by_text(place, exact=True).click()
+        text.page.wait_for_timeout(60)
+        text.page.keyboard.press("End")
+    _behind(first, second, " mine", " theirs")
+    for text in (first, second):
+        text.get_by_text("two mine").wait_for()
+        text.get_by_text("four theirs").wait_for()
+    # The carets are where they were, and the next saves delete nothing.
+    first.page.keyboard.type(" again")
+    second.page.keyboard.type(" also")
+    whole = "# Page\n\nOne.\n\n* two mine again\n* three\n* four theirs also\n\nLast.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
+    change, first = _new(desk, "Some words.", "Other words.")
+    second = desk.open(change)
+    _type(second, "Some", "")
+    _type(first, "Some", "")
+    _behind(first, second, " Mine.", " Theirs.")
+    for text in (first, second):
+        text.get_by_text("Some words. Mine. Theirs.").wait_for()
+    first.page.keyboard.type(" Again.")
+    whole = "# Page\n\nSome words. Mine. Again. Theirs.\n\nOther words.\n\n"
+    assert desk.until(change, lambda found: found == whole) == whole
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
+    # A paragraph that the other one deletes meanwhile comes back with what was written in it.
+    _type(first, "Other", "")
+    second.get_by_text("Other").click(click_count=3)
+    _behind(first, second, " Late.", "\b")
+    for text in (first, second):
+        text.get_by_text("Other words. Late.").wait_for()
+    whole = whole.replace("Other words.", "Other words. Late.")
+    assert desk.until(change, lambda found: found == whole) == whole
+    first.page.close()
+    second.page.close()
+    assert desk.said == []
+
+
+def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk):
+    change, text = _new(desk, "Words.")
+    page = text.page
+    title = page.get_by_role("textbox", name="Title")
+    # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+    page.mouse.move(1438, 898)
+    for name in ("First", "Second", "Third"):
+        page.get_by_role("button", name="New page", exact=True).click()
+        expect(title).to_have_value("Untitled")
+        expect(title).to_be_focused()
+        page.keyboard.type(f"{name} R")
+        page.keyboard.press("Enter")
+        page.keyboard.type(f"Words of {name}.")
+        expect(_status(text)).to_have_text("Saved")
+        # The path follows the title, so that the next page gets the one that this had.
+        page.wait_for_url(re.compile(f"/{name.lower()}-r$"))
+    content = f"{desk.changes}/{change}/content"
+    for name in ("First", "Second", "Third"):
+        found = desk.admin.call("GET", f"{content}/path/{name.lower()}-r?format=markdown")
+        assert f"Words of {name}." in found["markdown"]
+        page.get_by_role("treeitem", name=re.compile(f"^{name} R")).click()
+        text.get_by_text(f"Words of {name}.").wait_for()
+    assert desk.admin.call("GET", f"{desk.changes}/{change}")["status"] == "draft"
+    assert desk.said == []
+    page.close()
+
+
 def _paste(text: Any, **kinds: str) -> None:
     """Pastes what another program put on the clipboard, by kind of text."""
     text.page.evaluate(
@@ -664,6 +783,16 @@ def _paste(text: Any, **kinds: str) -> None:
                      "| a   | b   |\n| --- | --- |\n| c   | d   |", id="table"),
         pytest.param({"html": "<pre class='language-python'><code>a = 1\nb = 2</code></pre>", "plain": "a"},
                      "```python\na = 1\nb = 2\n```", id="code"),
+        pytest.param({"plain": "one line\n"}, "one line", id="line break at the end"),
+        pytest.param({"plain": "- [ ] todo\n"}, "* [ ] todo", id="one task"),
+        pytest.param({"html": "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img src='https://e.example/b.png' alt='B'> c</p>", "plain": "a b c"},
+                     'a\n\n<figure><img src="https://e.example/a.png" alt="A" width="300"><figcaption></figcaption></figure>\n\nb <img src="https://e.example/b.png" alt="B"> c', id="images"),
+        pytest.param({"html": "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier New', monospace;white-space:pre;\"><div><span>def</span><span> f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>",
+                      "plain": "def f(a):\n    return a\n\n# end"}, "```\ndef f(a):\n    return a\n\n# end\n```", id="code of an editor"),
+        pytest.param({"html": "<p>Formula <span class='katex'><span class='katex-mathml'><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class='katex-html'>x2</span></span> end</p>", "plain": "x"},
+                     "Formula $$x^2$$ end", id="formula"),
+        pytest.param({"html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>", "plain": "5. Five"},
+                     "5. Five", id="list of Word from five on"),
         pytest.param({"html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>", "plain": "x"},
                      "ab", id="hostile"),
         pytest.param({"html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>", "plain": "x"},
@@ -674,6 +803,65 @@ def _paste(text: Any, **kinds: str) -> None:
 )  # fmt: skip
 def test_what_is_pasted_is_what_the_file_has(desk, kinds, expected):
     _written(desk, lambda text: _paste(text, **kinds), expected)
+
+
+def _paste_from_vscode(text: Any, mode: str, code: str) -> None:
+    text.page.evaluate(
+        """([mode, code]) => {
+          const data = new DataTransfer();
+          data.setData("text/plain", code);
+          data.setData("text/html", `<div style="font-family: monospace; white-space: pre;"><div>${code}</div></div>`);
+          data.setData("vscode-editor-data", JSON.stringify({ version: 1, mode }));
+          document.querySelector(".ProseMirror").dispatchEvent(
+            new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        [mode, code],
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "code", "expected"),
+    [
+        ("python", "def f(a):\r\n    return a\r\n", "```python\ndef f(a):\n    return a\n```"),
+        ("typescriptreact", "# a\n* b", "```tsx\n# a\n* b\n```"),
+        ("python", "f(a)", "`f(a)`"),
+        ("markdown", "## A\n\n* b", "## A\n\n* b"),
+        ("plaintext", "one\ntwo\n", "one\\\ntwo"),
+    ],
+)
+def test_code_of_vscode_has_its_language(desk, mode, code, expected):
+    _written(desk, lambda text: _paste_from_vscode(text, mode, code), expected)
+
+
+def test_images_without_a_url_are_uploaded_or_told(desk):
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+    change, text = _new(desk, "Before.")
+    _type(text, "Before.", "")
+    text.page.keyboard.press("Enter")
+    _paste(
+        text, html=f"<p>a<img src='data:image/png;base64,{pixel}'><img src='file:///c:/b.png'></p>", plain="a"
+    )
+    text.page.get_by_text("Some images could not be pasted").wait_for()
+    found = desk.until(change, lambda found: "image-1" in found)
+    assert re.search(r"\na\n\n<figure><img src=\"[^\"]*image-1\.png", found)
+    text.page.close()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param(["<Enter>"], '{% embed url="https://www.youtube.com/watch?v=abc_DEF-123" %}', id="embed"),
+        pytest.param(["<ArrowDown>", "<Enter>", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="link"),
+        pytest.param([" b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="going on"),
+    ],
+)  # fmt: skip
+def test_the_url_of_a_video_can_be_embedded(desk, keys, expected):
+    def typed(text: Any) -> None:
+        _paste(text, plain="https://www.youtube.com/watch?v=abc_DEF-123")
+        text.page.get_by_role("option", name="Embed").wait_for()
+        _keys(*keys)(text)
+
+    _written(desk, typed, expected)
 
 
 def test_an_address_over_chosen_words_makes_them_a_link(desk):

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space
 from octavo.transfer import store
+from settled import PATIENCE, until
 from transfer.bringing_in import html, website
 
 pytestmark = pytest.mark.sqlite_first
@@ -54,17 +55,18 @@ def test_a_killed_run_is_run_again(database_url, tmp_path):
             ).id
             enqueue(tx, "runImport", run=run)
 
+        killed = threading.Event()
+
         def slow():
-            time.sleep(0.3)
+            killed.wait(PATIENCE)
             return pages["/p5"]
 
         site.answers["/p5"] = slow
         worker = subprocess.Popen([str(OCTAVO), "worker"], env={**os.environ, **environ})
-        deadline = time.monotonic() + 20
-        while "/p5" not in site.asked and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: "/p5" in site.asked)
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
+        killed.set()
         with context.db.write() as tx:
             left = store.get_run(tx, run)
             assert (left.status, left.attempts) == ("in-progress", 1)

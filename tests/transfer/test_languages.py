@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -56,3 +57,23 @@ def test_by_a_run_and_never_over_what_somebody_named(world: Any) -> None:
     world.call("admin", "PATCH", f"/spaces/{imports.space}", json={"language": "fr"})
     imports.files(*pages("de").items())
     assert world.get("admin", f"/spaces/{imports.space}")["language"] == "fr"
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("OAuth هو بروتوكول للمصادقة يسمح للتطبيقات بالوصول إلى البيانات.", ""),
+        ("هذا: the rest of this paragraph is in English, from here to its end.", ' dir="ltr"'),
+        ("**GitHub** و`git` أدوات يستخدمها المطورون كل يوم.", ""),
+        ("2024: 100 %", ""),
+    ],
+)
+def test_most_letters_of_a_paragraph_say_how_it_runs(
+    world: Any, tmp_path: Any, text: str, direction: str
+) -> None:
+    (tmp_path / "README.md").write_text(f"# عنوان\n\n{TEXTS['ar']}\n\n{text}\n")
+    organization = world.home["organizationId"]
+    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    html = Visitor(world.context).get("/" + str(brought.site_url).partition("://")[2].partition("/")[2]).text
+    shown = html[html.index(f"<p>{TEXTS['ar']}") + 3 :]
+    assert re.search("<p[^>]*>", shown)[0] == f"<p{direction}>"  # type: ignore[index]

@@ -8,6 +8,7 @@ from octavo.kit.worker import Worker
 from octavo.transfer import runs
 from octavo.transfer import website as crawling
 from octavo.transfer.website import CrawlLimits
+from settled import PATIENCE
 from transfer.bringing_in import PNG, html, website
 
 pytestmark = pytest.mark.sqlite_first
@@ -157,17 +158,17 @@ def test_a_crawl_is_cancelled_at_once(imports, site, monkeypatch):
 
     def slow():
         asked.set()
-        answered.wait(10)
+        answered.wait(PATIENCE)
         return html("Guide", "x")
 
     site.answers["/docs/guide"] = slow
     worker = threading.Thread(target=Worker(world.context.db, world.context).run_pending)
     worker.start()
-    assert asked.wait(10)
+    assert asked.wait(PATIENCE)
     assert imports.run(run)["progress"]["total"] > 0
     assert world.call("editor", "POST", f"{imports.runs}/{run}/cancel").status_code == 201
     answered.set()
-    worker.join(10)
+    worker.join(PATIENCE)
     assert not worker.is_alive()
     assert "/docs/about.html" not in site.asked
     assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})

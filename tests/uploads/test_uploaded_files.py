@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from octavo.errors import BadRequest
-from octavo.kit.connection import Disconnected
+from octavo.kit.asgi import Disconnected
 from octavo.kit.edge import Request
 from octavo.kit.shares import request_threads
 from octavo.spaces import unused

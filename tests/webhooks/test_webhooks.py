@@ -16,6 +16,7 @@ from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.webhooks import changing
 from octavo.webhooks.events import EVENTS
+from settled import PATIENCE
 
 HOOKS = "/orgs/{organizationId}/webhooks"
 
@@ -51,7 +52,7 @@ def receiver(world):
             )
             status = found.statuses.get(self.path, 200)
             if status is None:
-                found.released.wait(30)
+                found.released.wait(PATIENCE)
                 return
             self.send_response(status)
             self.send_header("location", "http://127.0.0.1:1/")

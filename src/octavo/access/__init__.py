@@ -18,6 +18,7 @@ from .accounts import (
     set_password_hash,
     update_user,
 )
+from .api_scopes import API_SCOPES, ApiScope
 from .auditing import Stranger, audit, audit_person, watch_audit
 from .entering import (
     RESTORE_DAYS,
@@ -73,7 +74,7 @@ from .rights.granting import grant_by_link, grant_installation, guard_roles, kee
 from .rights.store import copy_grants, delete_grants
 from .rights.wire import PermissionSource, present_source
 from .roles import COLLECTION, ORDER, ORGANIZATION, SITE, SPACE, Can, Level, Role, at_least, height, role_at
-from .scopes import AGENT_SCOPES, WHOLE, narrower
+from .scopes import AGENT_SCOPES, SCRIPTS_REACH, WHOLE, narrower
 from .store import revoke_token
 from .teams import (
     TEAM,
@@ -91,6 +92,7 @@ from .teams import (
 )
 from .tokens import (
     AGENT_PREFIX,
+    API_PREFIX,
     SESSION_IDLE,
     SESSION_PREFIX,
     AgentOwner,
@@ -114,10 +116,10 @@ from .visibility import Seen, Viewer, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
-    "AGENT_PREFIX", "AGENT_SCOPES", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
+    "AGENT_PREFIX", "AGENT_SCOPES", "API_PREFIX", "API_SCOPES", "ApiScope", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
     "KeptSpaceAccess", "Kind", "LastUse", "Level", "Member", "ORDER", "ORGANIZATION", "ObjectAccess",
     "OrgAccess", "PROOF_LASTS", "PermissionSource", "Person", "RESTORE_DAYS", "Role", "RoleOrGuest",
-    "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "Seen", "SignedIn", "SiteAccess",
+    "SCRIPTS_REACH", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "Seen", "SignedIn", "SiteAccess",
     "SpaceAccess", "Stranger", "TEAM", "Team", "TeamRole", "TeamRow", "User", "UserRow", "Viewer",
     "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "WHOLE", "accept_membership", "act_for",
     "actor_or_stranger", "at_least", "audit", "audit_person", "authenticate", "clear_team",

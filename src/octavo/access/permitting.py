@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Literal, assert_never
 
 from ..kit.operation import TABLE, Actor, Person, Recipient, Script
+from .api_scopes import ApiScope
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
 from .scopes import WHOLE, Reach, allows, reach_of
 
@@ -53,6 +54,14 @@ def _is_in(place: Place, entered_by: frozenset[str]) -> bool:
     return _PARAMETER[place] in entered_by
 
 
+_API_SCOPE_OF: dict[str, ApiScope] = {
+    "comments": "space:write",
+    "integrations": "integration:installations:write",
+    "orgs": "organization:members:write",
+}
+"""The scope by which a program that asks for the API changes something in an area."""
+
+
 def may_write(actor: Actor, area: str) -> bool:
     """Whether the caller's token may change anything in an area of the API, as far as its scopes go."""
     match actor:
@@ -60,7 +69,8 @@ def may_write(actor: Actor, area: str) -> bool:
             return f"{area}:write" in actor.scopes
         case Person():
             return actor.scopes is None or not actor.scopes.isdisjoint(
-                {"admin", f"{area}:write"} | ({"write"} if area != "access" else set())
+                {"admin", f"{area}:write", _API_SCOPE_OF.get(area)}
+                | ({"write"} if area != "access" else set())
             )
         case _:
             assert_never(actor)

@@ -11,6 +11,7 @@ from typing import NamedTuple, assert_never, get_args
 
 from ..errors import BadRequest, Forbidden
 from ..kit.operation import Actor, AgentScope, Caller, Operation, Person, Script, Visitor
+from .api_scopes import API_SCOPES_NEEDED
 from .roles import Can
 
 AREAS = (
@@ -37,7 +38,7 @@ what they draft is merged by people, or by an agent that was granted just that."
 
 class Reach(NamedTuple):
     """What a caller's token lets them call, whoever they are. ``scopes``: as of the caller. ``agent``: a program acts for
-    a person; the scopes are then those of ``AGENT_SCOPES``."""
+    a person; the scopes are then those of ``AGENT_SCOPES``, or of ``API_SCOPES``."""
 
     kind: type[Caller]
     scopes: frozenset[str] | None
@@ -64,19 +65,14 @@ def allows(reach: Reach, operation: Operation) -> bool:
     if reach.kind is Visitor:
         return operation.visit_type is not None
     if reach.agent:
-        return operation.agents is not None and operation.agents in (reach.scopes or ())
+        granted, needed = reach.scopes or frozenset(), API_SCOPES_NEEDED.get(operation.id)
+        return operation.agents in granted or (needed is not None and needed <= granted)
     if reach.kind is Script:
         return _integration_allows(reach.scopes or frozenset(), operation)
     # Every token may ask whose it is, and take itself back.
     if reach.scopes is None or operation.needs is Can.OWN_TOKEN:
         return True
-    return all(_holds(reach.scopes, needed) for needed in scopes_needed(operation))
-
-
-def scopes_needed(operation: Operation) -> tuple[str, ...]:
-    """The narrowest scopes that a token needs to call an operation."""
-    verb = "read" if operation.method == "GET" else "write"
-    return (f"{operation.area}:{verb}", *operation.yields)
+    return all(_holds(reach.scopes, needed) for needed in operation.scopes)
 
 
 def _holds(scopes: frozenset[str], needed: str) -> bool:
@@ -129,11 +125,29 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
 any are about events. Any scope of spaces or sites lets read the space or site itself."""
 
 
+def _reached() -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for allowed in (one for each in INTEGRATION_SCOPES.values() for one in each):
+        verb = "read" if allowed.methods == ("GET",) else "write"
+        found[allowed.area] = max(verb, found.get(allowed.area, verb))
+    return tuple(f"{area}:{verb}" for area, verb in sorted(found.items()))
+
+
+SCRIPTS_REACH = _reached()
+"""What scripts of integrations may do: so may whoever decides what they run, where, and with which token."""
+_SYNCED = ("changes:write", "content:write")
+"""What the scope `space:git:sync` of an integration holds for operations of Git sync, and for no others."""
+
+
 def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
     """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
-    if not all(_integration_holds(scopes, needed) for needed in operation.yields):
+    if operation.area == "integrations":
+        # What they open for themselves they have.
+        return True
+    synced = _SYNCED if operation.area == "gitsync" and "space:git:sync" in scopes else ()
+    if not all(_integration_holds(scopes, needed) for needed in operation.yields if needed not in synced):
         return False
-    if operation.area == "integrations" or operation.scripts:
+    if operation.scripts:
         return True
     path, method = operation.path, operation.method
     for scope in scopes:
@@ -166,7 +180,12 @@ def require_scope(actor: Actor, operation: Operation) -> None:
             raise Forbidden("No scope of this integration allows this operation.")
         case Person():
             assert actor.scopes is not None, "without scopes all is allowed"
-            lacking = next(one for one in scopes_needed(operation) if not _holds(actor.scopes, one))
+            if actor.agent is not None:
+                needed = sorted(API_SCOPES_NEEDED.get(operation.id, frozenset()) - actor.scopes)
+                if not needed:
+                    raise Forbidden("No scope of OAuth allows this operation. Use a personal token instead.")
+                raise Forbidden(f"This program was not granted the scope `{needed[0]}`.")
+            lacking = next(one for one in operation.scopes if not _holds(actor.scopes, one))
             raise Forbidden(f"This token lacks the scope `{lacking}`.")
         case _:
             assert_never(actor)

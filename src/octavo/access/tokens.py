@@ -27,6 +27,8 @@ PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
 INTEGRATION_PREFIX = "oci_"
 AGENT_PREFIX = "oca_"
+API_PREFIX = "oco_"
+"""Of tokens that programs get by OAuth: for the tools of an organization, and for the API."""
 INTEGRATION_TOKEN_LASTS = 3600_000
 """Milliseconds for which a token of an integration or of an installation is good."""
 _INTEGRATION = "integration-token"
@@ -57,14 +59,17 @@ class AgentOwner(Struct, frozen=True):
 
 FindAgent = Callable[[Context, str], AgentOwner | None]
 _find_agent: list[FindAgent] = []
+FindAgentById = Callable[[Transaction, str], AgentOwner | None]
+_find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
 """``(tx, user_id, only)``: takes back the agents of somebody, ``only`` those in this organization; how many."""
 _revoke_agents: list[RevokeAgents] = []
 
 
-def recognize_agents(find: FindAgent, revoke: RevokeAgents) -> None:
-    """Registers who knows the tokens of agents by their hashes, and takes them back with those of their people."""
-    _find_agent[:], _revoke_agents[:] = [find], [revoke]
+def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeAgents) -> None:
+    """Register who knows agents by the hashes of their tokens and by the ids of their connections, and revokes them
+    with the tokens of their people."""
+    _find_agent[:], _find_agent_by_id[:], _revoke_agents[:] = [find], [find_by_id], [revoke]
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
@@ -255,12 +260,13 @@ class Grantor(Struct, frozen=True, array_like=True):
     token_id: str
     session: bool = False
     integration_id: str = ""
+    agent: bool = False
 
 
 def grantor_of(actor: Actor) -> Grantor:
     match actor:
         case Person():
-            return Grantor(actor.user_id, actor.token_id, actor.session)
+            return Grantor(actor.user_id, actor.token_id, actor.session, agent=actor.agent is not None)
         case Script():
             return Grantor(actor.user_id, actor.token_id, integration_id=actor.integration_id)
         case _:
@@ -274,6 +280,9 @@ def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor 
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
+    elif grantor.agent:
+        found = _find_agent_by_id[0](tx, grantor.token_id) if _find_agent_by_id else None
+        actor = _agent_actor(found) if found is not None else None
     else:
         owner = store.find_owner(tx, grantor.token_id, grantor.session)
         good = owner is not None and _is_good(owner, grantor.session)
@@ -303,8 +312,10 @@ def _actor_of(owner: store.TokenOwner, session: bool) -> Person:
 
 def _find_agent_actor(context: Context, hashed: str) -> Person | None:
     owner = _find_agent[0](context, hashed) if _find_agent else None
-    if owner is None:
-        return None
+    return _agent_actor(owner) if owner is not None else None
+
+
+def _agent_actor(owner: AgentOwner) -> Person:
     return Person(
         owner.user_id,
         owner.id,
@@ -316,9 +327,10 @@ def _find_agent_actor(context: Context, hashed: str) -> Person | None:
 
 
 def _find(call: Call, secret: str, last_use: LastUse) -> Caller | None:
-    if secret.startswith(AGENT_PREFIX):
-        # They were asked for the tools, and are nothing at any other door.
-        return _find_agent_actor(call.context, hash_token(secret)) if call.by_agent else None
+    if secret.startswith((AGENT_PREFIX, API_PREFIX)):
+        # Each was granted for one door, and is nothing at the other.
+        asks_tools = secret.startswith(AGENT_PREFIX)
+        return _find_agent_actor(call.context, hash_token(secret)) if call.by_agent == asks_tools else None
     if secret.startswith(INTEGRATION_PREFIX):
         return _find_integration(call.context, secret.removeprefix(INTEGRATION_PREFIX))
     if "." in secret:

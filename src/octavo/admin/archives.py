@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..comments import order_commented_nodes
 from ..content import (
     MAX_FILE,
     get_body,
@@ -197,6 +198,8 @@ def import_organization(
         _store(context, have, texts, files, lambda done: progress(done, total))
         with context.db.write() as tx:
             count = _write(context, tx, schemas, rows, about.organization)
+            for space_id in spaces:
+                order_commented_nodes(tx, about.organization, space_id)
     except BadRequest:
         with context.db.write() as tx:
             _release(tx, "text", texts)

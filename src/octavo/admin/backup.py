@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +19,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
-from ..content import check_derived, get_body
+from ..content import check_derived, get_body, list_outdated
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
 from ..installation import SIGNING, is_empty, is_installed, known_keys, load_packages, open_sealer
@@ -47,6 +48,21 @@ from .reindexing import Progress, reindex
 FORMAT = "octavo-backup"
 VERSION = 1
 _MANIFEST = "manifest.json"
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+)
+"""What reading a damaged archive raises: also for a compression, an encryption, or a name that nobody wrote."""
+
+
+_NEEDED = {"secrets", "spaces"}
+"""Tables without which a backup is none."""
 
 
 class _Part(Struct):
@@ -205,14 +221,16 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
 def _opened(source: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(source)
-    except (OSError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise BadRequest(f"{source}: {error}") from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     try:
         manifest = msgspec.json.decode(archive.read(_MANIFEST), type=_Manifest)
-    except (KeyError, zipfile.BadZipFile, msgspec.MsgspecError):
+        if not manifest.tables.keys() >= _NEEDED:
+            raise ValueError("tables are missing")
+    except _UNREADABLE:
         raise BadRequest("the archive is no whole backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(f"expected {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
@@ -300,18 +318,25 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
     try:
         with archive.open(name) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-    except (zipfile.BadZipFile, OSError, EOFError):
+    except _UNREADABLE:
         return None
 
 
 def verify_installation(context: Context) -> list[str]:
     """What is wrong with an installation: texts and files that are gone or differ from their hash, rows that name
-    what is not there, kept counts that are wrong, and derived tables that are not what the content says."""
+    what is not there, kept counts that are wrong, and derived tables that are not what the content says (but for
+    spaces that wait for a rebuild after an upgrade)."""
     return find_unsound(context.db, context.files, context.settings.url)
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
     """As ``verify_installation``, of a database whose links are those of ``url``; without ``store``: but for files."""
+    if damage := db.find_damage():
+        # Nothing that is read of it can be relied on.
+        return [
+            *(f"database: {line}" for line in damage),
+            "the database is damaged: restore it from a backup",
+        ]
     findings: list[str] = []
     with db.read() as tx:
         tables = read_schema(db, tx)
@@ -328,11 +353,13 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
         if not findings:
             # What is derived from damaged content says nothing.
             hosts = app_hosts(url)
+            outdated = list_outdated(tx)
             whole = "deleted_at IS NULL OR deleted_at > :removed"
             for (space_id,) in tx.all(
                 f"SELECT id FROM spaces WHERE {whole} ORDER BY id", removed=BEING_REMOVED
             ):
-                findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
+                if space_id not in outdated:
+                    findings += _check_space(tx, space_id, hosts)
     for digest in files:
         if store is None:
             break
@@ -348,6 +375,13 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
             if found.hexdigest() != digest:
                 findings.append(f"file {digest} is damaged")
     return findings
+
+
+def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
+    try:
+        return [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
+    except (ValueError, LookupError, TypeError) as error:  # rows that hold what nobody wrote
+        return [f"space {space_id}: cannot be checked ({error})"]
 
 
 def _is_sound_text(tx: Transaction, digest: str) -> bool:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from .. import access
 from ..access import Stranger, audit_person, find_user_by_email, revoke_token
 from ..errors import NotFound
-from ..identity import end_session, list_sessions, list_tokens
+from ..identity import end_session, issue_link, list_sessions, list_tokens
 from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -55,6 +55,17 @@ def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
+
+
+def sign_in_link(context: Context, email: str) -> str:
+    """Make a link that signs a person in, once and within 15 minutes. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        secret = issue_link(tx, context.sealer, email)
+        if secret is None:
+            raise NotFound(f"email: {email!r} cannot sign in: the account is deactivated, or not a person's")
+        audit_person(tx, "sign-in-link.created", user_id, client=CLIENT, actor="")
+    return f"{context.settings.url}/sign-in?link={secret}"
 
 
 def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import ssl
 import time
 from io import BytesIO
 
-from ..errors import OctavoError
+from ..errors import Damaged, OctavoError
 from ..installation import close_context, folders_of, is_disk_full, is_installed, open_context
 from ..kit import tracing
 from ..kit.context import Context
@@ -71,6 +71,8 @@ def check_context(context: Context) -> list[Finding]:
     """Tries what an open installation keeps: database, secrets, events on their way, files."""
     settings = context.settings
     findings: list[Finding] = []
+    if context.db.is_damaged():
+        return [("database", False, Damaged().message)]
     with context.db.write() as tx:
         count = tx.value("SELECT count(*) FROM organizations")
         findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
@@ -149,15 +151,28 @@ def _traces() -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """What all processes that answer requests may take, of what the server gives. Of those to a pooler it knows
-    nothing: then each process takes one, to listen."""
+    """What all processes may take of what the server gives: those that run, on every machine, or as many as are set where
+    fewer run. Of connections to a pooler the server knows nothing: then each process takes one, to listen."""
+    # The driver is loaded only where it is used.
+    from ..kit.postgres_connections import count_clients
+
     given = int(tx.value("SHOW max_connections")) - int(tx.value("SHOW superuser_reserved_connections"))
+    named = Live(
+        "SELECT application_name, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        " GROUP BY application_name"
+    )
+    clients = count_clients(dict(tx.all(named)), tx.value(Live("SELECT current_setting('application_name')")))
     each = 1 if settings.database_direct_url else settings.database_connections
-    taken = settings.workers * each
-    said = f"{settings.workers} x {each} of {given}"
-    if taken > given:
+    running = sum(clients.processes)
+    if running > settings.workers * each:
+        taken, said = running, f"{len(clients.processes)} processes may take {running} of {given}"
+    else:
+        taken, said = settings.workers * each, f"{settings.workers} x {each} of {given}"
+    if clients.others:
+        said += f", others have {clients.others}"
+    if taken + clients.others > given:
         said += ": set OCTAVO_DATABASE_CONNECTIONS lower, or max_connections of PostgreSQL higher"
-    return "connections", taken <= given, said
+    return "connections", taken + clients.others <= given, said
 
 
 def _version(tx: Transaction) -> Finding:

@@ -225,7 +225,7 @@ class _Bringing:
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
         """The space of each entry: one that the mapping names, or that the site has, or a new one."""
-        return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx))
+        return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:
         made = insert_space(

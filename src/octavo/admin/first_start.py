@@ -16,6 +16,7 @@ from ..access import (
     audit_person,
     create_token,
     find_user_by_email,
+    has_verified_email,
     hash_token,
     insert_user,
     new_token,
@@ -23,8 +24,8 @@ from ..access import (
     upsert_member,
 )
 from ..content import main_state
-from ..errors import BadRequest, NotFound
-from ..identity import issue_first_link, require_another_admin, verify_address
+from ..errors import BadRequest, Conflict, NotFound
+from ..identity import expect_first, issue_first_link, require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
@@ -41,13 +42,15 @@ if TYPE_CHECKING:
 ORGANIZATION_TITLE = "Octavo"
 
 
-def _person(tx: Transaction, email: str) -> str:
+def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
+    """The id of the person with this email address, who is made when unknown. ``hand_over``: an account whose address
+    was never verified is given to them, without the password, sessions, tokens and agents that it had."""
     if "@" not in email.strip("@"):
         raise BadRequest(f"email: expected an address, got {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
-        # The operator says whose the address is; who has the account may be somebody else who knew it.
-        verify_address(tx, found.id)
+        if hand_over:
+            verify_address(tx, found.id)
         return found.id
     name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
     return insert_user(tx, email, name or email, verified=True).id
@@ -61,17 +64,25 @@ def token_for(
     role: str | None = None,
     scopes: Sequence[str] | None = None,
     lifetime: int | None = None,
+    hand_over: bool = False,
 ) -> str:
     """A token of the person with this address, who is made when unknown.
 
     With ``organization_id`` they become a member (``role``, default ``read``); who is one already keeps their
-    role unless one is given. ``lifetime`` in milliseconds.
+    role unless one is given. ``lifetime`` in milliseconds. ``hand_over``: an account whose address was never verified
+    may be somebody else's; end all that they could come back with. Raises Conflict where such an account would become a
+    member without it.
     """
     with context.db.write() as tx:
-        user_id = _person(tx, email)
+        user_id = _person(tx, email, hand_over=hand_over)
         if organization_id is not None:
             get_organization(tx, organization_id)
             is_member, _ = role_of_member(tx, organization_id, user_id)
+            if not is_member and not has_verified_email(tx, user_id):
+                raise Conflict(
+                    f"The email address {email} was never verified, so this account may belong to somebody else."
+                    " With --hand-over its password, sessions, tokens and agents end; without --org nothing changes."
+                )
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"
                 if wanted != "admin":
@@ -121,7 +132,8 @@ def first_start(context: Context) -> FirstStart | None:
     begun.touch()
     token = _kept_token(settings)
     with context.db.write() as tx:
-        user_id = _person(tx, settings.first_admin)
+        user_id = _person(tx, settings.first_admin, hand_over=True)
+        expect_first(tx, user_id)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
         if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:
@@ -132,7 +144,7 @@ def first_start(context: Context) -> FirstStart | None:
 
 
 def opening_address(context: Context) -> str:
-    """Where to open the app: until the first administrator signed in, an address that does so once."""
+    """Return the URL of the app; until the first administrator has signed in once, one that does so."""
     settings = context.settings
     with context.db.write() as tx:
         admin = find_user_by_email(tx, settings.first_admin)

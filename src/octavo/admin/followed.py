@@ -22,6 +22,7 @@ from typing import IO, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from ..content import order_outdated
 from ..errors import BadRequest, NotFound, OctavoError
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
 from ..kit.clock import iso, now
@@ -348,6 +349,7 @@ def _try_restore(place: BackupPlace) -> list[str]:
             database = SqliteDatabase(str(target))
             try:
                 migrate(database, load_migrations("octavo.migrations"))
+                order_outdated(database)
                 return find_unsound(database, place.files if base.files else None, base.url)
             finally:
                 database.close()
@@ -388,7 +390,10 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
         listed = b"".join(place.get(oldest._replace(kind="files").name))
     except NotFound:
         return
-    wanted = files | set(zlib.decompress(listed).decode().split())
+    try:
+        wanted = files | set(zlib.decompress(listed).decode().split())
+    except (zlib.error, UnicodeDecodeError):
+        return  # Of a damaged list nobody knows which files are needed.
     for digest, _, came in list(place.files.list_all()):
         # Clocks of stores differ from ours, and what has just come is in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:

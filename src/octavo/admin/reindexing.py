@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ..content import rebuild_derived
+from ..content import note_derivation, rebuild_derived
 from ..errors import NotFound
 from ..kit.db import Database
 from ..kit.tables import TABLES, recount
@@ -45,4 +45,7 @@ def reindex(
         except NotFound:
             pass  # purged meanwhile
         progress(done, len(rows))
+    if organization_id is None:
+        with database.write() as tx:
+            note_derivation(tx)
     return Rebuilt(done, counts)

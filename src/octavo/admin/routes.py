@@ -130,8 +130,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
         if not settings.smtp_url:
             raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
         mail.send(
-            settings.smtp_url,
-            sender=settings.mail_from,
+            settings,
             to=user.email,
             subject=f"Mail from {settings.name} arrives",
             text=f"This was sent to try the mail server of {settings.url}. It works.\n",

@@ -26,7 +26,6 @@ from ..core.addresses import join_address, read_address
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
-from ..kit.loopback import Loopback
 from ..orgs import get_organization
 from ..reader import reader_edge
 from ..sites import get_site, proxied_path, published_url
@@ -159,7 +158,8 @@ def check_url(
 @contextmanager
 def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
     edge = reader_edge(context)
-    client = httpx.AsyncClient(transport=Loopback(edge), base_url=addresses.origin)
+    transport = httpx.ASGITransport(edge.application)
+    client = httpx.AsyncClient(transport=transport, base_url=addresses.origin)
 
     async def ask(asked: _Ask) -> _Answer:
         below, parts = addresses.below(asked.url), read_address(asked.url)

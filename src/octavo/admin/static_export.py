@@ -34,7 +34,6 @@ from ..core.addresses import Address, join_address, own_address, read_address
 from ..errors import BadRequest
 from ..images import make_variants
 from ..kit.context import Context
-from ..kit.loopback import Loopback
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
 from ..reader import ALL_FIELDS, reader_edge
@@ -280,7 +279,8 @@ class _Crawl:
         self._given = len(self._waiting)
         edge = reader_edge(self._context)
         try:
-            async with httpx.AsyncClient(transport=Loopback(edge), base_url=self._addresses.origin) as client:
+            transport = httpx.ASGITransport(edge.application)
+            async with httpx.AsyncClient(transport=transport, base_url=self._addresses.origin) as client:
                 for done, below in enumerate(self._waiting):  # it grows while it is gone through
                     # Files cannot be asked for the rest of a page.
                     query = f"?{ALL_FIELDS}" if self._addresses.is_page(below) else ""

@@ -1,7 +1,8 @@
-"""The operator's word for what organizations say is theirs: e-mail domains, host names."""
+"""The operator's word for what organizations say is theirs, email domains and host names, and for what all are offered."""
 
 from __future__ import annotations
 
+from ..integrations import offer
 from ..kit.context import Context
 from ..orgs import get_organization, trust_organization, vouch
 
@@ -17,3 +18,9 @@ def trust(context: Context, organization_id: str) -> None:
     with context.db.write() as tx:
         get_organization(tx, organization_id)
         trust_organization(tx, organization_id)
+
+
+def offer_integration(context: Context, name: str, *, offered: bool) -> None:
+    """Offer an integration to every organization, or stop offering it. Raises BadRequest, NotFound."""
+    with context.db.write() as tx:
+        offer(tx, name, offered)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from ..access import ApiScope
 from ..kit.operation import AgentScope
 
 MAX_DAYS = 365
@@ -13,12 +14,13 @@ _Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ConnectAgent(Struct, rename="camel"):
-    """What a program asked for in the address that it sent somebody to, and what they agreed to. ``days``: for how long."""
+    """What a program asked for in the address that it sent somebody to, and what they agreed to. ``scopes``: either of
+    the tools or of the API. ``days``: for how long."""
 
     organization: _Short
     client_id: Annotated[str, Meta(min_length=1, max_length=500)]
     redirect_uri: Annotated[str, Meta(min_length=1, max_length=2000)]
     code_challenge: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
-    scopes: Annotated[list[AgentScope], Meta(min_length=1, max_length=6)]
+    scopes: Annotated[list[AgentScope | ApiScope], Meta(min_length=1, max_length=40)]
     days: Annotated[int, Meta(ge=1, le=MAX_DAYS)] = 90
     state: Annotated[str, Meta(max_length=2000)] | UnsetType = UNSET

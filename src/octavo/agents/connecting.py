@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..access import AGENT_PREFIX, AGENT_SCOPES, OrgAccess, audit
+from ..access import AGENT_PREFIX, AGENT_SCOPES, API_PREFIX, API_SCOPES, OrgAccess, audit
 from ..core.addresses import read_address
 from ..errors import BadRequest
 from ..kit import ids
@@ -91,10 +91,18 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
         raise BadRequest("clientId: no program is registered under this id, or not any more")
     if not allows_redirect(client, body.redirect_uri):
         raise BadRequest("redirectUri: the program did not register this address")
-    if "docs:read" not in body.scopes:
-        raise BadRequest("scopes: expected docs:read among them, without which no other is of use")
+    scopes: list[str] = [scope for scope in API_SCOPES if scope in body.scopes]
+    if not scopes:
+        scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
+        if "docs:read" not in scopes:
+            raise BadRequest(
+                "scopes: docs:read is required, because the other scopes are of no use without it"
+            )
+    elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
+        raise BadRequest(
+            "scopes: mixes scopes of the tools (docs:...) with those of the API; ask for one kind"
+        )
     secret = secrets.token_urlsafe(32)
-    scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
     until = now() + body.days * store.DAY
     code = store.CodeRow(
         org.user_id,
@@ -117,8 +125,9 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
     return f"{body.redirect_uri}{'&' if '?' in body.redirect_uri else '?'}{urlencode(given)}"
 
 
-def _secrets() -> tuple[str, str]:
-    return AGENT_PREFIX + secrets.token_urlsafe(32), _REFRESH_PREFIX + secrets.token_urlsafe(32)
+def _secrets(granted: list[str]) -> tuple[str, str]:
+    prefix = API_PREFIX if granted[0] in API_SCOPES else AGENT_PREFIX
+    return prefix + secrets.token_urlsafe(32), _REFRESH_PREFIX + secrets.token_urlsafe(32)
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
@@ -137,11 +146,12 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
     agent_id = ids.new_id()
     if not store.use_code(tx, code, agent_id):
         raise Unusable("This code was used just now.")
-    access, refresh = _secrets()
+    granted = msgspec.json.decode(found.scopes, type=list[str])
+    access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)
     told = {"agent": found.name, "for": found.user_id}
     audit(tx, None, "agent.connected", found.organization_id, ("agent", agent_id), after=told)
-    return Grant(access, refresh, ACCESS_LASTS // 1000, msgspec.json.decode(found.scopes))
+    return Grant(access, refresh, ACCESS_LASTS // 1000, granted)
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
@@ -154,7 +164,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     found = store.find_by_refresh(tx, token)
     if found is None or found.client_id != client_id or found.expires_at <= now():
         raise Unusable("This token is not good, or not any more.")
-    access, refresh = _secrets()
+    access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
         raise Unusable("This token was used just now.")

@@ -84,7 +84,7 @@ class Documents:
         document = _read(client_id, answer)
         name = " ".join(document.client_name.replace("\0", "").split())[:100]
         client = store.ClientRow(
-            client_id, name or "A program without a name", tuple(document.redirect_uris), _until(answer)
+            client_id, name or "An app without a name", tuple(document.redirect_uris), _until(answer)
         )
         with self._context.db.write() as tx:
             store.make_room(tx)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..access import AGENT_SCOPES, hash_token
+from ..access import AGENT_SCOPES, API_SCOPES, hash_token
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.edge import Action, Answer, RateLimiter, Request, Route, in_turn
@@ -30,21 +30,57 @@ from .connecting import (
 from .documents import LONGEST, Documents, is_document
 
 MCP_PATH = "/mcp"
+API_PATH = "/v1"
 _MAX_BODY = 16 * 1024
 _REGISTRATIONS = 20
 """Programs that may register in a minute from one address."""
 _JSON = "application/json"
 _NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
-_WORDS = {
-    "docs:read": "Read the spaces, change requests and comments that you can read",
-    "docs:draft": "Draft change requests and edit them, for people to review",
-    "docs:comment": "Comment and reply, under your name and its own",
-    "docs:review": "Review change requests of others",
-    "docs:gaps": "See what readers ask and search without finding it",
-    "docs:merge": "Merge change requests without another look by you",
+_WORDS: dict[str, str] = {
+    "docs:read": "Read spaces, change requests, and comments",
+    "docs:draft": "Draft and edit change requests for people to review",
+    "docs:comment": "Comment and reply under your name, marked with its own",
+    "docs:review": "Review change requests",
+    "docs:gaps": "See what readers ask and search for without finding it",
+    "docs:merge": "Merge change requests without asking you again",
+    "user:read": "Read your profile",
+    "organization:read": "Read the settings of the organization",
+    "organization:write": "Change the settings of the organization",
+    "organization:members:read": "See members, teams, and invitations",
+    "organization:members:write": "Invite, change, and remove members and teams",
+    "organization:ask": "Ask questions about all content",
+    "organization:search": "Search all content",
+    "space:read": "Read spaces, change requests, and comments",
+    "space:write": "Create, edit, and delete spaces, change requests, and comments",
+    "space:permissions:read": "See who has access to spaces and collections",
+    "space:permissions:write": "Change who has access to spaces and collections",
+    "change-request:merge": "Merge change requests",
+    "site:read": "Read sites and their settings",
+    "site:write": "Create, change, and delete sites",
+    "site:publish": "Publish and unpublish sites",
+    "site:permissions:read": "See who has access to sites",
+    "site:permissions:write": "Change who has access to sites",
+    "site:auth:read": "See how visitors sign in, including share links and signing keys",
+    "site:auth:write": "Change how visitors sign in, including share links and signing keys",
+    "site:insights:read": "Read the insights of sites",
+    "site:ask": "Ask questions on sites",
+    "site:search": "Search sites",
+    "integration:read": "See which integrations are available and installed",
+    "integration:installations:read": "Read the settings of installed integrations, including their credentials",
+    "integration:installations:write": "Install and configure integrations",
+    "integration:publish": "Publish integrations",
+    "integration:delete": "Delete integrations and all their installations",
+    "openapi:read": "Read API specifications",
+    "openapi:write": "Create, change, and delete API specifications",
 }
-_RISKY = frozenset({"docs:merge", "docs:review"})
-"""What is not agreed to unless somebody ticks it."""
+_RISKY = frozenset(
+    {
+        "docs:merge", "docs:review", "organization:write", "organization:members:write", "space:permissions:write",
+        "change-request:merge", "site:publish", "site:permissions:write", "site:auth:read", "site:auth:write",
+        "integration:installations:read", "integration:installations:write", "integration:publish", "integration:delete",
+    }
+)  # fmt: skip
+"""What a person grants only by ticking it."""
 
 
 def resource_of(url: str, organization_id: str) -> str:
@@ -65,12 +101,13 @@ class _Register(Struct):
 
 
 class _Asked(NamedTuple):
-    """What the address says that a program sends somebody to."""
+    """What the address says that a program sends somebody to. ``organization_id``: of the tools that it asks for; None:
+    it asks for the API, and the person chooses an organization."""
 
     client: store.ClientRow
     redirect: str
     challenge: str
-    organization_id: str
+    organization_id: str | None
     scopes: Sequence[str]
     state: str | None
 
@@ -120,6 +157,10 @@ class OAuth:
                 f"{well_known}protected-resource{MCP_PATH}/{{organizationId}}",
                 {"GET": Action("oauthResource", self._resource)},
             ),
+            *(
+                Route(f"{well_known}protected-resource{path}", {"GET": Action("oauthApi", self._api)})
+                for path in ("", API_PATH)
+            ),
             Route("/oauth/register", {"POST": Action("oauthRegister", self._posted(self._register))}),
             Route("/oauth/authorize", {"GET": Action("oauthAuthorize", self._asked)}),
             Route("/oauth/token", {"POST": Action("oauthToken", self._posted(self._token))}),
@@ -147,7 +188,7 @@ class OAuth:
             "token_endpoint": f"{self._url}/oauth/token",
             "registration_endpoint": f"{self._url}/oauth/register",
             "revocation_endpoint": f"{self._url}/oauth/revoke",
-            "scopes_supported": list(AGENT_SCOPES),
+            "scopes_supported": [*API_SCOPES, *AGENT_SCOPES],
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "token_endpoint_auth_methods_supported": ["none"],
@@ -169,6 +210,16 @@ class OAuth:
         }
         return Answer(200, msgspec.json.encode(told), _JSON, {"cache-control": "public, max-age=300"})
 
+    def _api(self, request: Request) -> Answer:
+        told = {
+            "resource": f"{self._url}{API_PATH}",
+            "authorization_servers": [self._url],
+            "scopes_supported": list(API_SCOPES),
+            "bearer_methods_supported": ["header"],
+            "resource_name": self._context.settings.name,
+        }
+        return Answer(200, msgspec.json.encode(told), _JSON, {"cache-control": "public, max-age=300"})
+
     def _register(self, request: Request, body: bytes) -> Answer:
         try:
             asked = msgspec.json.decode(body, type=_Register)
@@ -182,7 +233,7 @@ class OAuth:
         self._registrations.count(address_key(request.client))
         with self._context.db.write() as tx:
             store.make_room(tx)
-            client = store.insert_client(tx, name or "A program without a name", asked.redirect_uris)
+            client = store.insert_client(tx, name or "An app without a name", asked.redirect_uris)
         told = {
             "client_id": client.id,
             "client_name": client.name,
@@ -214,7 +265,7 @@ class OAuth:
             for scope in asked.scopes
         )
         data = {
-            "organization": asked.organization_id,
+            **({"organization": asked.organization_id} if asked.organization_id is not None else {}),
             "clientId": asked.client.id,
             "redirectUri": asked.redirect,
             "codeChallenge": asked.challenge,
@@ -228,7 +279,7 @@ class OAuth:
             own_machine=is_own_machine(asked.redirect),
             scopes=rows,
             asked=msgspec.json.encode(data).decode(),
-            refusal=self._refusal(asked.redirect, "access_denied", "They did not agree.", asked.state),
+            refusal=self._refusal(asked.redirect, "access_denied", "The person did not agree.", asked.state),
         )
         return self._page(200, page)
 
@@ -257,7 +308,8 @@ class OAuth:
             client = store.find_client(tx, client_id[:LONGEST])
         if client is None:
             raise _Bad(
-                "invalid_client", "client_id: no program is registered under this id, or not any more."
+                "invalid_client",
+                "client_id: no app is registered under this id, or its registration has expired.",
             )
         return client
 
@@ -280,13 +332,22 @@ class OAuth:
         plain = code_challenge.replace("-", "").replace("_", "")
         if fields.get("code_challenge_method") != "S256" or len(code_challenge) != 43 or not plain.isalnum():
             raise bad("invalid_request", "code_challenge: expected one of the method S256")
-        start = resource_of(self._url, "")
+        wanted = fields.get("scope", "").split()
         resource = fields.get("resource", "").rstrip("/")
+        scopes: list[str]
+        if resource in ("", self._url, f"{self._url}{API_PATH}"):
+            scopes = [scope for scope in API_SCOPES if not wanted or scope in wanted]
+            if not scopes:
+                raise bad("invalid_scope", f"scope: expected some of {' '.join(API_SCOPES)}")
+            return _Asked(client, redirect, code_challenge, None, scopes, state)
+        start = resource_of(self._url, "")
         organization_id = resource.removeprefix(start)
         if not resource.startswith(start) or not organization_id.isalnum() or len(organization_id) > 64:
-            raise bad("invalid_target", f"resource: expected {start}<organization>")
-        wanted = fields.get("scope", "").split() or list(AGENT_SCOPES)
-        scopes = [scope for scope in AGENT_SCOPES if scope in wanted or scope == "docs:read"]
+            raise bad(
+                "invalid_target",
+                f"resource: expected {start}<organization>, {self._url}{API_PATH}, or no resource",
+            )
+        scopes = [s for s in AGENT_SCOPES if not wanted or s in wanted or s == "docs:read"]
         return _Asked(client, redirect, code_challenge, organization_id, scopes, state)
 
     # --- tokens ---------------------------------------------------------------------------------------

@@ -19,6 +19,16 @@ def find_owner(context: Context, hashed: str) -> AgentOwner | None:
     found: store.AgentRow | None = context.fresh.get(("agent", hashed), read)
     if found is None or now() >= min(found.access_until, found.expires_at):
         return None
+    return _owner(found)
+
+
+def find_owner_by_id(tx: Transaction, agent_id: str) -> AgentOwner | None:
+    """Whom a connected agent acts for; None once it was revoked or has expired."""
+    found = store.find_good_by_id(tx, agent_id)
+    return _owner(found) if found is not None and now() < found.expires_at else None
+
+
+def _owner(found: store.AgentRow) -> AgentOwner:
     granted = frozenset(found.granted)
     return AgentOwner(found.id, found.name, found.user_id, found.organization_id, granted, found.expires_at)
 
@@ -30,4 +40,4 @@ def revoke_of(tx: Transaction, user_id: str, only: str | None) -> int:
     return sum(connecting.disconnect(tx, None, agent) for agent in found)
 
 
-recognize_agents(find_owner, revoke_of)
+recognize_agents(find_owner, find_owner_by_id, revoke_of)

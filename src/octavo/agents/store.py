@@ -185,6 +185,12 @@ def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:
     return AgentRow(*row) if row else None
 
 
+def find_good_by_id(tx: Transaction, agent_id: str) -> AgentRow | None:
+    """The agent with this id, while its person is a member and has not revoked it."""
+    row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.id = :id", id=agent_id)
+    return AgentRow(*row) if row else None
+
+
 def find_by_refresh(tx: Transaction, secret: str) -> AgentRow | None:
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.refresh_hash = :hash", hash=hash_token(secret))
     return AgentRow(*row) if row else None

@@ -18,7 +18,7 @@ from ..errors import OctavoError
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Database
-from ..kit.mcp import RefusedTool, Tool
+from ..kit.mcp import RefusedTool, Tool, ToolText
 from ..kit.operation import Actor
 from . import store
 
@@ -121,14 +121,16 @@ class Using(Struct, frozen=True):
             )
 
 
-def _say(found: Any, start: int = 0) -> str:
-    """An answer as JSON, cut to what a model reads at once."""
+def _say(found: Any, start: int = 0) -> ToolText:
+    """An answer as JSON, cut to what a model reads at once; whole, it is there for programs as well."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
-    return part + (
-        f"\n\n[{left} more characters: call again with start={start + _TEXT}.]" if left > 0 else ""
-    )
+    if left > 0:
+        return ToolText(f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]")
+    if start or not isinstance(found, (dict, list)):
+        return ToolText(part)
+    return ToolText(part, data=found if isinstance(found, dict) else {"items": found})
 
 
 def _slim(page: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +148,7 @@ class Find(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _find(on: Using, asked: Find) -> str:
+def _find(on: Using, asked: Find) -> ToolText:
     query = {"query": asked.query.replace("\0", " "), "limit": 20, "page": asked.next}
     if asked.space is not None:
         return _say(on.ask("searchSpaceContent", {"spaceId": asked.space}, query), asked.start)
@@ -159,8 +161,8 @@ class ListAll(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _of_organization(operation: str) -> Callable[[Using, Any], str]:
-    def use(on: Using, asked: ListAll) -> str:
+def _of_organization(operation: str) -> Callable[[Using, Any], ToolText]:
+    def use(on: Using, asked: ListAll) -> ToolText:
         path = {"organizationId": on.organization_id}
         found = on.ask(operation, path, {"limit": 50, "page": asked.next})
         kept = [
@@ -186,7 +188,7 @@ def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, 
     return other, {"spaceId": space, "changeRequestId": change}
 
 
-def _list_pages(on: Using, asked: ListPages) -> str:
+def _list_pages(on: Using, asked: ListPages) -> ToolText:
     operation, path = _at("listPages", asked.space, asked.change_request)
     found = on.ask(operation, path)
     return _say([_slim(page) for page in found["pages"]], asked.start)
@@ -203,14 +205,17 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _read_page(on: Using, asked: ReadPage) -> str:
+def _read_page(on: Using, asked: ReadPage) -> ToolText:
     operation, path = _at("getPageById", asked.space, asked.change_request)
     page = on.ask(operation, {**path, "pageId": asked.page}, {"format": asked.format})
     text = page.pop("markdown", None)
     if text is None:
         return _say(page, asked.start)
-    head = "" if asked.start else f"{msgspec.json.encode(_slim(page)).decode()}\n\n"
-    return head + _say(text, asked.start)
+    said = _say(text, asked.start)
+    slim = _slim(page)
+    head = "" if asked.start else f"{msgspec.json.encode(slim).decode()}\n\n"
+    is_whole = len(text) <= _TEXT and not asked.start
+    return ToolText(head + said.text, data={"page": slim, "markdown": text} if is_whole else None)
 
 
 class ListChanges(Struct, forbid_unknown_fields=True):
@@ -220,7 +225,7 @@ class ListChanges(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _list_changes(on: Using, asked: ListChanges) -> str:
+def _list_changes(on: Using, asked: ListChanges) -> ToolText:
     query = {"status": asked.status, "limit": 30, "page": asked.next}
     if asked.space is not None:
         return _say(on.ask("listChangeRequestsForSpace", {"spaceId": asked.space}, query), asked.start)
@@ -245,7 +250,7 @@ class ReadChange(OfChange, forbid_unknown_fields=True):
     ) = None
 
 
-def _read_change(on: Using, asked: ReadChange) -> str:
+def _read_change(on: Using, asked: ReadChange) -> ToolText:
     found = on.ask("getChangeRequestById", asked.path)
     changes = on.ask("getChangeRequestChanges", asked.path)
     reviews = on.ask(
@@ -260,7 +265,7 @@ class CreateChange(Struct, forbid_unknown_fields=True):
     subject: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
-def _create_change(on: Using, asked: CreateChange) -> str:
+def _create_change(on: Using, asked: CreateChange) -> ToolText:
     return _say(on.change("createChangeRequest", {"spaceId": asked.space}, {"subject": asked.subject}))
 
 
@@ -287,7 +292,7 @@ class Edit(Struct, forbid_unknown_fields=True):
     ]
 
 
-def _edit(on: Using, asked: Edit) -> str:
+def _edit(on: Using, asked: Edit) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body = {"changes": asked.changes, "baseRevision": asked.base_revision}
     made = on.change(
@@ -304,7 +309,7 @@ class Describe(Struct, forbid_unknown_fields=True):
     status: Literal["draft", "open", "archived"] | None = None
 
 
-def _describe(on: Using, asked: Describe) -> str:
+def _describe(on: Using, asked: Describe) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
@@ -320,7 +325,7 @@ class ListComments(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _list_comments(on: Using, asked: ListComments) -> str:
+def _list_comments(on: Using, asked: ListComments) -> ToolText:
     operation, path = _at("listCommentsInSpace", asked.space, asked.change_request)
     found = on.ask(operation, path, {"limit": 30, "page": asked.next, "format": "markdown"})
     return _say(found, asked.start)
@@ -334,7 +339,7 @@ class Comment(Struct, forbid_unknown_fields=True):
     block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
 
 
-def _comment(on: Using, asked: Comment) -> str:
+def _comment(on: Using, asked: Comment) -> ToolText:
     operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
     body: dict[str, Any] = {"body": {"markdown": asked.text}}
     body |= {"page": asked.page} if asked.page else {}
@@ -349,7 +354,7 @@ class Reply(Struct, forbid_unknown_fields=True):
     change_request: Change | None = None
 
 
-def _reply(on: Using, asked: Reply) -> str:
+def _reply(on: Using, asked: Reply) -> ToolText:
     operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
     body = {"body": {"markdown": asked.text}}
     return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
@@ -361,7 +366,7 @@ class AskReview(Struct, forbid_unknown_fields=True):
     people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="Ids of people")]
 
 
-def _ask_review(on: Using, asked: AskReview) -> str:
+def _ask_review(on: Using, asked: AskReview) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
 
@@ -373,14 +378,14 @@ class Review(Struct, forbid_unknown_fields=True):
     text: Words | None = None
 
 
-def _review(on: Using, asked: Review) -> str:
+def _review(on: Using, asked: Review) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body: dict[str, Any] = {"status": asked.status}
     body |= {"comment": {"markdown": asked.text}} if asked.text else {}
     return _say(on.change("submitChangeRequestReview", path, body))
 
 
-def _check(on: Using, asked: OfChange) -> str:
+def _check(on: Using, asked: OfChange) -> ToolText:
     broken = on.ask(
         "listChangeRequestLinks",
         asked.path,
@@ -389,12 +394,42 @@ def _check(on: Using, asked: OfChange) -> str:
     conflicts = on.ask("listConflictsInChangeRequest", asked.path)
     found = on.ask("getChangeRequestById", asked.path)
     told = {
-        "outdated": found["outdated"],
-        "conflicts": conflicts["items"],
-        "brokenLinks": broken["items"],
         "good": not conflicts["items"] and not broken["items"],
+        "outdated": found["outdated"],
+        "conflicts": [_brief_conflict(conflict) for conflict in conflicts["items"]],
+        "brokenLinks": [_brief_link(link) for link in broken["items"]],
     }
     return _say(told, asked.start)
+
+
+_BRIEF = 200
+"""Characters of a text that a check quotes."""
+_PLACES = 5
+"""Pages that a check names for one broken link."""
+
+
+def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
+        for name, value in conflict.items()
+        if name != "object" and (value is None or isinstance(value, (str, int, bool)))
+    }
+
+
+def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
+    places = link["locationReferences"]
+    found = {"to": _brief_reference(link["targetReference"])}
+    return found | {"on": [_brief_reference(place) for place in places[:_PLACES]], "places": len(places)}
+
+
+def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
+    """What something is and what names it, without all that is told of it."""
+    kind = reference["kind"]
+    of = reference.get(kind)
+    names = ("id", "title", "name", "path", "url")
+    about = {name: of[name] for name in names if name in of} if isinstance(of, dict) else {}
+    own = {name: reference[name] for name in ("url", "anchor") if isinstance(reference.get(name), str)}
+    return {"kind": kind, **about, **own}
 
 
 class Gaps(Struct, forbid_unknown_fields=True):
@@ -403,7 +438,7 @@ class Gaps(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _gaps(on: Using, asked: Gaps) -> str:
+def _gaps(on: Using, asked: Gaps) -> ToolText:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
     def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
@@ -445,7 +480,7 @@ def _gaps(on: Using, asked: Gaps) -> str:
     return _say(told, asked.start)
 
 
-def _merge(on: Using, asked: OfChange) -> str:
+def _merge(on: Using, asked: OfChange) -> ToolText:
     return _say(on.change("mergeChangeRequest", asked.path))
 
 

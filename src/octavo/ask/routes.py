@@ -40,6 +40,7 @@ def _member(call: Call, org: OrgAccess) -> asking.Asker:
     returns=wire.Answered,
     errors=(400, 503),
     waits_for="model",
+    yields=("content:read",),
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answers a question out of the spaces that the caller sees, with the sections that it is from. Without a
@@ -57,6 +58,7 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     media_type="text/event-stream",
     errors=(400, 503),
     waits_for="model",
+    yields=("content:read",),
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     """The same as server-sent events while it is written: each has the whole answer so far."""
@@ -70,6 +72,7 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     f"{_ASK}/questions",
     needs=Can.VIEW,
     returns=wire.Questions,
+    yields=("content:read",),
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     """Questions that the spaces the caller sees have pages for."""
@@ -83,6 +86,7 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     needs=Can.VIEW,
     returns=wire.QuestionEvent | wire.Done,
     media_type="text/event-stream",
+    yields=("content:read",),
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
     """The same as server-sent events, one for each question."""
@@ -107,6 +111,7 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     errors=(503,),
     waits_for="model",
     visitors=True,
+    yields=("content:read",),
 )
 def stream_ask_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.FormatQuery, body: wire.AskSite
@@ -127,6 +132,7 @@ def stream_ask_in_site(
     returns=wire.QuestionEvent | wire.Done,
     media_type="text/event-stream",
     visitors=True,
+    yields=("content:read",),
 )
 def stream_questions_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
@@ -149,6 +155,7 @@ def stream_questions_in_site(
     errors=(503,),
     waits_for="model",
     visitors=True,
+    yields=("content:read",),
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
     """The answer of a site's assistant as server-sent events. It goes on from a response of the same caller, who can
@@ -169,6 +176,7 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     returns=wire.ResponseEvent | wire.Done,
     media_type="text/event-stream",
     visitors=True,
+    yields=("content:read",),
 )
 def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
     """A response of the assistant again, to whom it was given."""

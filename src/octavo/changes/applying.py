@@ -25,6 +25,7 @@ from ..core.document import (
     split_page,
     with_head,
 )
+from ..core.document.urls import safe_url
 from ..core.merge import Conflict as MergeConflict
 from ..core.pages import Page, slugify
 from ..errors import BadRequest, NotFound
@@ -73,7 +74,8 @@ class PageOutcome(Struct, frozen=True):
 class Edited(Struct, frozen=True):
     """What a revision writes, and what the caller is told. ``named``: which fields of which pages and items the
     changes name, also where they keep their value: (id, field as conflicts call it, or ``document``).
-    ``conflicts``: of an edit that was merged with what was saved since."""
+    ``conflicts``: of an edit that was merged with what was saved since. ``shared``: the ids of pages that hold other
+    people's changes too after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -82,6 +84,7 @@ class Edited(Struct, frozen=True):
     files: list[Item]
     named: frozenset[tuple[str, str]] = frozenset()
     conflicts: list[MergeConflict] = []
+    shared: frozenset[str] = frozenset()
 
 
 class Applying:
@@ -203,7 +206,10 @@ class Applying:
         self.places.parent(change.into)
         target = change.target
         if target.get("kind") == "url" and isinstance(target.get("url"), str):
-            target = {"kind": "url", "url": target["url"]}
+            url = safe_url(target["url"])
+            if url is None:
+                raise BadRequest("target.url: this kind of URL is not allowed")
+            target = {"kind": "url", "url": url}
         elif target.get("kind") in ("page", "anchor") and isinstance(target.get("page"), str):
             self.draft.get_page(target["page"], "target")
         elif target.get("kind") == "file" and isinstance(target.get("file"), str):

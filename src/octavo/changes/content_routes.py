@@ -58,7 +58,7 @@ from .content_wire import (
     VariablesAnswer,
 )
 from .entering import ChangeAccess
-from .saving import edit_change, edit_main
+from .saving import EditedChange, edit_change, edit_main
 from .wire import ChangeRequest, present_change
 
 operation = Area("changes").operation
@@ -181,17 +181,20 @@ def update_content(
     none: nobody sees what it is meant for.
 
     With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same
-    it stays as it was saved, and the conflict is open in the change request.
+    it stays as it was saved, and the conflict is open in the change request, or with ``onConflict=refuse`` nothing
+    is written, and the answer has the pages as they are now.
     """
-    made = edit_change(call.context, change, body.changes, body.base_revision)
+    made = edit_change(
+        call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
+    )
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_change(call, tx, row)
         unread = _unread(call, tx, made.state, made.edited)
         if query.compat:
             return shown
-        answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made.edited, shown)
-        answer.revision, answer.previous_revision = made.state.revision_id, made.before
+        answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made, shown)
+        _name_revisions(answer, made, body.base_revision)
         answer.unread_conditions = unread or UNSET
         return answer
 
@@ -210,18 +213,21 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones.
 
     With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same,
-    main stays as it is, and the answer holds a new change request with the edit and its conflicts.
+    main stays as it is, and the answer holds a new change request with the edit and its conflicts, or with
+    ``onConflict=refuse`` nothing is written, and the answer has the pages as they are now.
     """
-    made = edit_main(call.context, space, body.changes, body.base_revision)
+    made = edit_main(
+        call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
+    )
     with call.db.read() as tx:
         if made.change is None:
-            answer = _answer(Reader(call, tx, made.state), made.edited, UNSET)
+            answer = _answer(Reader(call, tx, made.state), made, UNSET)
         else:
             row = store.get_change(tx, made.change.id)
             reader = Reader(call, tx, made.state, change_view(row.number))
-            answer = _answer(reader, made.edited, present_change(call, tx, row))
+            answer = _answer(reader, made, present_change(call, tx, row))
         unread = _unread(call, tx, made.state, made.edited)
-    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    _name_revisions(answer, made, body.base_revision)
     answer.unread_conditions = unread or UNSET
     return answer
 
@@ -245,21 +251,40 @@ def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[U
     return found
 
 
-def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
+def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
+    """Say which revision the next save may name: one that holds nothing the client was not shown."""
+    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    if base not in (None, made.before) and made.change is None:
+        answer.revision, answer.merged_revision = base, made.state.revision_id
+
+
+def _answer(reader: Reader, made: EditedChange, change: Any) -> ChangeContentAnswer:
+    edited = made.edited
+    if made.refused:
+        ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
+        pages = [reader.page(id, _WITH_TEXT) for id in ids if reader.found_page(id) is not None]
+        return ChangeContentAnswer([PageResult("updated_page", page) for page in pages], "refused", change)
     results = [
-        PageResult(
-            outcome.kind,
-            outcome.page_id
-            if outcome.kind == "deleted_page"
-            else reader.found_page(outcome.page_id) or {"id": outcome.page_id},
-            outcome.ref,
-            _blocks(reader, outcome),
-        )
+        PageResult(outcome.kind, _page(reader, outcome, edited), outcome.ref, _blocks(reader, outcome))
         for outcome in edited.outcomes
     ]
     files = reader.present_files(edited.files)
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
     return ChangeContentAnswer(results, result, change, files or UNSET)
+
+
+_WITH_TEXT = PageContentQuery(pages=False)
+
+
+def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
+    if outcome.kind == "deleted_page":
+        return outcome.page_id
+    found = reader.found_page(outcome.page_id)
+    if found is None:
+        return {"id": outcome.page_id}
+    if outcome.page_id in edited.shared:
+        return reader.page(outcome.page_id, _WITH_TEXT)
+    return found
 
 
 def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:

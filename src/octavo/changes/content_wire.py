@@ -15,10 +15,12 @@ MAX_CHANGES = 2000
 
 class ChangeContent(Struct, rename="camel"):
     """``baseRevision``: the revision that the changes were made on. What was saved since is merged with them; without
-    one they are applied to what is there now."""
+    one they are applied to what is there now. ``onConflict``: with ``refuse`` nothing is written where both changed
+    the same."""
 
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
     base_revision: Annotated[str, Meta(max_length=100)] | None = None
+    on_conflict: Literal["keep", "refuse"] = "keep"
 
 
 class CompatQuery(Struct):
@@ -74,7 +76,8 @@ class BlocksResult(Struct):
 
 
 class PageResult(Struct, omit_defaults=True):
-    """``blocks``: of ``update_blocks``."""
+    """``page`` has its ``document`` where it holds other people's changes since the ``baseRevision`` too. ``blocks``: of
+    ``update_blocks``."""
 
     object: str
     page: Any
@@ -93,13 +96,17 @@ class UnreadCondition(Struct):
 
 class ChangeContentAnswer(Struct, rename="camel"):
     """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
-    what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
-    made, on top of ``previous_revision``."""
+    what was saved since its ``baseRevision`` both changed; main stays as it is. With ``refused`` nothing was written,
+    and the pages are as they are at ``merged_revision``. ``revision``: the ``baseRevision`` of
+    the next save. It is the revision that this made on top of ``previous_revision``, unless other people's changes came
+    between: their blocks are not the client's to replace yet, so it stays the ``baseRevision`` of this save.
+    ``merged_revision``: the revision that this made then, for a client that shows the pages of this answer."""
 
     changes: list[PageResult]
-    result: Literal["edit", "conflicts"]
+    result: Literal["edit", "conflicts", "refused"]
     change_request: ChangeRequest | UnsetType = UNSET
     inserted_files: list[File] | UnsetType = UNSET
     unread_conditions: list[UnreadCondition] | UnsetType = UNSET
     revision: str | UnsetType = UNSET
     previous_revision: str | UnsetType = UNSET
+    merged_revision: str | UnsetType = UNSET

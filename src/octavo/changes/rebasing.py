@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from ..content import Changes, State, revision_state
+from ..content import Changes, State, find_pages, revision_state, same_version
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..references import Resolver
@@ -37,6 +37,9 @@ def edit_since(
     edited = edit(resolving(tx, base), tx, base, changes, uploads, started)
     merged = onto(tx, base, head, edited)
     outcomes = [_outcome(outcome, merged.changes) for outcome in edited.outcomes]
+    ids = {outcome.page_id for outcome in outcomes}
+    alone = {**find_pages(tx, base, ids), **edited.changes.pages}
+    after = {**find_pages(tx, head, ids), **merged.changes.pages}
     kept = {page.body for page in merged.changes.pages.values() if page is not None}
     kept |= {item.content for item in merged.changes.items.values() if item is not None}
     keys = {(key.owner_id, key.body): key for key in [*edited.keys, *merged.keys] if key.body in kept}
@@ -47,6 +50,7 @@ def edit_since(
         keys=list(keys.values()),
         outcomes=outcomes,
         conflicts=merged.conflicts,
+        shared=frozenset(id for id in ids if not same_version(alone.get(id), after.get(id))),
     )
 
 

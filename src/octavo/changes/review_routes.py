@@ -113,7 +113,8 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
-    """A review of the content as it is now, by anybody but who made the change request."""
+    """Review the content as it is now. The person who created the change request cannot, and neither can anybody who
+    edited it since somebody else approved it."""
     with call.db.read() as tx:
         said = reviewing.read_words(call, tx, change, body.comment)
     with call.db.write() as tx:

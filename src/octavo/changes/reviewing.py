@@ -58,14 +58,24 @@ def request_reviews(
             raise NotFound(f"users: there is nobody {user_id!r} in this space.")
         if not at_least(role, SPACE[Can.REVIEW]):
             raise BadRequest(f"users: {user_id!r} may not review in this space.")
-        if user_id == change.created_by:
-            raise BadRequest("users: who made a change request cannot review it.")
+        if (reason := _why_not(tx, change, user_id)) is not None:
+            raise BadRequest(f"users: {reason}")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
         tell(tx, "change_request_review_requested", access, change.id, user=user_id)
     if change.status == "draft":
         store.set_fields(tx, change, status="open")
         tell(tx, "change_request_status_updated", access, change.id, status="open")
     return asked
+
+
+def _why_not(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
+    """Why somebody cannot review a change request; None when they can. The lock on it is held: an edit that comes
+    later outdates the review."""
+    if user_id == change.created_by:
+        return "who made a change request cannot review it."
+    if store.wrote_since_approval(tx, change.id, user_id):
+        return "who edited a change request since it was last approved cannot review it."
+    return None
 
 
 def read_words(to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None) -> Any:
@@ -78,12 +88,12 @@ def read_words(to: Recipient, tx: Transaction, access: ChangeAccess, comment: di
 
 
 def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: Any) -> ReviewRow:
-    """A review of the content as it is now. ``said``: by ``read_words``. Raises Forbidden for who made the change
-    request."""
+    """A review of the content as it is now. ``said``: by ``read_words``. Raises Forbidden for whoever wrote what
+    is reviewed."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
-    if change.created_by == access.user_id:
-        raise Forbidden("Who made a change request cannot review it.")
+    if (reason := _why_not(tx, change, access.user_id)) is not None:
+        raise Forbidden(reason[0].upper() + reason[1:])
     review = store.insert_review(tx, change, access.author, status)
     if said is not None:
         _comments[0].post(to, tx, change, review.id, said)

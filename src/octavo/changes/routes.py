@@ -179,6 +179,7 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     returns=MergeAnswer,
     errors=(404, 409, 412),
     agents="docs:merge",
+    yields=("content:write",),
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Brings a change request into main, as one revision. ``conflicts``: main and the change request changed the

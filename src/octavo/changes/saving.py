@@ -182,12 +182,13 @@ def set_change(tx: Transaction, change: ChangeAccess, **fields: Any) -> None:
 class EditedChange(Struct, frozen=True):
     """What an edit made: the state to show it in, and what is to be said of it. ``before``: the revision that it was
     put on. ``change``: the change request that was made of an edit of main that conflicts with what was saved since;
-    main stays as it is."""
+    main stays as it is. ``refused``: nothing was written, because the edit conflicts."""
 
     state: State
     edited: Edited
     before: str
     change: ChangeRow | None = None
+    refused: bool = False
 
 
 Make = Callable[[Transaction, State, State | None], Edited]
@@ -199,11 +200,14 @@ def edit_change(
     access: ChangeAccess,
     changes: Sequence[ContentChange],
     base_revision: str | None = None,
+    *,
+    refuse_conflicts: bool = False,
 ) -> EditedChange:
     """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs.
 
     ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
-    changed the same, what was saved stays and the conflict is open in the change request.
+    changed the same, what was saved stays and the conflict is open in the change request, or with
+    ``refuse_conflicts`` nothing is written.
     """
     _require_open(context, access)
     _require_sizes(context, changes)
@@ -213,7 +217,9 @@ def edit_change(
         return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
     meaning = resolving(context, access.actor)
-    return revise_change(context, access, make, base_revision=base_revision)
+    return revise_change(
+        context, access, make, base_revision=base_revision, refuse_conflicts=refuse_conflicts
+    )
 
 
 def resolving(context: Context, actor: Actor) -> Resolving:
@@ -240,6 +246,8 @@ def revise_change(
     also: Also = _nothing_else,
     base_revision: str | None = None,
     author: store.Author | None = None,
+    *,
+    refuse_conflicts: bool = False,
 ) -> EditedChange:
     """One revision of a change request, of what ``make`` says; it is asked again when another write came first.
     ``author``: whose words it holds, where the caller only takes them in."""
@@ -249,6 +257,8 @@ def revise_change(
             change = store.get_change(tx, access.change_id)
             require_editable(change)
             edited = make(tx, change.state, change.below)
+            if edited.conflicts and refuse_conflicts:
+                return EditedChange(change.state, edited, change.revision, refused=True)
             conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
             since = _goes_on(tx, change.state, access.author, base_revision)
         if not edited.changes and conflicts == change.open_conflicts:
@@ -309,7 +319,8 @@ def write_edit(
             author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
         )
         store.set_fields(tx, change, edits=change.edits + 1)
-        store.add_contribution(tx, change.id, author.user_id, "edit")
+        for user_id in {author.user_id, access.user_id}:
+            store.add_contribution(tx, change.id, user_id, "edit")
         tell(
             tx,
             "change_request_content_updated",
@@ -327,11 +338,14 @@ def edit_main(
     space: SpaceAccess,
     changes: Sequence[ContentChange],
     base_revision: str | None = None,
+    *,
+    refuse_conflicts: bool = False,
 ) -> EditedChange:
     """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked.
 
     ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
-    changed the same, main stays as it is, and a new change request holds the edit and its conflicts.
+    changed the same, main stays as it is, and a new change request holds the edit and its conflicts, or with
+    ``refuse_conflicts`` nothing is written.
     """
     require_live(space)
     _require_sizes(context, changes)
@@ -341,7 +355,7 @@ def edit_main(
         return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
     meaning = resolving(context, space.actor)
-    return edit_live(context, space, make, base_revision=base_revision)
+    return edit_live(context, space, make, base_revision=base_revision, refuse_conflicts=refuse_conflicts)
 
 
 def edit_live(
@@ -350,6 +364,8 @@ def edit_live(
     make: Make,
     also: Also = _nothing_else,
     base_revision: str | None = None,
+    *,
+    refuse_conflicts: bool = False,
 ) -> EditedChange:
     """One revision of main, of what ``make`` says. Raises Forbidden where the space is locked."""
     require_live(space)
@@ -359,6 +375,8 @@ def edit_live(
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
             since = _goes_on(tx, main, store.Author(space.user_id, space.agent), base_revision)
+        if edited.conflicts and refuse_conflicts:
+            return EditedChange(main, edited, main.revision_id, refused=True)
         if edited.conflicts:
             change = create_with(
                 context,

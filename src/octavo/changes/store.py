@@ -245,11 +245,14 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 
 
 def add_contribution(tx: Transaction, change_id: str, user_id: str, action: str) -> None:
-    """Counts one more contribution (``edit`` or ``comment``) of somebody."""
+    """Count one more contribution (``edit`` or ``comment``) of somebody. An edit is counted in the change request
+    before."""
     tx.run(
-        """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at)
-           VALUES (:change, :user, :action, 1, :at) ON CONFLICT (change_id, user_id, action)
-           DO UPDATE SET count = change_contributors.count + 1, updated_at = excluded.updated_at""",
+        """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
+           VALUES (:change, :user, :action, 1, :at, (SELECT edits FROM change_requests WHERE id = :change))
+           ON CONFLICT (change_id, user_id, action)
+           DO UPDATE SET count = change_contributors.count + 1, updated_at = excluded.updated_at,
+                         edits = excluded.edits""",
         change=change_id,
         user=user_id,
         action=action,
@@ -272,6 +275,21 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
         change=change_id,
     )
     return [Contributor(*row) for row in rows]
+
+
+def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
+    """Whether somebody edited a change request after the last state that another person approves."""
+    row = tx.one(
+        """SELECT 1 FROM change_contributors k
+           WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND NOT EXISTS (
+             SELECT 1 FROM change_reviews v WHERE v.change_id = k.change_id AND v.reviewer <> :user
+             AND v.status = 'approved' AND v.edits >= k.edits AND NOT EXISTS (
+               SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
+               AND n.id > v.id))""",
+        change=change_id,
+        user=user_id,
+    )
+    return row is not None
 
 
 # --- reviewing ----------------------------------------------------------------------------------------

@@ -13,12 +13,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..changes import get_change
-from ..content import State, find_page, find_pages, keyed_document, main_state
+from ..content import State, find_page, find_pages, keyed_document, main_state, order_notes
 from ..core.document import Block, Fragment, walk
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.cache import OwnCache
+from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.jobs import enqueue, job
 from .entering import Discussion
 from .store import Anchor, CommentRow
 
@@ -154,3 +156,26 @@ def _cells(table: Block) -> dict[Spot, str | None]:
             value = row["values"].get(definition)
             found[record, definition] = keys.get(value) if isinstance(value, str) else None
     return found
+
+
+def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) -> None:
+    """Have a job note where the nodes are that comments of a space are about."""
+    enqueue(
+        tx,
+        "noteCommentedNodes",
+        organization=organization_id,
+        key=f"nodes-{space_id}",
+        space_id=space_id,
+    )
+
+
+@job("noteCommentedNodes")
+def note_commented_nodes(context: Context, space_id: str) -> None:
+    """Note where the nodes are that comments of a space are about: after an upgrade, and where they were imported."""
+    with context.db.write() as tx:
+        rows = tx.all(
+            """SELECT DISTINCT page_id FROM comments
+               WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
+            space=space_id,
+        )
+        order_notes(tx, space_id, (row[0] for row in rows))

@@ -33,11 +33,23 @@ from .deriving import (
     as_new,
     check_derived,
     derive_from_main,
+    list_outdated,
+    note_derivation,
+    order_outdated,
     order_rebuilding,
     rebuild_derived,
 )
 from .drafting import Draft, same_version
-from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
+from .drawing import (
+    Drawing,
+    Drawn,
+    draw_blocks,
+    draw_with,
+    drawn_states,
+    holds_drawings,
+    list_drawn,
+    with_content,
+)
 from .entering import ReadState, VisitedState
 from .expanding import (
     NOTHING_COMPUTED,
@@ -63,6 +75,7 @@ from .keys import (
     keyed_document,
     note_edit,
 )
+from .noting import order_notes
 from .revising import changed_pages, first_revision, new_revision, on_commit, write_unchanged
 from .staging import BATCH
 from .store import (
@@ -127,19 +140,20 @@ __all__ = [
     "Drawing", "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "IMAGE_HEAD", "ITEM_KINDS", "Item",
     "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "NOTHING_COMPUTED", "NotYet", "ReadState", "RevisionRow",
     "RevisionType", "Source", "State", "Touched", "Versioned", "VisitedState", "as_new", "ask_with",
-    "asker_at", "block_index", "body_hash", "branch_state", "carried_keys", "changed_pages", "check_derived",
-    "compute_document", "compute_revision", "compute_with", "computed_document", "computed_state",
-    "count_children", "current_version", "current_versions", "dependency_changed", "derive_from_main",
-    "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "failed_lines",
-    "find_edit", "find_item", "find_item_by_path", "find_items", "find_kept_keys", "find_page",
-    "find_page_by_file", "find_page_by_path", "find_pages", "find_parents", "first_revision", "get_body",
-    "get_document", "get_item", "get_page", "get_revision", "goes_on", "holds_drawings", "keep_index",
-    "keyed_document", "last_changed", "list_ancestors", "list_beginnings", "list_by_slug", "list_changed",
-    "list_children", "list_computed", "list_content", "list_held", "list_items", "list_items_page",
-    "list_oversized", "list_pages", "list_rasters", "list_revisions", "list_revisions_of_page",
-    "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
-    "markdown_page", "new_revision", "note_commit", "note_edit", "on_commit", "on_dependency_change",
-    "open_branch", "order_rebuilding", "parse_source", "put_bodies", "read_source", "rebuild_derived",
+    "asker_at", "block_index", "body_hash", "branch_state", "carried_keys", "changed_pages",
+    "check_derived", "compute_document", "compute_revision", "compute_with", "computed_document",
+    "computed_state", "count_children", "current_version", "current_versions", "dependency_changed",
+    "derive_from_main", "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand",
+    "failed_lines", "find_edit", "find_item", "find_item_by_path", "find_items", "find_kept_keys",
+    "find_page", "find_page_by_file", "find_page_by_path", "find_pages", "find_parents", "first_revision",
+    "get_body", "get_document", "get_item", "get_page", "get_revision", "goes_on", "holds_drawings",
+    "keep_index", "keyed_document", "last_changed", "list_ancestors", "list_beginnings", "list_by_slug",
+    "list_changed", "list_children", "list_computed", "list_content", "list_drawn", "list_held",
+    "list_items", "list_items_page", "list_outdated", "list_oversized", "list_pages", "list_rasters",
+    "list_revisions", "list_revisions_of_page", "list_spaces_with_computed", "list_subtree",
+    "list_variables", "lock_branch", "main_state", "markdown_page", "new_revision", "note_commit",
+    "note_derivation", "note_edit", "on_commit", "on_dependency_change", "open_branch", "order_notes",
+    "order_outdated", "order_rebuilding", "parse_source", "put_bodies", "read_source", "rebuild_derived",
     "resolve_with", "revision_state", "same_version", "seeded_id", "shown_state", "signed_url",
     "slice_children", "source_of", "state_before", "store_bodies", "store_file", "trace_pages",
     "with_content", "write_unchanged",

@@ -12,11 +12,12 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core.links import app_hosts
-from ..errors import NotFound
+from ..errors import NotFound, Unavailable
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction, json_list
@@ -38,6 +39,10 @@ from .store import (
 )
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
+DERIVATION = 1
+"""Which rows are derived from a text. Raise it with every change after which the same main of a space has other rows
+(how texts are read, what is indexed, which files are looked at): the next start then rebuilds what is derived."""
+_REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
 _SECONDS = 3600.0
 _OWNERS = 50
@@ -233,6 +238,51 @@ def index_space(context: Context, space_id: str) -> None:
     """Makes everything derived from a space anew."""
     with suppress(NotFound):  # purged meanwhile
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+
+
+def order_outdated(db: Database) -> None:
+    """Order a rebuild of everything that an earlier version of the program derived. Called after migrating."""
+    with db.read() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+    with db.write() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+        for space_id, organization_id in tx.all("SELECT id, organization_id FROM spaces ORDER BY id"):
+            enqueue(
+                tx,
+                _REBUILD,
+                organization=organization_id,
+                key=f"rebuild-{space_id}",
+                space_id=space_id,
+                version=DERIVATION,
+            )
+        note_derivation(tx)
+
+
+def note_derivation(tx: Transaction) -> None:
+    """Note that this version of the program made, or has ordered, everything that is derived."""
+    tx.run("DELETE FROM derivation")
+    tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
+
+
+def list_outdated(tx: Transaction) -> set[str]:
+    """The spaces that wait for a rebuild after an upgrade."""
+    rows = tx.all("SELECT payload FROM jobs WHERE kind = :kind AND state <> 'parked'", kind=_REBUILD)
+    return {msgspec.json.decode(row[0])["space_id"] for row in rows}
+
+
+def _derivation(tx: Transaction) -> int:
+    return tx.value("SELECT max(version) FROM derivation") or 0
+
+
+@job(_REBUILD, seconds=_SECONDS)
+def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
+    """Rebuild what an earlier version of the program derived from a space."""
+    if version > DERIVATION:
+        # Two versions are at work during an upgrade: this job is for a worker of the newer one.
+        raise Unavailable(f"A newer version of Octavo ordered this rebuild ({version}, not {DERIVATION}).")
+    index_space(context, space_id)
 
 
 def copy_derived(tx: Transaction, copy: Copy) -> None:

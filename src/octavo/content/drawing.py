@@ -96,4 +96,17 @@ def draw_blocks(
                 drawn[id(there[n])] = made
     if drawn:
         replace_nodes(document, lambda node: drawn.get(id(node)), again=False)
-    return {Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted")) for block in blocks}
+    return set(map(_drawn, blocks))
+
+
+def list_drawn(drawing: Drawing, document: Document) -> list[Drawn]:
+    """Return what the blocks of a document are drawn of, in their order, without drawing them."""
+    return [
+        _drawn(with_content(block, drawing.find_file))
+        for block in walk_blocks(document)
+        if block.type in _draw
+    ]
+
+
+def _drawn(block: Block) -> Drawn:
+    return Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted"))

@@ -18,6 +18,7 @@ from ..core.document import (
     changed_blocks,
     index_blocks,
     keyed_nodes,
+    restore_keys,
     split_page,
 )
 from ..core.document.keys import Digests
@@ -60,20 +61,28 @@ def keyed_document(
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
     if keys is not None:
         return _rename(document, keys)
-    return _rename(document, _decoded(_kept(tx, owner_id, body)))
+    return _rename(document, *_stored(tx, owner_id, body))
 
 
-def _kept(tx: Transaction, owner_id: str, body: str) -> str:
-    """The keys that are kept for a text, as they are stored."""
-    return (
-        tx.value(
-            "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body
-        )
-        or ""
+class _Stored(NamedTuple):
+    """What is stored of a text: the keys that are kept, and where nodes are (see ``noting``)."""
+
+    keys: dict[str, str]
+    places: dict[str, str]
+
+
+def _stored(tx: Transaction, owner_id: str, body: str) -> _Stored:
+    row = tx.one(
+        """SELECT (SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body),
+             (SELECT places FROM node_whereabouts WHERE owner_id = :owner AND body = :body)""",
+        owner=owner_id,
+        body=body,
     )
+    assert row is not None
+    return _Stored(_decoded(row[0]), _decoded(row[1]))
 
 
-def _decoded(kept: str) -> dict[str, str]:
+def _decoded(kept: str | None) -> dict[str, str]:
     return msgspec.json.decode(kept, type=dict[str, str]) if kept else {}
 
 
@@ -82,8 +91,13 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """From the keys that reading this text gives to those that are kept, where they differ."""
-    return _decoded(_kept(tx, owner_id, body))
+    """From the keys that reading this text gives to those that its nodes have, where they differ."""
+    stored = _stored(tx, owner_id, body)
+    if not stored.places:
+        return stored.keys
+    document = assign_keys(parse_source(body, lambda: get_body(tx, body)))
+    given = [node.key for node in keyed_nodes(document)]
+    return _renamed(given, [node.key for node in keyed_nodes(_rename(document, *stored))])
 
 
 def block_index(
@@ -91,11 +105,11 @@ def block_index(
 ) -> Indexed:
     """A source with its blocks and their keys. The page is read for it once; then each edit by blocks gives the index
     of what it makes. ``text``: the source, and ``keys``: those that are kept, where they are known."""
-    kept = _kept(tx, owner_id, body) if keys is None else _encoded(keys)
-    found = _indexes.of(tx).get((owner_id, body, kept))
+    stored = _stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
+    found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))
     if found is None:
         source = get_body(tx, body) if text is None else text
-        document = _rename(assign_keys(parse_source(body, lambda: source)), _decoded(kept))
+        document = _rename(assign_keys(parse_source(body, lambda: source)), *stored)
         found = keep_index(tx, owner_id, body, source, index_blocks(document))
     return found
 
@@ -127,10 +141,12 @@ def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBloc
     return None
 
 
-def _rename(document: Document, keys: Mapping[str, str]) -> Document:
+def _rename(document: Document, keys: Mapping[str, str], places: Mapping[str, str] | None = None) -> Document:
     for node in keyed_nodes(document):
         if node.key is not None and node.key in keys:
             node.key = keys[node.key]
+    if places:
+        restore_keys(document, places, set(keys.values()))
     return document
 
 

@@ -65,9 +65,11 @@ declare(
         columns=(row("owner_id", "page_versions.page_id", "item_versions.item_id"),),
         json={"keys": dict[str, str]},
     ),
+    Table(name="node_whereabouts", stays="noted anew with the next comment or edit"),
     Table(name="bodies", stays="go along as files"),
     Table(name="derived_versions", of_space="space_id IN {spaces}", many=True, derived=True),
     Table(name="staged_versions", derived=True),
+    Table(name="derivation", derived=True),
 )
 
 
@@ -75,11 +77,15 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
     """Deletes the kept keys of nodes that no other space has: a copy has the same pages with the same texts, and
     then the keys are its own as well."""
     branches = "(SELECT id FROM branches WHERE space_id = :space)"
-    for table, owner, body in (("page_versions", "page_id", "body"), ("item_versions", "item_id", "content")):
+    for kept, table, owner, body in (
+        ("node_keys", "page_versions", "page_id", "body"),
+        ("node_keys", "item_versions", "item_id", "content"),
+        ("node_whereabouts", "page_versions", "page_id", "body"),
+    ):
         tx.run(
-            f"""DELETE FROM node_keys WHERE owner_id IN (SELECT {owner} FROM {table} WHERE branch_id IN {branches})
-                AND NOT EXISTS (SELECT 1 FROM {table} v WHERE v.{body} = node_keys.body
-                  AND v.{owner} = node_keys.owner_id AND v.branch_id NOT IN {branches})""",
+            f"""DELETE FROM {kept} WHERE owner_id IN (SELECT {owner} FROM {table} WHERE branch_id IN {branches})
+                AND NOT EXISTS (SELECT 1 FROM {table} v WHERE v.{body} = {kept}.body
+                  AND v.{owner} = {kept}.owner_id AND v.branch_id NOT IN {branches})""",
             space=space_id,
         )
 

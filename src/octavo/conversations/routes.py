@@ -167,6 +167,7 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     returns=wire.AnsweringPages,
     errors=(404,),
     extension=True,
+    yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
     """The pages that search finds for a cluster, best first, and whether any of them seems to answer it."""

@@ -65,7 +65,13 @@ def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
 
 
 @operation(
-    "updateAgentTask", "PATCH", _TASK, needs=Can.VIEW, returns=wire.AgentTask, errors=(400, 403, 404, 409)
+    "updateAgentTask",
+    "PATCH",
+    _TASK,
+    needs=Can.VIEW,
+    returns=wire.AgentTask,
+    errors=(400, 403, 404, 409),
+    yields=("changes:write",),
 )
 def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.UpdateTask) -> wire.AgentTask:
     """Starts a task, which opens a change request for it; puts it back; or gives it up. Merging the change request

@@ -15,3 +15,8 @@ def spell_host(host: str) -> str:
         return idna.encode(name, uts46=True).decode()
     except (idna.IDNAError, UnicodeError):
         return name
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    return spell_host(host.partition(":")[0])

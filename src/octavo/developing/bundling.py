@@ -5,6 +5,8 @@ Both are run by the Deno that runs scripts, so that nobody needs Node.js. Nothin
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +15,14 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import BadRequest, OctavoError, Unavailable
+from ..kit.children import run_child
 from ..runtime import find_deno
 
 _PROGRAM = Path(__file__).with_name("bundle.mjs")
+_FETCHING = re.compile(
+    r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+|DENO_\w+"
+)
+"""Names of what fetching packages takes from an author's environment: where they are cached, and the way to them."""
 _SECONDS = 300
 """For fetching packages over a slow network."""
 
@@ -77,19 +84,16 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
         )
 
 
-def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
     command, *options = arguments
     try:
-        return subprocess.run(  # noqa: S603
+        return run_child(
             [find_deno(), command, "--quiet", *options],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
+            environment={name: value for name, value in os.environ.items() if _FETCHING.fullmatch(name)},
+            folder=folder,
+            seconds=_SECONDS,
         )
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         raise Unavailable(f"fetching packages took longer than {_SECONDS} seconds") from None
 
 
@@ -104,6 +108,6 @@ def _shown(problem: _Problem, folder: Path) -> str:
     return f"  {(folder / problem.file).resolve()}:{problem.line}: {problem.message}{hint}"
 
 
-def _last_lines(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def _last_lines(said: bytes) -> str:
+    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
     return " ".join(lines[-3:]) or "it said nothing"

@@ -7,6 +7,8 @@ from ..kit.operation import Recipient
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
 LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
+MEDIA_TYPE = "application/scim+json"
 CONFIG = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"
 
 

@@ -24,15 +24,17 @@ from ..access import (
     update_user,
     upsert_member,
 )
-from ..errors import BadRequest, Conflict, NotFound
+from ..errors import NotFound
 from ..identity import disable_member, is_made_by, remove_member
 from ..invitations import invite_account, withdraw
 from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
+from .refusing import ScimRefused, ScimTaken
 
-_FILTER = re.compile(r'\s*([\w.:$-]+)\s+eq\s+"((?:[^"\\]|\\.)*)"\s*', re.I)
+_TERM = re.compile(r'\s*([\w.:$-]+)\s+eq\s+"((?:[^"\\]|\\.)*)"\s*', re.I)
+_AND = re.compile(r"and(?=\s)", re.I)
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,26 @@ class ExternalId:
 GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
-def parse_filter(text: str | None, columns: dict[str, str]) -> tuple[str | None, str]:
-    """The column and value of ``attribute eq "value"``; raises BadRequest for any other filter."""
-    if text is None:
-        return None, ""
-    match = _FILTER.fullmatch(text)
-    attribute = match[1].rpartition(":")[2].lower() if match else ""
-    if match is None or attribute not in columns:
-        raise BadRequest(f'filter: expected `attribute eq "value"` with one of {", ".join(sorted(columns))}')
-    value = re.sub(r"\\(.)", r"\1", match[2])
-    return columns[attribute], value.lower() if columns[attribute] == "email" else value
+def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
+    """The conditions and values of terms `attribute eq "value"` that are joined by `and`. Raises ScimRefused for any other
+    filter."""
+    found: list[tuple[str, str]] = []
+    at = 0
+    while text is not None and (not found or at < len(text)):
+        joined = _AND.match(text, at) if found else None
+        match = _TERM.match(text, joined.end() if joined else at) if joined or not found else None
+        attribute = match[1].rpartition(":")[2].lower() if match else ""
+        if match is None or attribute not in conditions:
+            raise ScimRefused(
+                "invalidFilter",
+                'filter: expected `attribute eq "value"`, or several joined by `and`, with the attributes '
+                + ", ".join(sorted(conditions)),
+            )
+        value = re.sub(r"\\(.)", r"\1", match[2])
+        condition = conditions[attribute]
+        found.append((condition, value.lower() if condition == store.BY_EMAIL else value))
+        at = match.end()
+    return found
 
 
 def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.UserRow:
@@ -111,7 +123,7 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Gro
 def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.UserRow:
     """A new member with the organization's default role, under a new account; who has an account is invited.
 
-    Raises Conflict for somebody who is a member or invited already.
+    Raises ScimTaken for somebody who is a member or invited already.
     """
     email, organization_id = sent.email, org.organization_id
     role = _default_role(tx, organization_id)
@@ -120,7 +132,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     if user is not None:
         taken = taken or store.find_member(tx, organization_id, user.id)
     if taken is not None:
-        raise Conflict(f"userName: {email} is a member already")
+        raise ScimTaken(f"userName: {email} is already a member")
     name = sent.name or email.partition("@")[0]
     if user is not None and not is_made_by(tx, user.id, organization_id):
         return _invite(tx, context, org, email, name, sent)
@@ -165,7 +177,9 @@ def replace_user(
 ) -> store.UserRow:
     before = get_user(tx, org.organization_id, resource_id)
     if sent.email != before.email:
-        raise BadRequest("userName: the address of an account is changed by its owner only")
+        raise ScimRefused(
+            "mutability", "userName, emails: only the owner of an account can change its email address"
+        )
     _set_active(tx, context, org, before, sent.active)
     name = sent.name
     if name is not None and before.managed and before.user_id is not None:
@@ -213,9 +227,9 @@ def _people(tx: Transaction, organization_id: str, members: Sequence[str]) -> st
 
 def create_group(tx: Transaction, organization_id: str, sent: SentGroup) -> store.GroupRow:
     title = sent.title
-    taken, _ = store.list_groups(tx, organization_id, "t.title", title, 0, 1)
+    taken, _ = store.list_groups(tx, organization_id, [(store.BY_TITLE, title)], 0, 1)
     if taken:
-        raise Conflict(f"displayName: there is a group {title!r} already")
+        raise ScimTaken(f"displayName: the group {title!r} already exists")
     people = _people(tx, organization_id, sent.members)
     group_id = insert_team(tx, organization_id, title)
     store.add_to_group(tx, group_id, people)

@@ -8,11 +8,11 @@ from ..access import Can, OrgAccess, audit
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Reply
 from . import discovery, provisioning, store, wire
-from .kinds import CONFIG, location
+from .kinds import CONFIG, MEDIA_TYPE, location
+from .refusing import draw_error
 
 _LAST_INDEX = 2**31 - 1
-_MEDIA_TYPE = "application/scim+json"
-operation = Area("access", lenient=True, media_type=_MEDIA_TYPE).operation
+operation = Area("access", lenient=True, media_type=MEDIA_TYPE, draw_error=draw_error).operation
 """A directory sends whatever its schema has; RFC 7644 has a server pass over what it does not know."""
 
 _BASE = "/orgs/{organizationId}/scim/v2"
@@ -21,11 +21,11 @@ _GROUP = _BASE + "/Groups/{groupId}"
 _BODY_LIMIT = 1024 * 1024
 
 
-def _reply(value: Any, status: int = 200) -> Reply:
-    headers = {"content-type": _MEDIA_TYPE, "cache-control": "no-store"}
+def _reply(value: Any, status: int = 200, shape: wire.ShapeQuery | None = None) -> Reply:
+    headers = {"content-type": MEDIA_TYPE, "cache-control": "no-store"}
     if status == 201:
         headers["location"] = value.meta.location
-    return Reply(wire.encode(value), status, headers)
+    return Reply(wire.encode(value, shape), status, headers)
 
 
 def _user_state(row: store.UserRow) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _config(call: Call, organization_id: str) -> dict[str, Any]:
     extension=True,
 )
 def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
-    """What of SCIM is supported: users, groups, PATCH, and filters of the form `attribute eq "value"`."""
+    """What of SCIM is supported: users, groups, PATCH, and filters of the form `attribute eq "value"`, joined by `and`."""
     return _reply(_config(call, org.organization_id))
 
 
@@ -147,12 +147,12 @@ def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
 @operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """Members and invited people as SCIM users, from `startIndex` (1) on."""
-    column, value = provisioning.parse_filter(query.filter, store.USER_FILTERS)
+    filters = provisioning.parse_filter(query.filter, store.USER_FILTERS)
     start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
-        rows, total = store.list_users(tx, org.organization_id, column, value, start - 1, count)
+        rows, total = store.list_users(tx, org.organization_id, filters, start - 1, count)
     shown = [wire.present_user(call, org.organization_id, row) for row in rows]
-    return _reply(wire.UserList(total, start, len(shown), shown))
+    return _reply(wire.UserList(total, start, len(shown), shown), shape=query)
 
 
 @operation(
@@ -166,21 +166,21 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
+def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wire.ShapeQuery) -> Reply:
     """A new member, with the organization's default role, under a new account. Somebody who has an account is invited,
     and a user like any other here, of whom nothing is told but what was sent, until they accept."""
     with call.db.write() as tx:
         row = provisioning.create_user(tx, call.context, org, wire.read_user(body))
         _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
-    return _reply(wire.present_user(call, org.organization_id, row), 201)
+    return _reply(wire.present_user(call, org.organization_id, row), 201, query)
 
 
 @operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.ScimUser, extension=True)
-def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
+def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str, query: wire.ShapeQuery) -> Reply:
     """One member, or somebody invited, as a SCIM user."""
     with call.db.read() as tx:
         row = provisioning.get_user(tx, org.organization_id, scim_user_id)
-    return _reply(wire.present_user(call, org.organization_id, row))
+    return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
 @operation(
@@ -193,14 +193,16 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody) -> Reply:
+def replace_scim_user(
+    call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody, query: wire.ShapeQuery
+) -> Reply:
     """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
     invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         row = provisioning.replace_user(tx, call.context, org, scim_user_id, wire.read_user(body))
         _tell_change(tx, call, org, before, row)
-    return _reply(wire.present_user(call, org.organization_id, row))
+    return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
 @operation(
@@ -213,7 +215,9 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody) -> Reply:
+def patch_scim_user(
+    call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody, query: wire.ShapeQuery
+) -> Reply:
     """Changes a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
     invitation back."""
     with call.db.write() as tx:
@@ -222,7 +226,7 @@ def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.Pa
             tx, call.context, org, scim_user_id, wire.read_user_patch(before, body)
         )
         _tell_change(tx, call, org, before, row)
-    return _reply(wire.present_user(call, org.organization_id, row))
+    return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
 @operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,), extension=True)
@@ -245,12 +249,12 @@ def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> l
 )
 def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """Teams as SCIM groups, from `startIndex` (1) on."""
-    column, value = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
+    filters = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
     start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
-        rows, total = store.list_groups(tx, org.organization_id, column, value, start - 1, count)
+        rows, total = store.list_groups(tx, org.organization_id, filters, start - 1, count)
     shown = _present_groups(call, org, rows)
-    return _reply(wire.GroupList(total, start, len(shown), shown))
+    return _reply(wire.GroupList(total, start, len(shown), shown), shape=query)
 
 
 @operation(
@@ -264,20 +268,20 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody) -> Reply:
+def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: wire.ShapeQuery) -> Reply:
     """A new team with these members, all of them of this organization."""
     with call.db.write() as tx:
         row = provisioning.create_group(tx, org.organization_id, wire.read_group(body))
         _tell_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
-    return _reply(_present_groups(call, org, [row])[0], 201)
+    return _reply(_present_groups(call, org, [row])[0], 201, query)
 
 
 @operation("getScimGroup", "GET", _GROUP, needs=Can.ADMIN, returns=wire.Group, extension=True)
-def get_scim_group(call: Call, org: OrgAccess, group_id: str) -> Reply:
+def get_scim_group(call: Call, org: OrgAccess, group_id: str, query: wire.ShapeQuery) -> Reply:
     """One team as a SCIM group."""
     with call.db.read() as tx:
         row = provisioning.get_group(tx, org.organization_id, group_id)
-    return _reply(_present_groups(call, org, [row])[0])
+    return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
 @operation(
@@ -289,13 +293,15 @@ def get_scim_group(call: Call, org: OrgAccess, group_id: str) -> Reply:
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody) -> Reply:
+def replace_scim_group(
+    call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody, query: wire.ShapeQuery
+) -> Reply:
     """Replaces a team's title and members."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.replace_group(tx, org.organization_id, group_id, wire.read_group(body))
         _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
-    return _reply(_present_groups(call, org, [row])[0])
+    return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
 @operation(
@@ -307,13 +313,15 @@ def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.Gro
     extension=True,
     body_limit=_BODY_LIMIT,
 )
-def patch_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody) -> Reply:
+def patch_scim_group(
+    call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody, query: wire.ShapeQuery
+) -> Reply:
     """Adds and removes members, or renames the team."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.patch_group(tx, org.organization_id, group_id, wire.read_group_patch(body))
         _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
-    return _reply(_present_groups(call, org, [row])[0])
+    return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
 @operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN, extension=True)

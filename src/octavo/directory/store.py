@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -57,10 +58,24 @@ _GROUPS = """FROM teams t
   WHERE t.organization_id = :org"""
 _GROUP = "t.id, t.title, s.external_id, t.created_at, s.updated_at"
 
-# What a filter may ask for, by the attribute's name in lower case.
-USER_FILTERS = {"username": "email", "emails.value": "email", "emails": "email", "externalid": "external_id",
-                "id": "id"}  # fmt: skip
-GROUP_FILTERS = {"displayname": "t.title", "externalid": "s.external_id", "id": "t.id"}
+_HAS_MEMBER = """(EXISTS (SELECT 1 FROM team_members x LEFT JOIN scim_resources r
+      ON r.organization_id = t.organization_id AND r.kind = 'user' AND r.user_id = x.user_id
+      WHERE x.team_id = t.id AND COALESCE(r.id, x.user_id) = {0})
+    OR EXISTS (SELECT 1 FROM scim_invited_members i WHERE i.team_id = t.id AND i.resource_id = {0}))"""
+# What a filter may ask for, by the attribute's name in lower case: conditions, with {0} for the value.
+BY_EMAIL = "email = {0}"
+BY_TITLE = "t.title = {0}"
+USER_FILTERS = {"username": BY_EMAIL, "emails.value": BY_EMAIL, "emails": BY_EMAIL,
+                "externalid": "external_id = {0}", "id": "id = {0}"}  # fmt: skip
+GROUP_FILTERS = {"displayname": BY_TITLE, "externalid": "s.external_id = {0}", "id": "t.id = {0}",
+                 "members": _HAS_MEMBER, "members.value": _HAS_MEMBER}  # fmt: skip
+Filters = Sequence[tuple[str, str]]
+"""Conditions of ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all hold, each with its value."""
+
+
+def _conditions(filters: Filters) -> tuple[list[str], dict[str, str]]:
+    conditions = [condition.format(f":value{n}") for n, (condition, _) in enumerate(filters)]
+    return conditions, {f"value{n}": value for n, (_, value) in enumerate(filters)}
 
 
 def _user(row: tuple[Any, ...]) -> UserRow:
@@ -98,19 +113,19 @@ def find_invited(tx: Transaction, organization_id: str, email: str) -> UserRow |
 
 
 def list_users(
-    tx: Transaction, organization_id: str, column: str | None, value: str, offset: int, limit: int
+    tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
 ) -> tuple[list[UserRow], int]:
-    """Members and invited people in the order they were made, and how many there are; ``column``: one of
-    USER_FILTERS' values."""
-    where = f"FROM {_USERS} WHERE {column} = :value" if column else f"FROM {_USERS}"
+    """Members and invited people in the order they were made, and how many there are."""
+    conditions, values = _conditions(filters)
+    where = f"FROM {_USERS}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     rows = tx.all(
         f"SELECT {_USER} {where} ORDER BY id LIMIT :limit OFFSET :offset",
         org=organization_id,
-        value=value,
         limit=limit,
         offset=offset,
+        **values,
     )
-    total = tx.value(f"SELECT count(*) {where}", org=organization_id, value=value)
+    total = tx.value(f"SELECT count(*) {where}", org=organization_id, **values)
     return [_user(row) for row in rows], total
 
 
@@ -120,17 +135,18 @@ def find_group(tx: Transaction, organization_id: str, group_id: str) -> GroupRow
 
 
 def list_groups(
-    tx: Transaction, organization_id: str, column: str | None, value: str, offset: int, limit: int
+    tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
 ) -> tuple[list[GroupRow], int]:
-    where = f"{_GROUPS} AND {column} = :value" if column else _GROUPS
+    conditions, values = _conditions(filters)
+    where = " AND ".join([_GROUPS, *conditions])
     rows = tx.all(
         f"SELECT {_GROUP} {where} ORDER BY t.id LIMIT :limit OFFSET :offset",
         org=organization_id,
-        value=value,
         limit=limit,
         offset=offset,
+        **values,
     )
-    total = tx.value(f"SELECT count(*) {where}", org=organization_id, value=value)
+    total = tx.value(f"SELECT count(*) {where}", org=organization_id, **values)
     return [_group(row) for row in rows], total
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from .kinds import GROUP, LIST, USER, location
@@ -23,15 +22,25 @@ from .provisioning import (
     SentGroup,
     SentUser,
 )
+from .refusing import ScimRefused
 from .store import GroupRow, UserRow
 
 _MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"([^"]*)"\s*\]', re.I)
+_EMAIL_PATH = re.compile(r"emails(?:\[[^\]]*\])?(\.value)?")
 _ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 Text = Annotated[str, Meta(max_length=512)]
 
 
-class ListQuery(Struct, rename="camel"):
+class ShapeQuery(Struct, rename="camel"):
+    """``attributes``: the only ones of a resource that are answered, besides its id; ``excludedAttributes``: those that
+    are not. Names separated by commas."""
+
+    attributes: Annotated[str, Meta(max_length=1000)] | None = None
+    excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None
+
+
+class ListQuery(ShapeQuery, rename="camel"):
     filter: Annotated[str, Meta(max_length=1000)] | None = None
     start_index: int = 1
     count: Annotated[int, Meta(le=1000)] = 100
@@ -92,7 +101,7 @@ def _address(body: UserBody) -> str:
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
             return found.strip().lower()
-    raise BadRequest("userName: expected an e-mail address, here or in emails")
+    raise ScimRefused("invalidValue", "userName: expected an email address, here or in emails")
 
 
 def _name(body: UserBody) -> str | None:
@@ -108,11 +117,22 @@ def read_user(body: UserBody) -> SentUser:
 
 
 def read_user_patch(before: UserRow, body: PatchBody) -> SentUser:
-    """The user as it is to be. Only what Octavo keeps is added and replaced; other attributes are taken and forgotten.
-    Raises BadRequest."""
+    """The user as it is to be. Of other attributes than those that Octavo keeps nothing is taken. Raises BadRequest."""
     patched = UserBody(before.email, before.external_id, None, None, [], before.active)
-    for removed, attribute, value in _attributes(body):
-        patched = _with_attribute(patched, attribute, value, removed=removed == "remove")
+    given, _, family = before.display_name.rpartition(" ")
+    parts = Name(given_name=given, family_name=family)
+    for op, attribute, value in _attributes(body):
+        name = attribute.rpartition(":")[2].lower()
+        if name == "name" and isinstance(value, dict):
+            values = {f"name.{key.lower()}": one for key, one in value.items()}
+        elif match := _EMAIL_PATH.fullmatch(name):
+            values = {"emails": [{"value": value}] if match[1] and op != "remove" else value}
+        else:
+            values = {name: value}
+        for name, one in values.items():
+            patched, parts = _with_attribute(patched, parts, name, one, removed=op == "remove")
+    if (parts.given_name, parts.family_name) != (given, family):
+        patched = msgspec.structs.replace(patched, name=parts)
     return read_user(patched)
 
 
@@ -121,33 +141,55 @@ def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
-            raise BadRequest("Operations: op is one of add, replace, remove")
+            raise ScimRefused("invalidValue", "Operations: op is one of add, replace, remove")
         values = operation.value if operation.path is None else {operation.path: operation.value}
         if not isinstance(values, dict):
-            raise BadRequest("Operations: expected a path, or an object of attributes as value")
+            raise ScimRefused(
+                "invalidPath", "Operations: expected a path, or an object of attributes as value"
+            )
         for attribute, value in values.items():
             yield op, attribute, value
 
 
-def _with_attribute(body: UserBody, attribute: str, value: Any, *, removed: bool) -> UserBody:
-    name = attribute.rpartition(":")[2].lower()
-    if name == "active" and not removed:
+_TEXTS = {"displayname": "display_name", "externalid": "external_id", "name.formatted": "display_name"}
+_PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
+
+
+def _with_attribute(
+    body: UserBody, parts: Name, name: str, value: Any, *, removed: bool
+) -> tuple[UserBody, Name]:
+    """The user and the parts of its name with one attribute changed; ``name`` in lower case."""
+    if name == "externalid" and removed:
+        return msgspec.structs.replace(body, external_id=None), parts
+    if removed and (name in _TEXTS or name in ("active", "name", "username", "emails")):
+        raise ScimRefused("mutability", f"{name}: cannot be removed")
+    if name == "active":
         # Some directories send booleans as text.
         known = {True: True, False: False, "true": True, "false": False}
         key = value.lower() if isinstance(value, str) else value
         if not isinstance(key, (bool, str)) or key not in known:
-            raise BadRequest("active: expected true or false")
-        return msgspec.structs.replace(body, active=known[key])
-    texts = {"username": "user_name", "displayname": "display_name", "externalid": "external_id"}
-    if name in texts:
-        if removed and name == "externalid":
-            return msgspec.structs.replace(body, external_id=None)
-        if not isinstance(value, str) or len(value) > 512:
-            raise BadRequest(f"{attribute}: expected a text of up to 512 characters")
-        return msgspec.structs.replace(body, **{texts[name]: value})
-    if name == "name.formatted" and isinstance(value, str):
-        return msgspec.structs.replace(body, display_name=value[:512])
-    return body
+            raise ScimRefused("invalidValue", "active: expected true or false")
+        return msgspec.structs.replace(body, active=known[key]), parts
+    if name == "emails":
+        return msgspec.structs.replace(body, user_name=_patched_email(body.user_name, value)), parts
+    if name in _TEXTS or name in _PARTS or name == "username":
+        text = "" if removed else value
+        if not isinstance(text, str) or len(text) > 512:
+            raise ScimRefused("invalidValue", f"{name}: expected a text of up to 512 characters")
+        if name in _PARTS:
+            return body, msgspec.structs.replace(parts, **{_PARTS[name]: text})
+        return msgspec.structs.replace(body, **{_TEXTS.get(name, "user_name"): text}), parts
+    return body, parts
+
+
+def _patched_email(before: str, value: Any) -> str:
+    """The email address that a patch of ``emails`` asks for. Raises ScimRefused."""
+    try:
+        emails = msgspec.convert(value if isinstance(value, list) else [value], list[Email])
+    except msgspec.ValidationError as error:
+        raise ScimRefused("invalidValue", f"emails: {error}") from None
+    primary = sorted(emails, key=lambda email: not email.primary)
+    return primary[0].value if primary else before
 
 
 def read_group(body: GroupBody) -> SentGroup:
@@ -162,7 +204,7 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):
             if op != "remove":
-                raise BadRequest("members: a single member can only be removed")
+                raise ScimRefused("invalidPath", "members: a single member can only be removed")
             yield RemoveMembers((one[1],))
         elif name.lower() == "members":
             yield _read_members(op, value)
@@ -170,11 +212,13 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
             try:
                 title = msgspec.convert({"displayName": value}, GroupBody).display_name.strip()
             except msgspec.ValidationError:
-                raise BadRequest("displayName: expected a text of 1 to 64 characters") from None
+                raise ScimRefused(
+                    "invalidValue", "displayName: expected a text of 1 to 64 characters"
+                ) from None
             yield Rename(title)
         elif name.lower() == "externalid":
             if op != "remove" and (not isinstance(value, str) or len(value) > 512):
-                raise BadRequest("externalId: expected a text of up to 512 characters")
+                raise ScimRefused("invalidValue", "externalId: expected a text of up to 512 characters")
             yield ExternalId(None if op == "remove" else value)
 
 
@@ -184,7 +228,7 @@ def _read_members(op: str, value: Any) -> GroupChange:
     try:
         members = msgspec.convert(value if isinstance(value, list) else [value], list[ScimMember])
     except msgspec.ValidationError as error:
-        raise BadRequest(f"members: {error}") from None
+        raise ScimRefused("invalidValue", f"members: {error}") from None
     ids = tuple(member.value for member in members)
     if op == "remove":
         return RemoveMembers(ids)
@@ -277,5 +321,39 @@ def present_group(
     )
 
 
-def encode(value: Any) -> bytes:
-    return msgspec.json.encode(value)
+def encode(value: Any, shape: ShapeQuery | None) -> bytes:
+    """JSON of a resource or a list of them, with the attributes that are asked for."""
+    told = msgspec.to_builtins(value)
+    if shape is not None and (shape.attributes or shape.excluded_attributes):
+        if "Resources" in told:
+            told["Resources"] = [_shaped(one, shape) for one in told["Resources"]]
+        else:
+            told = _shaped(told, shape)
+    return msgspec.json.encode(told)
+
+
+_ALWAYS = ("id", "schemas")
+
+
+def _shaped(resource: dict[str, Any], shape: ShapeQuery) -> dict[str, Any]:
+    wanted, excluded = _names(shape.attributes), _names(shape.excluded_attributes)
+    found: dict[str, Any] = {}
+    for name, value in resource.items():
+        low = name.lower()
+        parts = {one.partition(".")[2] for one in wanted if one.partition(".")[0] == low}
+        if name in _ALWAYS or (not wanted and low not in excluded):
+            found[name] = _of_parts(value, lambda part: f"{low}.{part}" not in excluded)  # noqa: B023
+        elif parts:
+            found[name] = value if "" in parts else _of_parts(value, parts.__contains__)
+    return found
+
+
+def _names(text: str | None) -> set[str]:
+    """Attribute names in lower case, without the URN of their schema."""
+    return {one.strip().rpartition(":")[2].lower() for one in (text or "").split(",") if one.strip()}
+
+
+def _of_parts(value: Any, keeps: Callable[[str], bool]) -> Any:
+    if isinstance(value, list):
+        return [_of_parts(one, keeps) for one in value]
+    return {k: v for k, v in value.items() if keeps(k.lower())} if isinstance(value, dict) else value

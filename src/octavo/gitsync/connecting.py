@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
-from ..access import audit
+from ..access import Can, audit, find_kept_space_access
 from ..changes import ChangeAccess, get_change, require_editable
-from ..errors import BadRequest, Conflict, NotFound
+from ..errors import BadRequest, Conflict, Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.operation import Actor
 from . import store
 from .addresses import Remote, read_branch, read_folder, read_remote
 from .asking import ask
@@ -27,6 +28,7 @@ from .entering import SyncAccess
 from .hosters import require_hoster
 from .kinds import WantedOnce, WantedSync
 from .people import DEFAULT_MESSAGE
+from .projects import kind_of
 from .reasons import Reason
 from .signing import make_signing_key
 from .store import Connected, ProjectRow, SyncRow
@@ -93,7 +95,8 @@ def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
 
 
 def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
-    """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict."""
+    """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict, and Forbidden for
+    whoever does not see all that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch, folder = read_branch(where.branch), read_folder(where.folder)
@@ -104,7 +107,10 @@ def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
         columns |= {"organization_id": at.organization_id, f"{at.kind}_id": at.id}
     # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
     columns["next_at"] = None if columns["credential"] == "ssh-key" else now() + store.HOLD
-    return structs.replace(row, **columns, first=wanted.first), hook
+    made = structs.replace(row, **columns, first=wanted.first)
+    if isinstance(made, ProjectRow):
+        kind_of(made).require(tx, at.actor, made)
+    return made, hook
 
 
 def allowed_remote(context: Context, text: str) -> Remote:
@@ -219,8 +225,9 @@ def _told(row: Connected) -> dict[str, Any]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
-    """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict."""
+    """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict, Forbidden."""
     row = _get_own(tx, at)
+    _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
     if not fields:
         return row
@@ -235,6 +242,28 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
                 store.set_fields(tx, member, status="waiting", reason=None, error=None)
     audit(tx, at.actor, "git.updated", at.organization_id, at.target, before=_told(row), after=_told(after))
     return after
+
+
+def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
+    """Raises Forbidden for whoever could not connect a collection or a site as it is, with whose rights it would go on, and
+    where it is synced with spaces that they do not administer: what is changed of the whole is changed of each."""
+    if not isinstance(row, ProjectRow):
+        return
+    kind_of(row).require(tx, at.actor, row)
+    for member in store.list_members(tx, at.id):
+        if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
+            raise Forbidden(
+                f"This {at.kind} is synced with spaces that you do not administer: changing that takes the right to"
+                " each of them."
+            )
+
+
+def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
+    """The syncs of the spaces of a collection or a site that somebody sees, and whether they see all of its spaces."""
+    members = store.list_members(tx, row.id)
+    spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
+    seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
+    return [member for member in members if member.space_id in seen], seen == spaces
 
 
 def _waits_for_key(row: Connected) -> bool:
@@ -279,9 +308,10 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
 
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
     """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
-    NotFound, Conflict for one that waits for a decision."""
+    NotFound, Conflict for one that waits for a decision, Forbidden for a decision about spaces of others."""
     row = get(tx, at)
     if first is not None:
+        _require_whole(tx, at, row)
         decide(tx, row, first)
         store.set_fields(tx, row, user_id=at.user_id)
         audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
@@ -307,10 +337,11 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
-    """False for what is not synced. The content and the repository stay as they are. Raises Conflict."""
+    """False for what is not synced. The content and the repository stay as they are. Raises Conflict, Forbidden."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
+    _require_whole(tx, at, row)
     store.delete(tx, at.rows, _require_own(row).owner_id)
     audit(tx, at.actor, "git.disconnected", at.organization_id, at.target, before=_told(row))
     return True

@@ -21,6 +21,7 @@ from ..changes import (
     ChangeAccess,
     ChangeRow,
     Edited,
+    add_contribution,
     change_access,
     create_with,
     find_change,
@@ -56,7 +57,7 @@ from .addresses import Remote, fits, read_remote
 from .agreed import Agreed, sides_beside
 from .credentials import Credential, credential_of
 from .lfs import LargeFiles
-from .people import Person, describe_change
+from .people import Person, describe_change, find_writers
 from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
 from .reasons import Reason, Stopped
@@ -367,6 +368,7 @@ class _Following:
             return
         base = self._agreed(parted)
         read = self._read(base, parted, head, None)
+        writers = self.copy.writers(head, [parted])
         for _ in range(_ROUNDS):
             with self.context.db.read() as tx:
                 main = main_state(tx, self.space_id)
@@ -379,6 +381,7 @@ class _Following:
 
             def also(tx: Transaction, change: ChangeRow) -> None:
                 store.put_branch(tx, replace(checked, change_id=change.id, created_at=now()))
+                self._contributed(tx, change.id, writers)
                 set_status(tx, self.sync.space, change, "open")
 
             try:
@@ -397,6 +400,12 @@ class _Following:
             raise BranchMoved
         self._noted(link, read)
         self._told(change, head)
+
+    def _contributed(self, tx: Transaction, change_id: str, writers: set[Person]) -> None:
+        """Whoever wrote what was pushed cannot review it."""
+        organization = self.sync.space.organization_id
+        for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
+            add_contribution(tx, change_id, user_id, "edit")
 
     def _noted(self, link: BranchRow, read: Read) -> None:
         self.sync.outcome.followed += 1
@@ -431,6 +440,7 @@ class _Following:
             before = self._parted(head)
         base = self._agreed(before, change)
         read = self._read(base, before, head, change)
+        writers = self.copy.writers(head, [before, self.copy.fork(head, self.row.commit_id or head)])
         pages, items = set(read.versions.pages), set(read.versions.items)
 
         def make(tx: Transaction, state: State, started: State | None) -> Edited:
@@ -440,6 +450,7 @@ class _Following:
 
         def also(tx: Transaction, made: State) -> None:
             store.put_branch(tx, replace(link, commit_id=head))
+            self._contributed(tx, change.id, writers)
 
         revise_change(self.context, access, make, also)
         self._noted(link, read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -38,14 +38,16 @@ class Said(Struct, frozen=True):
     author: Person | None
 
 
-def find_author(tx: Transaction, organization_id: str, people: Sequence[Person]) -> str | None:
-    """The member whose proved address the newest commit has; None for anybody else."""
-    for person in people[:1]:
-        user = find_user_by_email(tx, person.email) if person.email else None
+def find_writers(tx: Transaction, organization_id: str, people: Iterable[Person]) -> set[str]:
+    """The members whose verified email addresses commits name. A commit can claim any address, so this may take a right
+    from somebody, but gives none."""
+    found = set()
+    for email in {person.email for person in people if person.email}:
+        user = find_user_by_email(tx, email)
         if user is not None and not user.disabled and has_verified_email(tx, user.id):
             if role_of_member(tx, organization_id, user.id)[0]:
-                return user.id
-    return None
+                found.add(user.id)
+    return found
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> Said:

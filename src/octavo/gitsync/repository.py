@@ -25,7 +25,8 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from ..core.paths import unsafe_path
-from ..kit.git_packs import DAMAGES
+from ..kit.git_http import GitRefused
+from ..kit.git_packs import DAMAGES, GuardedStore
 from .people import Person
 from .reasons import Reason, Stopped, clean
 
@@ -114,6 +115,8 @@ class Repository:
 
     def __init__(self, repo: Repo, where: Path, folder: str) -> None:
         self.repo, self.where, self.folder = repo, where, folder
+        # Packs are looked over when they are received; what is borrowed of another folder never was.
+        repo.object_store = GuardedStore(repo.object_store.path)
 
     # --- commits --------------------------------------------------------------------------------------
 
@@ -168,6 +171,15 @@ class Repository:
                 waiting.extend(bytes(parent) for parent in commit.parents)
         found.sort(key=lambda commit: commit.commit_time, reverse=True)
         return found if met else None
+
+    def writers(self, head: str, bases: Sequence[str | None]) -> set[Person]:
+        """The authors and committers of the commits of ``head`` that none of ``bases`` has; those with another history
+        do not count."""
+        known = [self.since(head, base) for base in bases if base is not None]
+        found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
+        new = set.intersection(*found) if found else {head.encode()}
+        commits = [self.commit(oid.decode()) for oid in new]
+        return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
 
     def fork(self, one: str, other: str) -> str | None:
         """Where the histories of two commits parted; None where they share nothing that is known here."""
@@ -387,9 +399,8 @@ def _oid(value: bytes | None) -> Any:
     return None if value is None else ObjectID(value)
 
 
-def author_of(commit: Commit) -> Person:
-    """Whose a commit is; nobody's where it does not say."""
-    line: bytes | None = commit.author
+def _person(line: bytes | None) -> Person:
+    """Whom a line of a commit names; nobody where it does not say."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return Person(name.strip(), rest.partition(">")[0].strip())
@@ -429,9 +440,11 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
 
 @contextmanager
 def told_of_damage() -> Iterator[None]:
-    """Raises Stopped for objects that cannot be read."""
+    """Raises Stopped for objects that cannot be read, or are too large to be."""
     try:
         yield
+    except GitRefused as error:
+        raise Stopped(Reason.TOO_LARGE, str(error)) from None
     except DAMAGES as error:
         said = f"The repository has objects that cannot be read ({type(error).__name__}: {str(error)[:200]})"
         raise Stopped(Reason.DAMAGED, said) from None

@@ -12,8 +12,9 @@ from ..changes import ChangeAccess, list_numbers
 from ..errors import BadRequest
 from ..kit.bodies import or_none
 from ..kit.db import Transaction
-from ..kit.operation import PUBLIC, Area, Call, Deletion, RawBody
+from ..kit.operation import PUBLIC, Actor, Area, Call, Deletion, RawBody
 from ..kit.pagination import Listing, PageQuery, present_slice
+from ..spaces import GitSyncState
 from . import connecting, hooks, store, wire
 from .entering import SyncAccess
 from .store import Connected, ProjectRow, SyncRow
@@ -39,10 +40,17 @@ _HOOK: dict[str, Any] = {
     "extension": True,
 }
 
+SYNCS = ("changes:write", "content:write")
+"""A sync brings content here and takes it elsewhere, and keeps change requests in step with branches."""
+SYNCS_SPACES = (*SYNCS, "spaces:write")
+SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
-def _around(tx: Transaction, row: Connected) -> wire.Around:
-    if not isinstance(row, SyncRow):
-        return wire.Around(members=store.list_members(tx, row.owner_id))
+
+def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
+    if isinstance(row, ProjectRow):
+        members, whole = connecting.list_seen_members(tx, actor, row)
+        return wire.Around(members=members, whole=whole)
+    assert isinstance(row, SyncRow), "there are two kinds"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
     return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
 
@@ -54,6 +62,7 @@ def _around(tx: Transaction, row: Connected) -> wire.Around:
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
+    yields=SYNCS,
 )
 def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -> None:
     """Brings what a branch of a repository has new into main, in a job. The first time the space becomes what the
@@ -72,6 +81,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     needs=Can.TRIGGER_GIT_SYNC,
     returns=None,
     errors=(400, 404, 409),
+    yields=SYNCS,
 )
 def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository) -> None:
     """Commits what main has new to a branch of a repository, in a job. The first time the branch becomes what the space
@@ -80,8 +90,8 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
-@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=wire.GitInfo, errors=(404,))
-def get_git_info(call: Call, at: SyncAccess) -> wire.GitInfo:
+@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=GitSyncState, errors=(404,))
+def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     """Which repository a space is synced with. 404 for one that is synced with none."""
     with call.db.read() as tx:
         return wire.present_info(connecting.get_space_sync(tx, at.id))
@@ -108,6 +118,7 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     returns=wire.GitPreview,
     errors=(400, 404, 503),
     **_OWN,
+    yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
     """What a first sync with a repository would change on either side. Nothing is written."""
@@ -117,8 +128,20 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))
 
 
-@operation("previewCollectionGitSync", "POST", f"{_COLLECTION}/preview", **_PREVIEW)
-@operation("previewSiteGitSync", "POST", f"{_SITE}/preview", **_PREVIEW)
+@operation(
+    "previewCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/preview",
+    **_PREVIEW,
+    yields=("content:read", "spaces:read"),
+)
+@operation(
+    "previewSiteGitSync",
+    "POST",
+    f"{_SITE}/preview",
+    **_PREVIEW,
+    yields=("content:read", "sites:read", "spaces:read"),
+)
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
     """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
     from .previewing import preview_project as look
@@ -126,9 +149,18 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     return wire.present_look(look(call.context, at, wire.wanted_sync(body)))
 
 
-@operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET)
-@operation("connectCollectionGitSync", "POST", f"{_COLLECTION}/sync", errors=(400, 404, 409), **_SECRETS)
-@operation("connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS)
+@operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET, yields=SYNCS)
+@operation(
+    "connectCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/sync",
+    errors=(400, 404, 409),
+    **_SECRETS,
+    yields=SYNCS_SPACES,
+)
+@operation(
+    "connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS, yields=SYNCS_SITE
+)
 def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     """Keeps both sides in step from now on: a space and a folder of a branch; each space that lies directly in a
     collection and a folder of its own, where new folders become spaces and new spaces get folders; the structure of a
@@ -149,17 +181,19 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
     way."""
     with call.db.read() as tx:
         row = connecting.get(tx, at)
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
-@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", errors=(400, 404, 409), **_ONE)
-@operation("updateCollectionGitSync", "PATCH", f"{_COLLECTION}/sync", errors=(400, 404), **_ALL)
-@operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL)
+@operation("updateGitSync", "PATCH", f"{_SPACE}/sync", errors=(400, 404, 409), **_ONE, yields=SYNCS)
+@operation(
+    "updateCollectionGitSync", "PATCH", f"{_COLLECTION}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SPACES
+)
+@operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SITE)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
     """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, at, wire.changed_settings(body))
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
 @operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), **_END)
@@ -173,29 +207,60 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
 
 
 @operation(
-    "runGitSync", "POST", f"{_SYNC}/run", returns=wire.GitSync, status=202, errors=(404, 409), **_TRIGGER
+    "runGitSync",
+    "POST",
+    f"{_SYNC}/run",
+    returns=wire.GitSync,
+    status=202,
+    errors=(404, 409),
+    **_TRIGGER,
+    yields=SYNCS,
 )
-@operation("runCollectionGitSync", "POST", f"{_COLLECTION}/sync/run", status=202, errors=(404, 409), **_ALL)
-@operation("runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL)
+@operation(
+    "runCollectionGitSync",
+    "POST",
+    f"{_COLLECTION}/sync/run",
+    status=202,
+    errors=(404, 409),
+    **_ALL,
+    yields=SYNCS_SPACES,
+)
+@operation(
+    "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
+)
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
     of the spaces that waits: `import` follows the repository as it is, merged with what is new here; `export` commits all
     that is here on top of it. 409 without one."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
-        return wire.present_sync(call, row, _around(tx, row))
+        return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
-@operation("rotateGitSyncSecret", "POST", f"{_SPACE}/sync/hook-secret", errors=(404, 409), **_SECRET)
 @operation(
-    "rotateCollectionGitSyncSecret", "POST", f"{_COLLECTION}/sync/hook-secret", errors=(404,), **_SECRETS
+    "rotateGitSyncSecret", "POST", f"{_SPACE}/sync/hook-secret", errors=(404, 409), **_SECRET, yields=SYNCS
 )
-@operation("rotateSiteGitSyncSecret", "POST", f"{_SITE}/sync/hook-secret", errors=(404,), **_SECRETS)
+@operation(
+    "rotateCollectionGitSyncSecret",
+    "POST",
+    f"{_COLLECTION}/sync/hook-secret",
+    errors=(404,),
+    **_SECRETS,
+    yields=SYNCS_SPACES,
+)
+@operation(
+    "rotateSiteGitSyncSecret",
+    "POST",
+    f"{_SITE}/sync/hook-secret",
+    errors=(404,),
+    **_SECRETS,
+    yields=SYNCS_SITE,
+)
 def rotate_secret(call: Call, at: SyncAccess) -> Any:
     """Another secret for hooks; the one before counts no more."""
     with call.db.write() as tx:
         row, secret = connecting.renew_hook(tx, call.context, at)
-        return wire.present_with_secret(call, row, _around(tx, row), secret)
+        return wire.present_with_secret(call, row, _around(tx, row, at.actor), secret)
 
 
 @operation(
@@ -241,6 +306,7 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     status=202,
     errors=(400, 404, 409),
     **_TRIGGER,
+    yields=SYNCS,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Keeps a change request in step with a branch of the repository from now on, so that developers review it there: its

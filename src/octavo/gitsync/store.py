@@ -12,11 +12,13 @@ from ..content import Item
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..kit import ids
-from ..kit.clock import now
+from ..kit.clock import iso, now
 from ..kit.db import Transaction
 from ..kit.jobs import LeaseLost
 from ..kit.pagination import Slice, list_page
 from ..pages import GitNames
+from ..spaces import set_git_state
+from .addresses import read_remote, web_address
 
 OwnerKind = Literal["space", "collection", "site"]
 """What is synced: a space by itself, or all of a collection or a site."""
@@ -197,10 +199,35 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: Any) -> list[R
     return [of(*row) for row in rows]
 
 
+_DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
+"""What a space says of its repository is made anew of these; with ``synced_at`` also where an older version did not."""
+
+
+def describe(row: SyncRow) -> dict[str, Any]:
+    """The repository of a space, as the API describes it."""
+    remote = read_remote(row.remote, local=True)
+    told = {
+        "repoName": remote.name,
+        "installationProvider": row.provider if row.provider in ("github", "gitlab") else None,
+        "integration": row.integration,
+        "url": row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder),
+        "updatedAt": iso(row.updated_at),
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _note(tx: Transaction, row: Connected) -> None:
+    """Let a space say which repository it is synced with now."""
+    after = find(tx, SyncRow, row.owner_id) if isinstance(row, SyncRow) else None
+    if after is not None:
+        set_git_state(tx, after.space_id, msgspec.json.encode(describe(after)).decode())
+
+
 def insert(tx: Transaction, row: Connected) -> None:
     names = row.__struct_fields__
     values = ", ".join(f":{name}" for name in names)
     tx.run(f"INSERT INTO {row.TABLE} ({', '.join(names)}) VALUES ({values})", **msgspec.structs.asdict(row))
+    _note(tx, row)
 
 
 def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
@@ -209,10 +236,15 @@ def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
+    if not _DESCRIBED.isdisjoint(fields):
+        _note(tx, row)
 
 
 def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
     """A project goes with the syncs of its spaces."""
+    spaces = [id] if of is SyncRow else [member.space_id for member in list_members(tx, id)]
+    for space_id in spaces:
+        set_git_state(tx, space_id, None)
     return bool(tx.run(f"DELETE FROM {of.TABLE} WHERE {of.KEY} = :id", id=id))
 
 

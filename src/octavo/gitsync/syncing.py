@@ -52,14 +52,13 @@ from .addresses import read_remote, web_address
 from .agreed import Agreed, sides_beside
 from .following import follow, known_to_changes
 from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
-from .people import Said, describe, find_author
+from .people import Said, describe
 from .reading import Read, read_changes
 from .reasons import Reason, Stopped
 from .repository import (
     Busy,
     CommittedFile,
     Repository,
-    author_of,
     is_safe,
     message_of,
 )
@@ -223,8 +222,6 @@ class Sync(Run[SyncRow]):
         git = self._about(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
         self._bring_large(source)
-        with self.context.db.read() as tx:
-            author = find_author(tx, self.organization_id, [author_of(copy.commit(head))])
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
@@ -238,7 +235,7 @@ class Sync(Run[SyncRow]):
             self.context,
             source,
             self.space_id,
-            author=author or self.row.user_id,
+            author=self.row.user_id,
             message=git["message"] or None,
             git=git,
             progress=self._progress(),
@@ -395,14 +392,11 @@ class Sync(Run[SyncRow]):
             else None
         )
         about = self._about(copy, head) if head is not None and changes else None
-        with self.context.db.read() as tx:
-            people = [author_of(copy.commit(head))] if head else []
-            author = find_author(tx, self.organization_id, people) if changes else None
         with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
             tx = revision.tx
             store.require_held(tx, self.row, self.holder)
             made = revision.write(
-                author=author or self.row.user_id,
+                author=self.row.user_id,
                 message=(about["message"] or None) if about else None,
                 git=about,
             )

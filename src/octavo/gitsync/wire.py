@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..kit.bodies import given, or_none
 from ..kit.clock import iso
 from ..kit.operation import Recipient
+from ..spaces import GitSyncState
 from .addresses import read_remote, split_credential, web_address
 from .credentials import Credential
 from .kinds import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
@@ -26,6 +27,7 @@ from .store import (
     RunStatus,
     Status,
     SyncRow,
+    describe,
 )
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
@@ -97,16 +99,6 @@ class RunGitSync(Struct):
     """``first``: which side to go on from, where the sync waits for that decision."""
 
     first: First | UnsetType = UNSET
-
-
-class GitInfo(Struct, rename="camel"):
-    """How the space is synced, as older clients know it."""
-
-    repo_name: str
-    installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
-    integration: str | UnsetType = UNSET
-    url: str | UnsetType = UNSET
-    updated_at: str | UnsetType = UNSET
 
 
 class GitProjectRef(Struct):
@@ -183,7 +175,7 @@ class GitProjectSpace(Struct, rename="camel"):
 
 class GitProject(_Connected, rename="camel", kw_only=True):
     """How a collection or a site is synced. ``id``: its own. ``commit``: where the branch was at the last look.
-    ``spaces``: by their folders. ``problems``: what the last look left out. ``reason`` and ``message`` say why it failed,
+    ``spaces``: those that you see, by their folders. ``problems``: what the last look left out, if you see all spaces. ``reason`` and ``message`` say why it failed,
     or what a stopped one waits for."""
 
     object: Literal["git-project"] = "git-project"
@@ -291,14 +283,18 @@ class GitPreview(Struct, rename="camel"):
     object: Literal["git-sync-preview"] = "git-sync-preview"
 
 
+WebUrl = Annotated[str, Meta(pattern=r"^(https?://.*)?\Z", max_length=2048)]
+"""Where people look at a repository; revisions and files link there."""
+
+
 class ImportRepository(Struct, kw_only=True):
     """The url may hold credentials."""
 
     url: RemoteUrl
     ref: Branch
     project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
-    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
-    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    tree_url: WebUrl | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: WebUrl | None = msgspec.field(name="repoCommitURL", default=None)
     cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
     timestamp: str | None = None
     force: bool = False
@@ -313,8 +309,8 @@ class ExportToRepository(Struct, kw_only=True):
     ref: Branch
     commit_message: Message = msgspec.field(name="commitMessage")
     project_directory: Folder = msgspec.field(name="repoProjectDirectory", default="")
-    tree_url: str | None = msgspec.field(name="repoTreeURL", default=None)
-    commit_url: str | None = msgspec.field(name="repoCommitURL", default=None)
+    tree_url: WebUrl | None = msgspec.field(name="repoTreeURL", default=None)
+    commit_url: WebUrl | None = msgspec.field(name="repoCommitURL", default=None)
     cache_id: str | None = msgspec.field(name="repoCacheID", default=None)
     timestamp: str | None = None
     force: bool = False
@@ -357,17 +353,8 @@ def wanted_once(body: ImportRepository | ExportToRepository) -> WantedOnce:
     )
 
 
-def present_info(row: SyncRow) -> GitInfo:
-    provider = row.provider if row.provider in ("github", "gitlab") else UNSET
-    remote = read_remote(row.remote, local=True)
-    url = row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder)
-    return GitInfo(
-        repo_name=remote.name,
-        installation_provider=provider,  # type: ignore[arg-type]
-        integration=row.integration or UNSET,
-        url=url or UNSET,
-        updated_at=iso(row.updated_at),
-    )
+def present_info(row: SyncRow) -> GitSyncState:
+    return msgspec.convert(describe(row), GitSyncState)
 
 
 def path_of(row: Connected) -> str:
@@ -378,11 +365,13 @@ def path_of(row: Connected) -> str:
 
 class Around(Struct, frozen=True):
     """What is shown of a sync besides its row. ``ahead``: how much a space has otherwise than the repository.
-    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project."""
+    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project that the caller sees; ``whole``:
+    that they see all of its spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None
     members: list[SyncRow] = []
+    whole: bool = True
 
 
 def _fields(to: Recipient, row: Connected, around: Around) -> dict[str, Any]:
@@ -438,7 +427,8 @@ def _of_project(row: Connected, around: Around) -> dict[str, Any]:
         "type": row.kind,
         "id": row.id,
         "spaces": [_present_member(member) for member in around.members],
-        "problems": Raw(row.problems.encode()),
+        # They name spaces by their folders and titles.
+        "problems": Raw(row.problems.encode() if around.whole else b"[]"),
     }
 
 

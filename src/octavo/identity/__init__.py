@@ -8,15 +8,15 @@ from .routes import browser_of
 from .saml.store import list_active_providers
 from .sessions import begin as begin_session
 from .sessions import end as end_session
-from .sessions import list_sessions, require_still_in
-from .signing_in import issue_first_link
+from .sessions import expect_first, list_sessions, require_still_in
+from .signing_in import issue_first_link, issue_link
 from .store import list_tokens
 from .verification import verify_address
 from .wire import SignedInResult, present_new_session
 
 __all__ = [
-    "SignedInResult", "begin_session", "browser_of", "disable_member", "end_session", "hash_password",
-    "is_made_by", "issue_first_link", "list_active_providers", "list_sessions", "list_tokens",
+    "SignedInResult", "begin_session", "browser_of", "disable_member", "end_session", "expect_first",
+    "hash_password", "is_made_by", "issue_first_link", "issue_link", "list_active_providers", "list_sessions", "list_tokens",
     "present_new_session", "remove_member", "require_another_admin", "require_good", "require_still_in",
     "set_password", "verify_address",
 ]  # fmt: skip

@@ -74,6 +74,7 @@ def begin(
         at=moment,
         expires=new.expires_at,
     )
+    tx.run("DELETE FROM first_sign_ins WHERE user_id = :user", user=user_id)
     audit_person(
         tx,
         "session.begun",
@@ -84,6 +85,17 @@ def begin(
         after={"method": method},
     )
     return new
+
+
+def expect_first(tx: Transaction, user_id: str) -> None:
+    """Note that somebody has yet to sign in for the first time. The first session ends that for good."""
+    tx.run(
+        "INSERT INTO first_sign_ins (user_id) VALUES (:user) ON CONFLICT (user_id) DO NOTHING", user=user_id
+    )
+
+
+def is_first_expected(tx: Transaction, user_id: str) -> bool:
+    return tx.one("SELECT 1 FROM first_sign_ins WHERE user_id = :user", user=user_id) is not None
 
 
 def require_still_in(tx: Transaction, actor: Actor) -> None:

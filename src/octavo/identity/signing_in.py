@@ -20,7 +20,6 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.sealing import Sealer
 from . import attempts, factors, one_time, passkeys, passwords, sessions
-from .passwords import find_password
 from .sessions import Browser
 from .verification import verify_address
 
@@ -39,7 +38,7 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """``first``: good only as long as the person never chose a password and never signed in."""
+    """``first``: good only until the person first signs in."""
 
     user_id: str
     first: bool = False
@@ -221,13 +220,11 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
 @jobs.job("mailSignInLink", attempts=3)
 def mail_link(context: Context, email: str) -> None:
     with context.db.write() as tx:
-        person = _find_person(tx, email)
-        if person is None:
-            return
-        secret = one_time.issue(tx, context.sealer, "link", _Link(person.id), LINK_LIFETIME)
+        secret = issue_link(tx, context.sealer, email)
+    if secret is None:
+        return
     mail.send(
-        context.settings.smtp_url,
-        sender=context.settings.mail_from,
+        context.settings,
         to=email,
         subject="Your sign-in link",
         text=f"Sign in here within 15 minutes:\n\n{context.settings.url}/sign-in?link={secret}\n\n"
@@ -235,18 +232,19 @@ def mail_link(context: Context, email: str) -> None:
     )
 
 
+def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
+    """The secret of a link that signs in the person with an address; None where nobody may sign in with it."""
+    person = _find_person(tx, email)
+    if person is None:
+        return None
+    return one_time.issue(tx, sealer, "link", _Link(person.id), LINK_LIFETIME)
+
+
 def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | None:
-    """The secret of a link that signs in somebody who never did, for whoever starts the program to open; None for
-    everybody else."""
-    if not _is_new(tx, user_id):
+    """The secret of a link for somebody who has yet to sign in for the first time; None for everybody else."""
+    if not sessions.is_first_expected(tx, user_id):
         return None
     return one_time.issue(tx, sealer, "link", _Link(user_id, first=True), FIRST_LINK_LIFETIME)
-
-
-def _is_new(tx: Transaction, user_id: str) -> bool:
-    if find_password(tx, user_id) is not None:
-        return False
-    return tx.one("SELECT 1 FROM sessions WHERE user_id = :user LIMIT 1", user=user_id) is None
 
 
 def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
@@ -255,7 +253,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
         link = one_time.take(tx, context.sealer, "link", secret, _Link)
         # Who opens the link reads the address's mail.
         known = link is not None and verify_address(tx, link.user_id)
-        if link is not None and link.first and not _is_new(tx, link.user_id):
+        if link is not None and link.first and not sessions.is_first_expected(tx, link.user_id):
             known = False
     if link is None or not known:
         raise Unauthorized("link: unknown, used or expired. Ask for another one.")

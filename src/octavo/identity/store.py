@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import delete_membership, disable_account, insert_managed, upsert_member
+from ..core.free_mail import is_free_mail
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, list_page
 
@@ -82,9 +83,13 @@ def disable_service_account(tx: Transaction, organization_id: str, account_id: s
 
 
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
-    """The organizations whose own this e-mail domain is."""
+    """The organizations whose own this email domain is. One in which anybody gets a mailbox is nobody's, whatever was
+    once noted."""
+    if is_free_mail(domain):
+        return []
     rows = tx.all(
-        "SELECT organization_id FROM proved_domains WHERE domain = :domain ORDER BY organization_id",
+        """SELECT organization_id FROM proved_domains WHERE domain = :domain AND proof IN ('dns', 'operator')
+           ORDER BY organization_id""",
         domain=domain,
     )
     return [id for (id,) in rows]

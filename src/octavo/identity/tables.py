@@ -10,6 +10,7 @@ _OPENS = "lets people into the installation it is in"
 declare(
     Table(name="sessions", stays="secret", secrets=("hash",)),
     Table(name="attempts", stays="of the moment"),
+    Table(name="first_sign_ins", stays=_OPENS),
     Table(name="one_time_secrets", stays="secret", secrets=("hash",)),
     Table(name="second_factors", stays="secret", secrets=("recovery_hashes",)),
     Table(name="passkeys", stays=_OPENS),

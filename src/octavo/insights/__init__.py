@@ -30,11 +30,12 @@ from .kinds import (
 )
 from .queueing import EventQueue, Events, HeldEvents
 from .store import EventRow
+from .wire import event_schemas
 
 __all__ = [
     "ApiClientRequest", "ApiOperation", "AskQuestion", "CONSENT", "DisplayContext", "Event", "EventQueue",
     "EventRow", "Events", "HeldEvents", "Link", "LinkClick", "LinkPosition", "LinkTarget", "PageMissing",
     "PagePostFeedback", "PagePostFeedbackComment", "PageRating", "PageView", "Rating", "RatingComment",
     "SearchMissing", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation",
-    "VisitorSession", "collect", "on_events", "read_style",
+    "VisitorSession", "collect", "event_schemas", "on_events", "read_style",
 ]  # fmt: skip

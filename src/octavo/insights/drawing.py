@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ..access import SiteAccess
+from ..core.addresses import host_of
 from ..kit.clock import iso, milliseconds, now
 from ..kit.db import Transaction
 from .charts import Chart, Series, Table, draw_chart, draw_table
@@ -37,9 +39,9 @@ _RATINGS = ("good", "ok", "bad")
 class Insights:
     """The answers of one site, which is at ``address``, for one period."""
 
-    def __init__(self, tx: Transaction, site_id: str, address: str, period: Preset) -> None:
+    def __init__(self, tx: Transaction, site: SiteAccess, address: str, period: Preset) -> None:
         self._tx = tx
-        self._site_id = site_id
+        self._site = site
         self._address = address.rstrip("/")
         self._period = period
         self._interval = PERIODS[period][1]
@@ -63,7 +65,7 @@ class Insights:
             order=Order(selected[0], "desc") if by.column != "datetime" else UNSET,
             limit=limit,
         )
-        answered = aggregate(self._tx, self._site_id, asked).columns
+        answered = aggregate(self._tx, self._site, host_of(self._address), asked).columns
         return [list(row) for row in zip(*(one.values for one in answered), strict=True)]
 
     def _over_time(self, types: Sequence[str], columns: Sequence[str]) -> list[list[Any]]:
@@ -144,9 +146,9 @@ def read_style() -> bytes:
     return (files(__package__) / "static" / "charts.css").read_bytes()
 
 
-def draw_insights(tx: Transaction, site_id: str, title: str, address: str, period: Preset) -> bytes:
+def draw_insights(tx: Transaction, site: SiteAccess, title: str, address: str, period: Preset) -> bytes:
     """The page. ``address``: of the site."""
-    insights = Insights(tx, site_id, address, period)
+    insights = Insights(tx, site, address, period)
     periods = "".join(
         f'<li><a href="?range={name}"{" aria-current=true" if name == period else ""}>{words[0].capitalize()}</a></li>'
         for name, words in PERIODS.items()

@@ -9,9 +9,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 EventType = Literal[
     "page_view", "search_open", "search_type_query", "search_open_result", "page_post_feedback",
     "page_post_feedback_comment", "ask_question", "ask_view", "ask_rate_response", "link_click",
-    "api_client_open", "api_client_request", "ad_click", "ad_display", "trademark_click", "page_missing", "search_missing",
+    "api_client_open", "api_client_request", "ad_click", "ad_display", "trademark_click", "page_markdown_request",
+    "llms_request", "mcp_request", "rss_request", "agent_feedback", "page_missing", "search_missing",
 ]  # fmt: skip
-DisplayContext = Literal["site", "embed", "markdown", "mcp"]
+DisplayContext = Literal["site", "server", "embed", "markdown", "mcp"]
 PageRating = Literal["bad", "ok", "good"]
 LinkPosition = Literal["announcement", "header", "footer", "sidebar", "content"]
 Url = Annotated[str, Meta(max_length=2048)]
@@ -54,6 +55,28 @@ class _Event(Struct, rename="camel", tag_field="type", kw_only=True):
 
 
 class PageView(_Event, tag="page_view"):
+    pass
+
+
+class PageMarkdownRequest(_Event, tag="page_markdown_request"):
+    """The Markdown of a page was requested. ``markdownSource``: from the menu of page actions."""
+
+    markdown_source: Literal["page-action"] | UnsetType = UNSET
+
+
+class LlmsRequest(_Event, tag="llms_request"):
+    llms_variant: Literal["standard", "full"]
+
+
+class McpRequest(_Event, tag="mcp_request"):
+    pass
+
+
+class RssRequest(_Event, tag="rss_request"):
+    pass
+
+
+class AgentFeedback(_Event, tag="agent_feedback"):
     pass
 
 
@@ -175,6 +198,11 @@ class AdDisplay(_Event, tag="ad_display"):
 
 Event = (
     PageView
+    | PageMarkdownRequest
+    | LlmsRequest
+    | McpRequest
+    | RssRequest
+    | AgentFeedback
     | PageMissing
     | SearchMissing
     | SearchOpen

@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from ..access import SiteAccess
 from ..errors import BadRequest
 from ..kit.clock import iso, milliseconds, now, parse_iso
 from ..kit.db import Transaction
 from . import store
 from .questions import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
+from .sight import sight_of
 
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
@@ -82,10 +84,13 @@ _OPERATORS = {"greaterThan": ">", "greaterThanOrEqual": ">=", "lessThan": "<", "
 
 
 class _Question:
-    def __init__(self, tx: Transaction, site_id: str) -> None:
+    def __init__(self, tx: Transaction, site: SiteAccess, host: str) -> None:
         self._tx = tx
-        self.parameters: dict[str, Any] = {"site": site_id}
-        self.where = ["e.site_id = :site"]
+        self._sight = sight_of(tx, site)
+        self.prefix = self._sight.prefix
+        self.parameters: dict[str, Any] = {"site": site.site_id, **self._sight.parameters}
+        self.where = ["e.site_id = :site", self._sight.where]
+        self._host = host
 
     def bind(self, value: Any) -> str:
         name = f"p{len(self.parameters)}"
@@ -105,7 +110,14 @@ class _Question:
             return ("e.page_id", "e.space_id")
         if name == "visitorClaim":
             return (self.claim(column.claim),)
-        return (f"e.{_TEXTS[name]}",)
+        return (self._text(name),)
+
+    def _text(self, name: str) -> str:
+        """A column as it is kept. Where a space of the site is closed to the caller, the page of the site that a visitor
+        came from may be one of it."""
+        if name == "referrer" and not self._sight.whole:
+            return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
+        return f"e.{_TEXTS.get(name, 'at')}"
 
     def claim(self, claim: str | None) -> str:
         return store.claim_expression(self._tx, self.bind(claim)[1:])
@@ -120,7 +132,7 @@ class _Question:
             holds = (None in condition.values) == (condition.operator == "in")
             self.where.append("1 = 1" if holds else "1 = 0")
             return
-        expression = self.claim(condition.claim) if name == "visitorClaim" else f"e.{_TEXTS.get(name, 'at')}"
+        expression = self.claim(condition.claim) if name == "visitorClaim" else self._text(name)
         values = [_value(place, name, value) for value in condition.values]
         if condition.operator in _OPERATORS:
             if len(values) != 1 or values[0] is None:
@@ -176,10 +188,10 @@ def _moment(place: str, text: Any) -> int:
         raise BadRequest(f"{place}: expected a date and time (ISO 8601)") from None
 
 
-def aggregate(tx: Transaction, site_id: str, body: Aggregate) -> Aggregation:
-    """Counts events. The answer has the columns of ``groupBy`` and ``select``; what of these is not counted groups as
+def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
+    """Count events of a site, which is at ``host``, in the spaces that the caller sees. The answer has the columns of ``groupBy`` and ``select``; what of these is not counted groups as
     well. Programs are counted where `visitorBot` is named. Raises BadRequest."""
-    asked = _Question(tx, site_id)
+    asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
             raise BadRequest(f"groupBy[{n}].column: {column.column!r} is counted, nothing is grouped by it")
@@ -206,7 +218,9 @@ def aggregate(tx: Transaction, site_id: str, body: Aggregate) -> Aggregation:
         position += len(one)
     order = _order(body, answered, [names[place] for place in places])
     selected = [f"{expression} AS {name}" for expression, name in zip(flat, names, strict=True)] or ["1"]
-    found = store.aggregate(tx, selected, asked.where, grouped, order, body.limit, asked.parameters)
+    found = store.aggregate(
+        tx, asked.prefix, selected, asked.where, grouped, order, body.limit, asked.parameters
+    )
     return Aggregation(
         [
             Values(column.column, [_present(column, row[place]) for row in found], column.claim or UNSET)
@@ -260,9 +274,12 @@ def _present(column: Column, cells: tuple[Any, ...]) -> Any:
     return value
 
 
-def list_segments(tx: Transaction, site_id: str) -> list[Segment]:
-    """Groups of visitors with the same signed claims, of the last year."""
-    rows = store.list_segments(tx, site_id, now() - _PRESETS["lastYear"], _SEGMENTS)
+def list_segments(tx: Transaction, site: SiteAccess) -> list[Segment]:
+    """List groups of visitors with the same signed claims, of the last year, in the spaces that the caller sees."""
+    since, sight = now() - _PRESETS["lastYear"], sight_of(tx, site)
+    rows = store.list_segments(
+        tx, site.site_id, since, _SEGMENTS, sight.prefix, sight.where, sight.parameters
+    )
     found = []
     for text, events, visitors, sessions in rows:
         claims = msgspec.json.decode(text, type=dict[str, str])

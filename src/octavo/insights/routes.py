@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..access import Can, SiteAccess
+from ..core.addresses import host_of
+from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Reply
 from ..kit.pagination import Listing
 from ..orgs import get_organization
@@ -13,7 +15,7 @@ from . import querying
 from .collecting import collect
 from .drawing import CHARTS_POLICY, draw_insights
 from .questions import Aggregate, Aggregation, Preset, Segment
-from .wire import TrackEvents
+from .wire import TrackEvents, read_events
 
 operation = Area("sites").operation
 
@@ -24,8 +26,12 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 @operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Keeps what visitors of a published site did: at most 100 events, without addresses and cookies. Programs are
-    kept apart from people, by kind."""
-    collect(call.context, organization_id, site_id, body.events)
+    kept apart from people, by kind. Events of unknown types are skipped, and the header Octavo-Unread-Keys names
+    them."""
+    events, unknown = read_events(body.events)
+    if unknown:
+        call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
+    collect(call.context, organization_id, site_id, events)
 
 
 @operation(
@@ -37,11 +43,11 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     agents="docs:gaps",
 )
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
-    """Counts events of a site: `select` says what, `where` of which events, `groupBy` for each of what.
+    """Counts events of a site, in the spaces that you can see: `select` says what, `where` of which events, `groupBy` for each of what.
     People alone, unless `visitorBot` is named: it is `crawler`, `assistant`, `coding-agent` or `unknown`, and null for
     people."""
     with call.db.read() as tx:
-        return querying.aggregate(tx, site.site_id, body)
+        return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 
 
 @operation(
@@ -54,8 +60,14 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
 def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
     """Groups of visitors with the same signed claims, the most active first."""
     with call.db.read() as tx:
-        found = querying.list_segments(tx, site.site_id)
+        found = querying.list_segments(tx, site)
     return Listing(found, len(found))
+
+
+def _address(call: Call, tx: Transaction, site: SiteAccess) -> str:
+    """The URL of a site."""
+    row = get_site(tx, site.site_id)
+    return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
 
 class InsightsQuery(Struct):
@@ -75,9 +87,8 @@ class InsightsQuery(Struct):
 def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
     """The insights of a site as a page of charts, for browsers in which somebody is signed in."""
     with call.db.read() as tx:
-        row = get_site(tx, site.site_id)
-        address = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
-        page = draw_insights(tx, site.site_id, row.title, address, query.range)
+        title = get_site(tx, site.site_id).title
+        page = draw_insights(tx, site, title, _address(call, tx, site), query.range)
     headers = {
         "content-type": _HTML,
         "content-security-policy": CHARTS_POLICY,

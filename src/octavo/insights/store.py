@@ -86,6 +86,7 @@ def claim_expression(tx: Transaction, parameter: str) -> str:
 
 def aggregate(
     tx: Transaction,
+    prefix: str,
     columns: list[str],
     where: list[str],
     group_by: list[str],
@@ -96,19 +97,23 @@ def aggregate(
     """The rows of a question; all of it but the parameters is SQL of ours."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     return tx.all(
-        f"SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
+        f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
         limit=limit,
         **parameters,
     )
 
 
-def list_segments(tx: Transaction, site_id: str, since: int, limit: int) -> list[Row]:
-    """(claims, events, visitors, sessions) of visitors with the same claims, the most active first."""
+def list_segments(
+    tx: Transaction, site_id: str, since: int, limit: int, prefix: str, where: str, parameters: dict[str, Any]
+) -> list[Row]:
+    """(claims, events, visitors, sessions) of visitors with the same claims, the most active first; of the events of
+    which ``where`` behind ``prefix`` holds."""
     return tx.all(
-        """SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
-           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL
+        f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
+           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}
            GROUP BY e.claims ORDER BY count(*) DESC, e.claims LIMIT :limit""",
         site=site_id,
         since=since,
         limit=limit,
+        **parameters,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can
+from ..access import SCRIPTS_REACH, Can
 from ..deliveries import Delivery, Recipient, find_delivery, list_deliveries
 from ..errors import BadRequest, NotFound
 from ..kit.clock import iso
@@ -139,6 +139,7 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     f"{_INTEGRATION}/dev",
     needs=Can.ADMIN,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def set_development_mode(call: Call, integration: IntegrationAccess, body: DevelopmentMode) -> None:
     """Sends events to a tunnel instead of the published script: those of the integration's own organization, or
@@ -169,6 +170,7 @@ def disable_development_mode(call: Call, integration: IntegrationAccess) -> None
     needs=Can.VIEW,
     returns=RenderOutput,
     visitors=True,
+    yields=("content:read",),
 )
 def render_with_post(
     call: Call, integration: IntegrationAccess | VisitedIntegration, body: RenderRequest
@@ -187,6 +189,7 @@ def render_with_post(
     f"{_INTEGRATION}/render",
     needs=Can.VIEW,
     returns=RenderOutput,
+    yields=("content:read",),
 )
 def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
     """The same with the request in the address: its JSON, compressed with LZ-string or as it is."""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ..access import Can, enter_site, organization_access, require_person, seen_spaces, space_access
+from ..access import (
+    SCRIPTS_REACH,
+    Can,
+    enter_site,
+    organization_access,
+    require_person,
+    seen_spaces,
+    space_access,
+)
 from ..errors import NotFound
 from ..kit.bodies import given
 from ..kit.db import Transaction
@@ -167,6 +175,7 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
     returns=SpaceInstallation,
     status=201,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def install_on_space(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
@@ -192,6 +201,7 @@ def install_on_space(
     returns=SiteInstallation,
     status=201,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def install_on_site(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSite

@@ -18,6 +18,8 @@ from ..kit.edge import Answer as HttpAnswer
 from ..kit.files import FileGrant, file_headers
 from ..kit.shares import SharedThreads
 from ..runtime import Answer
+from ..settings import parse_headers
+from ..sites import require_shared_host
 from . import store
 from .asking import ask
 from .invoking import Subject
@@ -32,12 +34,24 @@ from .on_sites import (
 )
 from .policies import policy_text
 from .presenting import PUBLIC
-from .store import SCRIPT, IntegrationRow, Kind
+from .publishing import BUILTIN_NAMES, copy_name
+from .store import SCRIPT, InstallationRow, Kind
 
 LARGEST = 5 * 1024 * 1024
 """Bytes of the body of a request."""
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
-_NOT_TOLD = frozenset({"cookie", "host", "content-length", "transfer-encoding", "connection"})
+_TOLD = re.compile(
+    r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
+    r"|if-(?:match|modified-since|none-match|range|unmodified-since)|origin|prefer|range|referer|user-agent"
+    r"|x-requested-with"
+    # What services send along with what they tell, and sign it with.
+    r"|[a-z0-9-]*(?:signature|webhook|hook|event|delivery|timestamp|topic|hmac)[a-z0-9-]*"
+    r"|(?:x-)?(?:github|gitlab|gitea|slack|discord|telegram|twilio|shopify|atlassian|zendesk|intercom|linear|sentry"
+    r"|svix)-[a-z0-9-]+"
+    r"|x-goog-(?:channel|message|resource)-[a-z-]+"
+)
+"""Headers that a script is told. Whatever else comes may be the visitor's identity or credentials, which browsers and
+proxies in front of us add by themselves: ``Authorization``, ``Cookie``, ``X-Forwarded-User`` and what is yet to come."""
 _OURS = frozenset(
     {
         # of the connection, and of how we send a body
@@ -80,6 +94,7 @@ class _Endpoint:
     def __init__(self, context: Context, pool: SharedThreads) -> None:
         self._context = context
         self._pool = pool
+        self._more = parse_headers(context.settings.integration_headers)
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
@@ -96,14 +111,12 @@ class _Endpoint:
 
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
         """Who is asked, and what for; or an answer that asks nobody."""
-        name, *path = request.segments[1:]
+        path = request.segments[1:]
+        require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
-            integration = store.find_integration(tx, name)
-            if integration is None:
-                raise NotFound("There is nothing at this address.")
-            if path[:1] == ["~assets"]:
-                return self._asset(tx, integration, path[1:])
-            return _find(tx, integration, path)
+            if path[1:2] == ["~assets"]:
+                return self._asset(tx, path[0], path[2:])
+            return find_subject_at(tx, path)
 
     def _ask(self, request: Request, body: bytes, subject: Subject, below: list[str]) -> HttpAnswer:
         manifest = subject.integration.manifest
@@ -121,12 +134,15 @@ class _Endpoint:
                 "headers": {
                     header.decode("latin-1"): value.decode("latin-1")
                     for header, value in request.headers.items()
-                    if header.decode("latin-1") not in _NOT_TOLD
+                    if self._is_told(header.decode("latin-1"))
                 },
             }
         }
         got = ask(self._context, subject, "fetch", event, body or None)
         return _shown(got, manifest)
+
+    def _is_told(self, name: str) -> bool:
+        return _TOLD.fullmatch(name) is not None or name in self._more
 
     def _url(self, request: Request) -> str:
         path = "/".join(quote(segment, safe="~!$&'()*+,;=:@") for segment in request.segments)
@@ -134,32 +150,52 @@ class _Endpoint:
         url += "/" if request.ends_with_slash else ""
         return f"{url}?{request.query_string.decode('latin-1')}" if request.query_string else url
 
-    def _asset(self, tx: Transaction, integration: IntegrationRow, path: list[str]) -> HttpAnswer:
+    def _asset(self, tx: Transaction, integration: str, path: list[str]) -> HttpAnswer:
         """The icon and the preview images."""
         name = path[0].partition(".")[0] if len(path) == 1 else SCRIPT
-        file = store.find_file(tx, integration.id, name) if name != SCRIPT else None
+        found = store.find_integration(tx, integration)
+        file = store.find_file(tx, found.id, name) if found is not None and name != SCRIPT else None
         if file is None:
-            raise NotFound("There is nothing at this address.")
+            raise _missing()
         grant = FileGrant(file.hash, name, file.content_type)
         headers = {key.lower(): value for key, value in file_headers(grant, public=True).items()}
         content_type = headers.pop("content-type")
         return HttpAnswer(200, self._context.files.read(file.hash), content_type, headers)
 
 
-def _find(tx: Transaction, integration: IntegrationRow, path: list[str]) -> tuple[Subject, list[str]]:
-    """The most specific installation that an address names, and what follows. Raises NotFound."""
+def _missing() -> NotFound:
+    return NotFound("There is nothing at this address.")
+
+
+def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:
+    """The most specific installation that a path names, which begins with the name of the integration, and what
+    follows. Raises NotFound."""
+    name, *path = path
     if path[:1] != ["installations"]:
+        integration = store.find_integration(tx, name)
+        if integration is None:
+            raise _missing()
         return Subject(integration), path
-    missing = NotFound("There is nothing at this address.")
-    installation = store.find_installation(tx, integration.name, path[1]) if len(path) > 1 else None
+    installation = _find_installation(tx, name, path[1]) if len(path) > 1 else None
     if installation is None:
-        raise missing
+        raise _missing()
+    integration = store.get_integration_by_id(tx, installation.integration_id)
     if len(path) > 3 and path[2] in ("spaces", "sites"):
         place = store.find_place(tx, installation.id, cast("Kind", path[2][:-1]), path[3])
         if place is None:
-            raise missing
+            raise _missing()
         return Subject(integration, installation, place), path[4:]
     return Subject(integration, installation), path[2:]
+
+
+def _find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
+    """The installation of an integration. That of a copy of a built-in one is found by the bare name as well: providers
+    know endpoints that were given before organizations had copies."""
+    found = store.find_installation_by_id(tx, installation_id)
+    if found is None:
+        return None
+    by_bare_name = name in BUILTIN_NAMES and found.integration == copy_name(name, found.organization_id)
+    return found if found.integration == name or by_bare_name else None
 
 
 def _policy(manifest: Manifest) -> str:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 import secrets as random
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import UNSET
@@ -13,6 +14,7 @@ from msgspec import UNSET
 from ..access import Can, audit, organization_access
 from ..content import dependency_changed, store_file
 from ..core.address_patterns import domain_of
+from ..deliveries import forget_waiting
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -27,7 +29,7 @@ from .entering import integration_access
 from .installing import remove_installation
 from .manifest import Configurations, Manifest, PublishIntegration
 from .ordering import order_for
-from .store import ICON, SCRIPT, FileRow, IntegrationRow
+from .store import ICON, SCRIPT, FileRow, InstallationRow, IntegrationRow
 
 ICON_SIZE = 256 * 1024
 PREVIEW_SIZE = 1024 * 1024
@@ -35,18 +37,30 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 _NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
+BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
+"""Names that nobody publishes under: they, and what begins with one and a dot, are for copies of built-in integrations."""
+
+
+def copy_name(builtin: str, organization_id: str) -> str:
+    """The name of an organization's copy of a built-in integration."""
+    return f"{builtin}.{organization_id}"
 
 
 def require_name(name: str) -> None:
-    """Raises BadRequest for what is no name of an integration."""
+    """Raises BadRequest for what is no name of an integration, or a reserved one."""
     if not _NAME.fullmatch(name) or not name.strip("."):
         raise BadRequest("integrationName: expected 1 to 100 letters, digits, -, _ and .")
+    base = name.lower().partition(".")[0]
+    if base in BUILTIN_NAMES:
+        raise BadRequest(
+            f"integrationName: {base!r} is reserved for the built-in integration. Choose another name."
+        )
 
 
 def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
-    """What publishes an integration that comes along, of the JSON that setting up wrote."""
+    """Read what publishes an organization's own copy of a built-in integration, of the JSON that setting up wrote."""
     given = msgspec.json.decode(data, type=PublishIntegration)
-    return msgspec.structs.replace(given, organization=organization, script=script)
+    return msgspec.structs.replace(given, organization=organization, script=script, visibility="private")
 
 
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
@@ -60,21 +74,45 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
     files = [
         FileRow(place, store_file(context, data).hash, content_type) for place, data, content_type in decoded
     ]
-    script = store_file(context, given.script.encode()).hash
-    files.append(FileRow(SCRIPT, script, "text/javascript"))
+    files.append(_store_script(context, given.script))
     with context.db.write() as tx:
         organization_id, before = _require_publisher(tx, actor, name, given.organization)
         row = _row(context, before, name, organization_id, given)
-        store.take_name(tx, name, organization_id)
-        store.put_integration(tx, row)
-        store.set_tags(tx, row.id, _tags(row.manifest))
-        store.set_files(tx, row.id, files)
-        order_for(tx, row)
-        for installation in store.list_all_installations(tx, row.id):
-            touch_sites(tx, installation.organization_id)
-        state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
-        audit(tx, actor, "integration.published", organization_id, ("integration", name), after=state)
+        _put(tx, actor, row, files)
     return row
+
+
+def move_to_copy(
+    context: Context, name: str, given: PublishIntegration, installation: InstallationRow
+) -> None:
+    """Make an installation one of the integration ``name`` of its own organization, and publish that if it is new.
+
+    Events that wait for the script it had are dropped: nobody but the copy gets them from now on."""
+    script = _store_script(context, given.script)
+    with context.db.write() as tx:
+        row = store.find_integration(tx, name)
+        if row is None:
+            row = _row(context, None, name, installation.organization_id, given)
+            _put(tx, None, row, [script])
+        forget_waiting(tx, installation.id)
+        store.move_installation(tx, installation.id, row.id)
+        touch_sites(tx, installation.organization_id)
+
+
+def _store_script(context: Context, script: str) -> FileRow:
+    return FileRow(SCRIPT, store_file(context, script.encode()).hash, "text/javascript")
+
+
+def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Sequence[FileRow]) -> None:
+    store.take_name(tx, row.name, row.organization_id)
+    store.put_integration(tx, row)
+    store.set_tags(tx, row.id, _tags(row.manifest))
+    store.set_files(tx, row.id, files)
+    order_for(tx, row)
+    for installation in store.list_all_installations(tx, row.id):
+        touch_sites(tx, installation.organization_id)
+    state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
+    audit(tx, actor, "integration.published", row.organization_id, ("integration", row.name), after=state)
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
@@ -88,6 +126,22 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
     store.delete_integration(tx, row.id)
     audit(tx, actor, "integration.unpublished", row.organization_id, ("integration", name))
     return True
+
+
+def offer(tx: Transaction, name: str, offered: bool) -> None:
+    """Offer a public integration to every organization, or stop offering it: for the operator.
+
+    Raises BadRequest for one that its publisher does not want listed, NotFound."""
+    row = store.find_integration(tx, name)
+    if row is None:
+        raise NotFound(f"There is no integration {name!r}.")
+    if offered and row.visibility != "public":
+        raise BadRequest(
+            f"{name}: its visibility is {row.visibility!r}. Only public integrations can be offered."
+        )
+    store.set_offered(tx, row.id, offered)
+    after = {"offered": offered}
+    audit(tx, None, "integration.offered", row.organization_id, ("integration", name), after=after)
 
 
 def _require_publisher(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..access import (
+    SCRIPTS_REACH,
     Can,
     OrgAccess,
     SignedIn,
@@ -12,6 +13,7 @@ from ..access import (
     SpaceAccess,
     at_least,
     create_integration_token,
+    list_reached,
     may_write,
     organization_access,
     require_person,
@@ -71,9 +73,11 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
 
 @operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN, returns=Listing[Integration])
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
-    """The public integrations, by name."""
+    """List the public integrations by name: those that the server administrator offers to every organization, and those
+    of your own organizations."""
     with call.db.read() as tx:
-        found = store.list_integrations(tx, filter_of(query), query.limit, query.page)
+        reached = list_reached(tx, caller.actor)
+        found = store.list_integrations(tx, filter_of(query), query.limit, query.page, reached=reached)
         return _listing(found, present_integrations(call, tx, found.rows, caller.actor))
 
 
@@ -84,14 +88,23 @@ def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
         return present_integration(call, tx, integration.row, integration.actor)
 
 
-@operation("publishIntegration", "POST", _INTEGRATION, needs=Can.SIGN_IN, returns=Integration, errors=(404,))
+@operation(
+    "publishIntegration",
+    "POST",
+    _INTEGRATION,
+    needs=Can.SIGN_IN,
+    returns=Integration,
+    errors=(404,),
+    yields=SCRIPTS_REACH,
+)
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
     """Publishes an integration, or its next version. For administrators of the organization it is published by.
 
     What is left out of the body is empty from then on. The name is known in the whole installation, and stays with
-    the organization that had it first.
+    the organization that had it first; those of built-in integrations are reserved. A public one is listed for other
+    organizations once the server administrator offers it.
     """
     publishing.require_name(integration_name)
     row = publishing.publish(call.context, caller.actor, integration_name, body)
@@ -144,6 +157,7 @@ def list_installations(
     returns=Installation,
     status=201,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def install_integration(call: Call, integration: IntegrationAccess, body: OrganizationTarget) -> Installation:
     """Installs an integration in an organization, and agrees to the scopes that it asks for. Where it is installed
@@ -172,7 +186,14 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
         return present_installation(call, tx, installation.row, whole=installation.changes)
 
 
-@operation("updateIntegrationInstallation", "PATCH", _INSTALLATION, needs=Can.ADMIN, returns=Installation)
+@operation(
+    "updateIntegrationInstallation",
+    "PATCH",
+    _INSTALLATION,
+    needs=Can.ADMIN,
+    returns=Installation,
+    yields=SCRIPTS_REACH,
+)
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
@@ -201,6 +222,7 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
     needs=Can.ADMIN,
     returns=TemporaryToken,
     errors=(404,),
+    yields=SCRIPTS_REACH,
 )
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """A token of the installation, good for an hour: for the integration itself, and for administrators who try it
@@ -224,7 +246,8 @@ def create_installation_token(call: Call, installation: InstallationAccess) -> T
 def list_organization_integrations(
     call: Call, org: OrgAccess, query: IntegrationsQuery
 ) -> Listing[Integration]:
-    """The integrations that an organization can install: the public ones, its own, and those it has."""
+    """List the integrations that an organization can install: those offered to every organization, its own, and those
+    it has."""
     with call.db.read() as tx:
         found = store.list_integrations(
             tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
@@ -241,16 +264,17 @@ def list_organization_integrations(
     extension=True,
 )
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
-    """The integrations that come with Octavo, by name, and whether somebody published them here already."""
+    """List the integrations that come with Octavo, by name. ``integration`` is the name of the organization's own copy,
+    where it has one."""
     with call.db.read() as tx:
-        found = [_present_builtin(one, state) for one, state in builtin.list_builtin(tx, org)]
+        found = [_present_builtin(one) for one in builtin.list_builtin(tx, org)]
     return Listing(found, len(found))
 
 
-def _present_builtin(one: builtin.Builtin, state: builtin.State) -> BuiltinIntegration:
-    given = msgspec.json.decode(one.body, type=PublishIntegration)
+def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
+    given = msgspec.json.decode(one.builtin.body, type=PublishIntegration)
     return BuiltinIntegration(
-        name=one.name,
+        name=one.builtin.name,
         title=given.title,
         description=given.description,
         summary=given.summary,
@@ -258,7 +282,8 @@ def _present_builtin(one: builtin.Builtin, state: builtin.State) -> BuiltinInteg
         scopes=given.scopes,
         categories=given.categories,
         external_links=given.external_links,
-        state=state,
+        state=one.state,
+        integration=one.copy if one.copy is not None else msgspec.UNSET,
     )
 
 
@@ -271,10 +296,11 @@ def _present_builtin(one: builtin.Builtin, state: builtin.State) -> BuiltinInteg
     status=201,
     errors=(404,),
     extension=True,
+    yields=SCRIPTS_REACH,
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
-    """Publishes an integration that comes with Octavo by the organization, and installs it there. Done again, it agrees
-    to the scopes of today; after an update of Octavo it publishes the next version."""
+    """Publish the organization's own copy of an integration that comes with Octavo, and install it there. Done again,
+    it agrees to the scopes of today; after an update of Octavo it publishes the next version."""
     require_person(org.actor)
     made = builtin.install_builtin(call.context, org, body.name)
     with call.db.read() as tx:

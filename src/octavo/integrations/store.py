@@ -162,15 +162,18 @@ def list_integrations(
     limit: int,
     page: str | None,
     *,
+    reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """By name: the public ones; of ``organization_id`` also its own, and those installed there."""
-    where, given = ["i.visibility = 'public'"], dict[str, Any]()
+    """By name: the public ones that the operator offers, or that are published by organizations the caller reaches; of
+    ``organization_id`` instead all of its own, and those installed there."""
+    given: dict[str, Any] = {"reached": list(reached)}
+    where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
-        given["org"] = organization_id
+        given = {"org": organization_id}
         where = [
-            "(i.visibility = 'public' OR i.organization_id = :org OR EXISTS (SELECT 1 FROM integration_installations n"
-            " WHERE n.integration_id = i.id AND n.organization_id = :org))"
+            "(i.visibility = 'public' AND i.offered = 1 OR i.organization_id = :org OR EXISTS (SELECT 1"
+            " FROM integration_installations n WHERE n.integration_id = i.id AND n.organization_id = :org))"
         ]
     if wanted.search:
         where.append("(lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')")
@@ -264,6 +267,13 @@ def put_integration(tx: Transaction, row: IntegrationRow) -> None:
     )
 
 
+def set_offered(tx: Transaction, integration_id: str, offered: bool) -> None:
+    """Say whether every organization is offered an integration."""
+    tx.run(
+        "UPDATE integrations SET offered = :offered WHERE id = :id", id=integration_id, offered=int(offered)
+    )
+
+
 def set_tags(tx: Transaction, integration_id: str, tags: Iterable[tuple[str, str]]) -> None:
     tx.run("DELETE FROM integration_tags WHERE integration_id = :id", id=integration_id)
     tx.run_many(
@@ -315,11 +325,12 @@ def delete_integration(tx: Transaction, integration_id: str) -> None:
 
 def find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
     """An installation of the integration ``name``."""
-    row = tx.one(
-        f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.id = :id AND i.name = :name",
-        id=installation_id,
-        name=name,
-    )
+    found = find_installation_by_id(tx, installation_id)
+    return found if found is not None and found.integration == name else None
+
+
+def find_installation_by_id(tx: Transaction, installation_id: str) -> InstallationRow | None:
+    row = tx.one(f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.id = :id", id=installation_id)
     return _installation(row) if row else None
 
 
@@ -338,6 +349,24 @@ def find_installation_in(
 def list_all_installations(tx: Transaction, integration_id: str) -> list[InstallationRow]:
     rows = tx.all(f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.integration_id = :id", id=integration_id)
     return [_installation(row) for row in rows]
+
+
+def list_installed_elsewhere(tx: Transaction, names: Sequence[str]) -> list[InstallationRow]:
+    """The installations of integrations with one of these names in organizations that did not publish them."""
+    rows = tx.all(
+        f"""SELECT {_INSTALLATION} FROM {_INSTALLED}
+            WHERE i.name IN :names AND n.organization_id <> i.organization_id ORDER BY n.id""",
+        names=list(names),
+    )
+    return [_installation(row) for row in rows]
+
+
+def move_installation(tx: Transaction, installation_id: str, integration_id: str) -> None:
+    tx.run(
+        "UPDATE integration_installations SET integration_id = :integration WHERE id = :id",
+        id=installation_id,
+        integration=integration_id,
+    )
 
 
 def list_installations(

@@ -129,7 +129,8 @@ class BuiltinIntegration(Struct, rename="camel", kw_only=True):
     scopes: list[Scope]
     categories: list[Category]
     external_links: list[ExternalLink]
-    state: Literal["available", "published", "outdated", "taken"]
+    state: Literal["available", "published", "outdated"]
+    integration: str | UnsetType = UNSET
 
 
 ExternalIds = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=5)]

@@ -145,8 +145,7 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
     if invitation.standing:
         how = f"Sign in to your account to join:\n\n{context.settings.url}/invitation"
     mail.send(
-        context.settings.smtp_url,
-        sender=context.settings.mail_from,
+        context.settings,
         to=invitation.email,
         subject=f"{who} invites you to {org.title}".replace("\n", " ").replace("\r", " "),
         text=f"{who} invites you to {org.title}. {how}\n\nIf you do not know what this is about, ignore it.\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from ..errors import Unavailable
-from .db import Database, SqliteDatabase
+from .db import Database, SqliteDatabase, is_damage
 
 
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
@@ -16,7 +16,8 @@ def open_database(url: str, connections: int = 8, direct_url: str = "", replica_
         try:
             return SqliteDatabase(url.removeprefix("sqlite:///"))
         except (sqlite3.Error, OSError) as error:
-            raise Unavailable(f"database {url}: {error}") from None
+            hint = ": restore it from a backup" if is_damage(error) else ""
+            raise Unavailable(f"database {url}: {error}{hint}") from None
     if url.startswith(("postgresql://", "postgres://")):
         # Loaded only where it is used: the driver takes longer to load than all of SQLite.
         from .postgres import PostgresDatabase

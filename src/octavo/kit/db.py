@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -21,7 +21,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from ..errors import OutOfReach, OutOfRoom
+from ..errors import Damaged, OutOfReach, OutOfRoom
 from . import deadlines
 from .owners import NOBODY, current_owner
 from .permits import pause, without
@@ -304,6 +304,14 @@ class Database:
         answered so fast that asking costs more than answering."""
         return self.generation()
 
+    def is_damaged(self) -> bool:
+        """Whether the engine found that the database is damaged. Then nothing is written any more."""
+        return False
+
+    def find_damage(self) -> list[str]:
+        """What the engine finds wrong in its own structures, a line each; it reads all of the database."""
+        return []
+
     def migration(self) -> AbstractContextManager[Transaction]:
         """A write transaction that may change the schema. Other processes' migrations wait until it ends.
 
@@ -325,17 +333,22 @@ _FAILURES = frozenset(
     )
 )  # fmt: skip
 """Results that say something of the disk or of other processes, and nothing of the statement."""
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MOST_DAMAGE = 20
+"""Lines of what is damaged that are told."""
 
 
 def _is_busy(error: BaseException | None) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _explained(error: sqlite3.Error) -> Exception:
+def is_damage(error: Exception) -> bool:
+    """Whether the engine says that the database is damaged. An index of words alone can be made anew."""
     code = getattr(error, "sqlite_errorcode", 0)
-    if code & 0xFF == sqlite3.SQLITE_FULL:
-        return out_of_room(error)
-    return out_of_reach(error) if code & 0xFF in _FAILURES else error
+    if code & 0xFF in _DAMAGE:
+        return code != sqlite3.SQLITE_CORRUPT_VTAB
+    # Raised by the driver, which has no code for it: all texts were UTF-8 when they were written.
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
 class _SqliteTransaction(Transaction):
@@ -376,9 +389,12 @@ class _SqliteRead(AbstractContextManager[Transaction]):
         return self._database._begin_read()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._database._end_read()
+        try:
+            self._database._end_read()
+        except sqlite3.Error as ending:
+            error = error or ending
         if isinstance(error, sqlite3.Error):
-            raise _explained(error) from error
+            raise self._database._explained(error) from error
 
 
 class SqliteDatabase(Database):
@@ -394,6 +410,9 @@ class SqliteDatabase(Database):
         for suffix in ("", "-wal", "-shm"):
             close_file(Path(path + suffix))
         self._local = threading.local()
+        self._damaged = False
+        self._mark = Path(path + "-damaged")
+        """Tells other processes, and the next start, that the database is damaged."""
         self._turns = taking_turns("changes are being written", 1)
         self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
@@ -408,6 +427,35 @@ class SqliteDatabase(Database):
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
         """Until when the generation counts as known, and what it is."""
+        if self._mark.exists() and not self.find_damage():
+            # It was restored since.
+            self._mark.unlink(missing_ok=True)
+
+    def _explained(self, error: sqlite3.Error) -> Exception:
+        code = getattr(error, "sqlite_errorcode", 0)
+        if is_damage(error):
+            if not self._damaged:
+                self._damaged = True
+                log.critical("database: %s: restore it from a backup", error)
+                with suppress(OSError):
+                    self._mark.touch(0o600)
+            return Damaged()
+        if code & 0xFF == sqlite3.SQLITE_FULL:
+            return out_of_room(error)
+        return out_of_reach(error) if code & 0xFF in _FAILURES else error
+
+    def is_damaged(self) -> bool:
+        self._damaged = self._damaged or self._mark.exists()
+        return self._damaged
+
+    def find_damage(self) -> list[str]:
+        with closing(sqlite3.connect(self._path)) as connection:
+            try:
+                rows = connection.execute(f"PRAGMA integrity_check({_MOST_DAMAGE})").fetchall()
+            except sqlite3.Error as error:
+                return [str(error)]
+        lines = [line for row in rows for line in str(row[0]).splitlines() if not line.startswith("***")]
+        return [] if lines == ["ok"] else lines[:_MOST_DAMAGE]
 
     def _connect(self) -> _Connection:
         connection = sqlite3.connect(
@@ -447,7 +495,7 @@ class SqliteDatabase(Database):
                 local.generation = self._count_commits()
                 local.connection.execute("BEGIN")
         except sqlite3.Error as error:
-            raise _explained(error) from error
+            raise self._explained(error) from error
         local.depth += 1
         transaction: Transaction = local.transaction
         return transaction
@@ -456,12 +504,18 @@ class SqliteDatabase(Database):
         local = self._local
         local.depth -= 1
         if local.depth == 0:
-            local.connection.execute("COMMIT")
+            try:
+                local.connection.execute("COMMIT")
+            except sqlite3.Error:
+                local.connection.rollback()
+                raise
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         if self._writing == threading.get_ident():
             raise RuntimeError("a write transaction inside another")
+        if self.is_damaged():
+            raise Damaged
         seconds = turn_seconds()
         until = time.monotonic() + seconds
         with without():
@@ -493,15 +547,16 @@ class SqliteDatabase(Database):
                 self._busy_timeout = busy_timeout
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise (no_turn() if _is_busy(error) else _explained(error)) from error
+            raise (no_turn() if _is_busy(error) else self._explained(error)) from error
         transaction = _SqliteTransaction(self._writer, self.caches)
         try:
             yield transaction
             self._writer.execute("COMMIT")
         except BaseException as error:
-            self._writer.rollback()
+            with suppress(sqlite3.Error):
+                self._writer.rollback()
             if isinstance(error, sqlite3.Error):
-                raise _explained(error) from error
+                raise self._explained(error) from error
             raise
         return transaction
 

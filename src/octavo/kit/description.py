@@ -353,6 +353,7 @@ def describe(
             entry["deprecated"] = True
         if operation.needs is not PUBLIC:
             entry["x-octavo-needs"] = operation.needs.value
+            entry["x-octavo-scopes"] = list(operation.scopes)
         paths.setdefault(operation.path, {})[operation.method.lower()] = entry
     info = {"title": title, "version": version}
     if meanings.introduction:

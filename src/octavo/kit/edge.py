@@ -1,4 +1,4 @@
-"""The one HTTP edge: between connections and everything that answers requests (API, sites, uploads, pages of our own).
+"""The one HTTP edge: between the server and everything that answers requests (API, sites, uploads, pages of our own).
 
 Whoever answers is given a ``Request`` and returns an ``Answer`` or raises an ``OctavoError``. Here it becomes
 HTTP: methods, bounds, request ids, conditional requests, ranges, compression, streaming, errors, metrics and the
@@ -46,9 +46,9 @@ from ..errors import (
 )
 from ..settings import Network
 from . import logs, tracing
+from .asgi import Application, Disconnected, Exchange, Headers
 from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
-from .connection import Disconnected, Exchange
 from .metrics import Metrics, RequestMeter
 from .owners import Owner
 from .pending import PendingCall, run_in
@@ -77,6 +77,7 @@ _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
@@ -91,7 +92,7 @@ class Answer(Struct, frozen=True):
 
     The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
     clients may ask for a part, or ``pushed``: pieces that come as things happen, which no thread waits for. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
-    compressed forms are kept, and ``heads``: the lines of its headers, by who sends them and how the body is coded.
+    compressed forms are kept, and ``heads``: its headers as they are sent, by who sends them and how the body is coded.
     ``coded``: compressed forms of the body that were made before, by their coding. ``cookies``: values of Set-Cookie.
     ``threads``: where its pieces are waited for, if that may take long; ``sent`` is called at the end of the answer.
     """
@@ -102,7 +103,7 @@ class Answer(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     etag: str = ""
     again: bool = False
-    heads: dict[Hashable, bytes] = msgspec.field(default_factory=dict)
+    heads: dict[Hashable, Headers] = msgspec.field(default_factory=dict)
     coded: Mapping[str, bytes] = {}
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
@@ -399,7 +400,7 @@ class _Found(NamedTuple):
 
 
 class Edge:
-    """An application of routes.
+    """An application of routes; ``application`` is what an ASGI server runs.
 
     ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
     ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
@@ -424,7 +425,9 @@ class Edge:
         query_limit: int,
         limiter: RateLimiter | None = None,
         closing: Sequence[Callable[[], None]] = (),
+        least_rate: int = 1024,
     ) -> None:
+        self.application = Application(self.handle, least_rate=least_rate)
         self._routes: Routes[_Found] = Routes()
         self._pool = pool
         self._owner_of = owner_of
@@ -493,6 +496,7 @@ class Edge:
             self._write_access(request, method, status, seconds)
 
     async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
+        exchange.check()
         if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: longer than {self._query_limit} bytes")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
@@ -627,11 +631,11 @@ class Edge:
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
         """Sends the answer in the form that the request asks for; the status that was sent."""
         head = request.is_head
-        own = b"x-request-id: %b\r\n" % request.id.encode()
+        own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
             kept, body = self._find_sent(request, answer)
             if kept is not None:
-                await exchange.send(200, kept + own, b"" if head else body)
+                await exchange.send(200, [*kept, own], b"" if head else body)
                 return 200
         status, body = answer.status, answer.body
         headers = {**self._headers, **answer.headers}
@@ -675,17 +679,17 @@ class Edge:
                     # Other bytes than those of the plain body, with the same meaning.
                     headers["etag"] = f'W/"{answer.etag}"'
         endless = answer.stream is not None or answer.pushed is not None
+        headers.pop("content-length", None)
         if not endless and status not in (204, 304):
             headers["content-length"] = str(end - start if content is not None else len(body))
-        made = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
-        made += [_line("set-cookie", cookie) for cookie in answer.cookies]
-        lines = b"".join(made)
+        lines = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
+        lines += [_line("set-cookie", cookie) for cookie in answer.cookies]
         if head or (content is None and not endless):
             if answer.again and status == answer.status == 200:
                 answer.heads[self, coding] = lines
-            await exchange.send(status, lines + own, b"" if head else body, close)
+            await exchange.send(status, [*lines, own], b"" if head else body, close)
             return status
-        await exchange.begin(status, lines + own, None if endless else end - start, close)
+        await exchange.begin(status, [*lines, own], None if endless else end - start)
         if content is not None:
             await self._stream(exchange, request, lambda: content.open(start, end))
         elif answer.stream is not None:
@@ -694,8 +698,8 @@ class Edge:
             await _push(exchange, answer.pushed())
         return status
 
-    def _find_sent(self, request: Request, answer: Answer) -> tuple[bytes | None, bytes]:
-        """Lines and body of an answer that was sent before in the form that is asked for; None without."""
+    def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
+        """Headers and body of an answer that was sent before in the form that is asked for; None without."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
@@ -796,12 +800,12 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
     return choose_coding(accepted.decode("latin-1"), kept=answer.again)
 
 
-def _line(name: str, text: str) -> bytes:
+def _line(name: str, text: str) -> tuple[bytes, bytes]:
     """A header as it is sent. Raises ValueError for one that would be read as something else."""
-    line = b"%b: %b\r\n" % (name.encode("ascii"), _header_value(text))
-    if _NO_HEADER.search(line, 0, len(line) - 2):
+    value = _header_value(text)
+    if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header has a line break or another control character")
-    return line
+    return name.encode(), value
 
 
 _kept_line = lru_cache(maxsize=1024)(_line)

@@ -1,11 +1,12 @@
 """Packs of objects that come from elsewhere: received into a file, and looked over before anything unpacks them.
 
 A pack says how large each of its objects is. A few kilobytes can name objects of gigabytes, which whoever unpacks them
-holds in memory: such a pack is refused. Loaded only where Git is used: its libraries take long to load.
+holds in memory: such a pack is refused. So is such an object of a repository in a folder, whose packs nobody received. Loaded only where Git is used: its libraries take long to load.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from tempfile import SpooledTemporaryFile
@@ -20,6 +21,8 @@ from dulwich.errors import (
     ObjectMissing,
     WrongObjectException,
 )
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import ObjectID, RawObjectID, hex_to_sha, sha_to_hex
 from dulwich.pack import UnresolvedDeltas
 from dulwich.repo import Repo
 
@@ -45,6 +48,8 @@ DAMAGES = (
 _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
+_HEX = 40
+_TOO_LARGE = "the repository is too large: it has objects of more than may be unpacked"
 _NUMBERS = 32
 """Bytes at the beginning of a delta that its two sizes are in."""
 _CHECKED_EVERY = 1000
@@ -101,7 +106,72 @@ def look_over(pack: IO[bytes]) -> None:
             size = max(size, _delta_result(beginning))
         total += size
         if size > MOST_OBJECT or total > MOST_UNPACKED:
-            raise GitRefused("the repository is too large: it has objects of more than may be unpacked")
+            raise GitRefused(_TOO_LARGE)
+
+
+class GuardedStore(DiskObjectStore):
+    """The objects of a repository in a folder. Those of its alternates, and where it is ``foreign`` its own, may have been
+    written by anybody: the size of each is looked at before it is unpacked. Reading one raises GitRefused."""
+
+    def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
+        super().__init__(path)
+        self._foreign = foreign
+
+    def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
+        oid = ObjectID(name) if len(name) == _HEX else sha_to_hex(RawObjectID(name))
+        if self._foreign:
+            _require_unpackable(self, oid)
+        else:
+            for alternate in self.alternates:
+                _require_unpackable(alternate, oid)
+        return super().get_raw(name)
+
+
+def _require_unpackable(store: Any, oid: ObjectID) -> None:
+    """Raise GitRefused for an object that is too large, or that is made of one which is."""
+    try:
+        with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
+            head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
+        size = head.partition(b"\0")[0].rpartition(b" ")[2]
+        _require_size(int(size) if size.isdigit() else 0)
+    except FileNotFoundError:
+        pass
+    for pack in store.packs:
+        try:
+            offset = pack.index.object_offset(hex_to_sha(oid))
+        except KeyError:
+            continue
+        base = _require_packed(pack.data.path, offset)
+        if base is not None:
+            _require_unpackable(store, base)
+    for alternate in store.alternates:
+        _require_unpackable(alternate, oid)
+
+
+def _require_packed(path: str, offset: int) -> ObjectID | None:
+    """Raise GitRefused for what is at a place of a pack, and what that is a difference to. The object that the last of
+    these is a difference to, if it is named by its id."""
+    with open(path, "rb") as pack:
+        while True:
+            deadlines.check()
+            pack.seek(offset)
+            reading = _Reading(pack)
+            kind, size = reading.object_head()
+            base = reading.offset_back() if kind == _OFFSET_DELTA else 0
+            named = reading.take(20) if kind == _NAME_DELTA else None
+            if kind in (_OFFSET_DELTA, _NAME_DELTA):
+                size = max(size, _delta_result(reading.begin_packed()))
+            _require_size(size)
+            if kind != _OFFSET_DELTA:
+                return sha_to_hex(RawObjectID(named)) if named is not None else None
+            if not 0 < base < offset:
+                raise GitRefused("the repository has a damaged pack")
+            offset -= base
+
+
+def _require_size(size: int) -> None:
+    if size > MOST_OBJECT:
+        raise GitRefused(_TOO_LARGE)
 
 
 def _delta_result(beginning: bytes) -> int:
@@ -149,10 +219,22 @@ class _Reading:
                 raise GitRefused("the repository sent a damaged pack")
         return kind, size
 
+    def offset_back(self) -> int:
+        """How far before a difference is what it is one to."""
+        byte = self.take(1)[0]
+        back = byte & 0x7F
+        while byte & 0x80:
+            byte = self.take(1)[0]
+            back = (back + 1) << 7 | byte & 0x7F
+        return back
+
+    def begin_packed(self) -> bytes:
+        """The beginning of a packed text."""
+        return zlib.decompressobj().decompress(self._rest[self._at :] or self._pack.read(_PIECE), _NUMBERS)
+
     def skip_packed(self, size: int) -> bytes:
         """Goes behind a packed text of this size, and gives its beginning."""
-        if size > MOST_OBJECT:
-            raise GitRefused("the repository is too large: it has objects of more than may be unpacked")
+        _require_size(size)
         unpacking, left, beginning = zlib.decompressobj(), size, b""
         while not unpacking.eof:
             if self._at >= len(self._rest):

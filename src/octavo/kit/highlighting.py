@@ -26,6 +26,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core.highlighting import Token, highlight
+from .children import start_child
 
 LISTING_SECONDS = 0.5
 """Time of the processor for one listing."""
@@ -125,9 +126,7 @@ class Highlighter:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "octavo.kit.highlighting"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    return start_child([sys.executable, "-P", "-m", "octavo.kit.highlighting"])
 
 
 def _send(stream: IO[bytes], message: Struct) -> None:

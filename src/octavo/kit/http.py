@@ -62,7 +62,7 @@ from .operation import (
 from .owners import Owner
 from .proxies import address_key
 from .shares import SharedThreads
-from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
+from .unread import MOST_NAMED, NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys, without_numbers
 
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
@@ -180,6 +180,15 @@ class Dispatcher:
         decoder = _body_decoder(operation)
 
         async def answer(request: Request) -> Answer:
+            try:
+                return await usual(request)
+            except OctavoError as error:
+                if operation.draw_error is None:
+                    raise
+                drawn: Answer = operation.draw_error(error)
+                return drawn
+
+        async def usual(request: Request) -> Answer:
             call = Call(
                 context=self.context,
                 operation=operation,
@@ -330,8 +339,9 @@ class Dispatcher:
             if not operation.deletes_what_is_entered:
                 raise
             return Answer(204, headers=call.response_headers)
+        query = self._query(call)
         if operation.query is not None:
-            arguments["query"] = self._query(call)
+            arguments["query"] = query
         if operation.body is not None:
             arguments["body"] = self._body(call, decoder)
         elif call.body and operation.method != "GET":
@@ -367,6 +377,7 @@ class Dispatcher:
 
     def _query(self, call: Call) -> Any:
         operation = call.operation
+        newer = NEWER.get(operation.id, NewerFields()).query
         values: dict[str, Any] = {}
         if call.query_string:
             try:
@@ -378,10 +389,15 @@ class Dispatcher:
                     raise BadRequest(f"{name}: NUL characters are not allowed")
                 if not value and name not in operation.query_required:
                     continue  # `?page=` says as much as no `page` at all
-                if name in operation.query_lists:
+                if name not in operation.query_names:
+                    if name in newer:
+                        raise BadRequest(f"{name}: this version of Octavo does not support this parameter.")
+                elif name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
                     values[name] = value
+        if operation.query is None:
+            return None
         try:
             query = msgspec.convert(values, operation.query, strict=False)
         except msgspec.ValidationError as error:
@@ -422,11 +438,19 @@ class Dispatcher:
             raise BadRequest("body: nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):
             raise BadRequest("body: NUL characters are not allowed")
-        keys = unread_keys(shape, value)
+        newer = NEWER.get(operation.id, NewerFields()).body
+        keys: list[str] = []
+        for key in unread_keys(shape, value):
+            if operation.refuses_unread:
+                raise BadRequest(f"{key}: this operation has no such field.")
+            if without_numbers(key) in newer:
+                raise BadRequest(f"{key}: this version of Octavo does not support this field.")
+            if len(keys) <= MOST_NAMED:
+                keys.append(key)
+            elif not newer:
+                break
         if not keys:
             return
-        if operation.refuses_unread:
-            raise BadRequest(f"{keys[0]}: this operation has no such field.")
         named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]
         more = ["..."] if len(keys) > MOST_NAMED else []
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
@@ -525,5 +549,6 @@ def api_edge(
         proxies=parse_networks(settings.trusted_proxies),
         tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
         closing=closing,
     )

@@ -19,6 +19,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TextIO
 from urllib.parse import quote
 
+from ..settings import Settings
+
 HIDDEN = "[hidden]"
 _FRAMES = 12
 """Frames of a trace that are shown: the innermost ones."""
@@ -33,6 +35,7 @@ _CREDENTIALS = re.compile(
     | (?P<name>["']?\b(?:[\w-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization
         |cookie)[\w-]*)["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;&}\])]{6,})
     | (?P<parameter>[?&](?:[\w.-]*(?:token|secret|key|signature|code|password)[\w.-]*)=)[^&\s"'#]+
+    | (?<=/~previewed/)[^/\s"']+                                     # who has it sees a site before it is published
     | \beyJ[\w-]{8,}\.[\w-]+\.[\w-]*                                 # JSON Web Tokens
     """,
     re.X | re.I,
@@ -192,6 +195,14 @@ def configure(
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Each try to connect, while a server is away: we say once that it is.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+def configure_for(settings: Settings) -> None:
+    """Set up logging for a process that serves."""
+    configure(
+        "json" if settings.log_format == "json" else "text", level=logging.WARNING, secrets=settings.secrets
+    )
+    logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
 
 
 def _has_colours(stream: TextIO | None) -> bool:

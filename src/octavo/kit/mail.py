@@ -5,7 +5,9 @@ from __future__ import annotations
 import smtplib
 import ssl
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.message import EmailMessage
+from email.utils import format_datetime, make_msgid, parseaddr
 from types import MappingProxyType
 from urllib.parse import unquote
 
@@ -14,6 +16,7 @@ from ..errors import Unavailable
 from ..settings import Settings
 from . import tracing
 from .allowances import DAY, count_more, key_of, spend
+from .clock import now
 from .db import Transaction
 from .permits import waiting
 from .tls import outgoing_tls
@@ -34,36 +37,39 @@ def give_back(tx: Transaction, address: str) -> None:
 
 
 def send(
-    smtp_url: str,
+    settings: Settings,
     *,
-    sender: str,
     to: str,
     subject: str,
     text: str,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Hands one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS at once. ``headers``:
-    further ones.
+    """Hand one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the start.
+    ``headers``: further ones.
 
-    Over ``smtp`` TLS is used where the server offers it. Raises Unavailable.
+    Over ``smtp`` TLS is used where the server offers it, and required where the settings say so. Raises Unavailable.
     """
-    parts = read_address(smtp_url)
+    parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:
         raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = sender, to, subject
+    message["From"], message["To"], message["Subject"] = settings.mail_from, to, subject
+    # Servers that receive mail take one without these for spam, and not every server that sends it adds them.
+    message["Date"] = format_datetime(datetime.fromtimestamp(now() / 1000, UTC))
+    _, address = parseaddr(settings.mail_from)
+    message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2] or parts.host)
     for name, value in headers.items():
         message[name] = value
     message.set_content(text)
     tls = outgoing_tls()
     try:
         with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
-            _send(parts, tls, message)
+            _send(parts, tls, message, require_tls=settings.smtp_require_tls)
     except (OSError, smtplib.SMTPException) as error:
         raise Unavailable(f"mail through {parts.host}: {error}") from None
 
 
-def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage) -> None:
+def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
     connection = (
         smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
         if parts.scheme == "smtps"
@@ -73,6 +79,10 @@ def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage) -> None:
         connection.ehlo()
         if parts.scheme == "smtp" and connection.has_extn("starttls"):
             connection.starttls(context=tls)
+        elif parts.scheme == "smtp" and require_tls:
+            raise smtplib.SMTPNotSupportedError(
+                "the server does not offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS demands"
+            )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))
         connection.send_message(message)

@@ -35,10 +35,12 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """What a tool says, and what it tells the program besides, by names."""
+    """What a tool says, and what it tells the program besides, by names. ``data``: the same as ``text``, for programs;
+    None where there is no more to it than the text."""
 
     text: str
-    about: Mapping[str, str]
+    about: Mapping[str, str] = {}
+    data: dict[str, Any] | None = None
 
 
 class Tool(NamedTuple):
@@ -209,8 +211,8 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     except (RefusedTool, msgspec.ValidationError) as error:
         # As a result, so that a model reads it and asks better.
         said, wrong = str(error), True
-    text, about = said if isinstance(said, ToolText) else (said, {})
-    found = _said(text, wrong)
+    text, about, data = said if isinstance(said, ToolText) else ToolText(said)
+    found = _said(text, wrong) | ({"structuredContent": data} if data is not None else {})
     return {**found, "_meta": about} if about else found
 
 

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from ..core.document import on_failure
 from . import jobs, outbox
@@ -75,17 +75,14 @@ class Metrics:
             registry=registry,
             multiprocess_mode="liveall",
         )
-        self._connections = Gauge(
-            "octavo_connections", "Open connections", registry=registry, multiprocess_mode="livesum"
+        self._open = Gauge(
+            "octavo_open_requests",
+            "Requests that are being answered, event streams included",
+            registry=registry,
+            multiprocess_mode="livesum",
         )
         self._streams = Gauge(
             "octavo_event_streams", "Open event streams", registry=registry, multiprocess_mode="livesum"
-        )
-        self._ended = Counter(
-            "octavo_connections_ended",
-            "Connections ended early: dropped (idle, for a new one), refused (no room), slow, too_large, malformed",
-            ("reason",),
-            registry=registry,
         )
         self._dropped_events = Counter(
             "octavo_visitor_events_dropped",
@@ -144,9 +141,6 @@ class Metrics:
         self._queues = _Queues(database)
         self._registry.register(self._queues)
 
-    def count_ended(self, reason: str) -> None:
-        self._ended.labels(reason).inc()
-
     def count_dropped_events(self, count: int) -> None:
         self._dropped_events.inc(count)
 
@@ -159,11 +153,15 @@ class Metrics:
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)
 
-    def observe_process(self, connections: int, streams: int) -> None:
-        """Notes what this process uses just now."""
+    def observe_process(self, requests: int, streams: int) -> None:
+        """Note what this process uses just now, and forget what processes used that have ended."""
+        if folder := os.environ.get(SHARED_FOLDER):
+            for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
+                if not _is_running(pid):
+                    mark_process_dead(pid)  # type: ignore[no-untyped-call]
         used = resource.getrusage(resource.RUSAGE_SELF)
         self._cpu.set(used.ru_utime + used.ru_stime)
-        self._connections.set(connections)
+        self._open.set(requests)
         self._streams.set(streams)
         self.observe_caches()
         self._observe_replica()
@@ -206,6 +204,14 @@ class Metrics:
             if self._queues is not None:
                 registry.register(self._queues)
         return generate_latest(registry)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 class _Queues:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..errors import NotFound, NotSignedIn
+from ..errors import NotFound, NotSignedIn, OctavoError
 
 if TYPE_CHECKING:
     from ..core.app_addresses import AppAddresses
@@ -98,6 +98,7 @@ class Operation:
     deprecated: bool
     source: str
     area: str
+    query_names: frozenset[str] = frozenset()
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
@@ -108,6 +109,8 @@ class Operation:
     """Of the body."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
+    draw_error: Callable[[OctavoError], Any] | None = None
+    """Writes what is refused, where that is not in the one envelope of the API."""
     browsed: bool = False
     """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
     yields: tuple[str, ...] = ()
@@ -118,6 +121,12 @@ class Operation:
     """Whether the scripts of integrations may call it whatever their scopes."""
     agents: AgentScope | None = None
     """What a person grants an agent that may call it; None: no agent may."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The narrowest scopes that a token needs to call it."""
+        verb = "read" if self.method == "GET" else "write"
+        return (f"{self.area}:{verb}", *self.yields)
 
     @property
     def takes_json(self) -> bool:
@@ -221,6 +230,12 @@ def _list_fields(query: Any) -> frozenset[str]:
     return frozenset(found)
 
 
+def _field_names(query: Any) -> frozenset[str]:
+    return (
+        frozenset(f.encode_name for f in msgspec.structs.fields(query)) if query is not None else frozenset()
+    )
+
+
 def _required_fields(query: Any) -> frozenset[str]:
     if query is None:
         return frozenset()
@@ -237,12 +252,13 @@ class Area(Struct, frozen=True):
     """A part of the API: the word that token scopes and the description know its operations by.
 
     ``lenient``: its bodies follow a standard that has servers pass over keys they do not know. ``media_type``: of its
-    answers.
+    answers. ``draw_error``: writes errors as that standard has them.
     """
 
     name: str
     lenient: bool = False
     media_type: str = "application/json"
+    draw_error: Callable[[OctavoError], Any] | None = None
 
     def operation(
         self,
@@ -257,6 +273,7 @@ class Area(Struct, frozen=True):
         quick: bool = False,
         body_limit: int | None = None,
         extension: bool = False,
+        refuses_unread: bool = False,
         deprecated: bool = False,
         media_type: str | None = None,
         other_media: tuple[str, ...] = (),
@@ -274,7 +291,8 @@ class Area(Struct, frozen=True):
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
         loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
-        ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
+        ``extension``: Octavo's own, not in the public API. ``refuses_unread``: refuses keys of a body that nobody
+        reads, as extensions do, because the body replaces all that there is. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get what is refused
         as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
         that reads content for links to content, the scope that writes for keys. ``waits_for``: what it waits for,
@@ -343,12 +361,14 @@ class Area(Struct, frozen=True):
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
+                query_names=_field_names(query),
                 query_lists=_list_fields(query),
                 query_required=_required_fields(query),
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 body_media=body_media,
-                refuses_unread=extension and not self.lenient,
+                draw_error=self.draw_error,
+                refuses_unread=refuses_unread or (extension and not self.lenient),
                 browsed=browsed,
                 yields=yields,
                 waits_for=waits_for,

@@ -257,6 +257,8 @@ class PostgresDatabase(Database):
         of it. ``replica_url``: of a streaming replica, to which there are as many connections as for reads."""
         super().__init__()
         self._url = url
+        self._most = 1 if direct_url else connections
+        """Connections of this process to the server itself."""
         self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
@@ -553,7 +555,7 @@ class PostgresDatabase(Database):
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
-                with connect(self._direct_url) as connection:
+                with connect(self._direct_url, self._most) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     self._knows, self._place = False, self._find_place(connection)
                     self._learn(connection)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import generators
@@ -33,8 +34,10 @@ _NETWORK = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
+    "application_name": "octavo",
 }
 """A server that vanished without a word is noticed by its silence. What the address says goes first."""
+_PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -83,9 +86,34 @@ class Connection(psycopg.Connection[Row]):
         return result
 
 
-def connect(url: str) -> Connection:
-    """A connection of its own, without a pool."""
-    connection = Connection.connect(url, autocommit=True, **_bounds(url))
+class Clients(NamedTuple):
+    """Who is connected to a server. ``processes``: how many connections each process of Octavo may take; ``others``: how
+    many connections everybody else has."""
+
+    processes: list[int]
+    others: int
+
+
+def count_clients(names: Mapping[str, int], own: str) -> Clients:
+    """``names``: how many connections have each ``application_name``; ``own``: that of ours which are in pools."""
+    processes: list[int] = []
+    others = 0
+    for name, count in names.items():
+        if found := _PROCESS.fullmatch(name):
+            processes += [int(found[1])] * count
+        elif name != own:
+            others += count
+    return Clients(processes, others)
+
+
+def connect(url: str, most: int | None = None) -> Connection:
+    """A connection of its own, without a pool. ``most``: it stands for its process, which may take so many."""
+    given = (
+        _bounds(url)
+        if most is None
+        else {**_bounds(url), "application_name": f"octavo process, at most {most}"}
+    )
+    connection = Connection.connect(url, autocommit=True, **given)
     connection.patience = CONNECT_SECONDS
     return connection
 

@@ -1,4 +1,4 @@
-"""Listening: sockets, and the event loop that serves what comes to them."""
+"""Serve ASGI applications with granian, in the event loop of this process."""
 
 from __future__ import annotations
 
@@ -7,157 +7,122 @@ import contextlib
 import logging
 import resource
 import socket
-import time
-from collections.abc import Coroutine, Sequence
-from email.utils import formatdate
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import uvloop
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
+from msgspec import Struct
 
-from .connection import Connections, Port
-from .edge import Edge
+from .asgi import Application
 
 log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
-_SWEEP = 1.0
-"""Seconds between looks at what is too slow."""
 _SPARE_FILES = 256
 """Open files beside connections: databases, files being sent, logs."""
-_AT_ONCE = 16
-"""Connections that are taken up in one go, where no other process wants some."""
-_FEW, _PART, _PAUSE = 4, 8, 0.001
-"""From so many connections on, a process that shares its port takes one for each ``_PART`` that it has in one go, and lets
-the others have theirs for so many seconds. Clients keep connections for long: who got most of them would answer most."""
-_REST = 1.0
-"""Seconds without new connections where the system gives none."""
+_END = 1.0
+"""Seconds that canceled requests have to end."""
+
+
+class Bounds(Struct, frozen=True):
+    """What each port of a process bounds: open connections, connections that wait to be accepted, seconds for a head to
+    arrive (also how long a connection may be idle), bytes of a head."""
+
+    connections: int
+    backlog: int
+    header_seconds: int
+    header_limit: int
+
+
+class Listener:
+    """Serve an application on a port. Several processes may listen on the same one: the system spreads connections over
+    them. Begun and ended in one event loop."""
+
+    def __init__(self, application: Application, host: str, port: int, bounds: Bounds) -> None:
+        self._application = application
+        self._server = Server(
+            application,
+            address=resolve(host),
+            port=port,
+            interface=Interfaces.ASGINL,
+            # With HTTP/2 beside it, a connection that sends nothing would stay open forever.
+            http=HTTPModes.http1,
+            websockets=False,
+            backlog=bounds.backlog,
+            backpressure=bounds.connections,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=bounds.header_seconds * 1000, max_buffer_size=bounds.header_limit
+            ),
+            log_enabled=False,
+        )
+        self._address = resolve(host), port
+        self._serving: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Return when the port takes connections. Raises what keeps it from that."""
+        self._serving = asyncio.ensure_future(self._server.serve())
+        while not self._serving.done():
+            with contextlib.suppress(ConnectionRefusedError):
+                _, writer = await asyncio.open_connection(*self._address)
+                return writer.close()
+            await asyncio.sleep(0.005)
+        return self._serving.result()
+
+    def leave(self) -> None:
+        """End each connection with its next response."""
+        self._application.leaving = True
+
+    async def close(self, patience: float) -> None:
+        """Accept nothing more, let requests finish within ``patience`` seconds, then cancel them."""
+        assert self._serving is not None
+        self._application.leaving = True
+        self._server.stop()  # type: ignore[no-untyped-call]
+        done, _ = await asyncio.wait([self._serving], timeout=patience)
+        if not done:
+            for task in list(self._application.open):
+                task.cancel()
+            await asyncio.wait([self._serving], timeout=_END)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """The event loop that serves: its own work for a request costs half of what that of the standard library does."""
+    """Return an event loop that serves: its own work for a request costs half of what the standard library's does."""
     return uvloop.new_event_loop()
 
 
 def run_served(main: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives, run on a loop of that kind."""
+    """Run a coroutine on a loop of that kind."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)
 
 
-class Listener:
-    """Serves an application on a socket that is bound already. Begun and ended in one event loop. ``shared``: other
-    processes serve on it as well."""
-
-    def __init__(
-        self, edge: Edge, bound: socket.socket, connections: Connections, *, shared: bool = False
-    ) -> None:
-        self._edge = edge
-        self._socket = bound
-        self._backlog = connections.bounds.backlog
-        self._shared = shared
-        self.port = Port(edge.handle, connections)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._taking_up: set[asyncio.Task[Any]] = set()
-
-    async def open(self) -> None:
-        self.tell_time()
-        self._loop = asyncio.get_running_loop()
-        self._socket.setblocking(False)
-        self._socket.listen(self._backlog)
-        self._listen()
-
-    def _listen(self) -> None:
-        if self._loop is not None:
-            self._loop.add_reader(self._socket, self._accept)
-
-    def _accept(self) -> None:
-        """Takes up some of the connections that wait. The loop's own server would take all of them, however many others
-        there are to take some."""
-        assert self._loop is not None
-        count = len(self.port.open) + len(self._taking_up)
-        pause = _PAUSE if self._shared and count >= _FEW else 0.0
-        try:
-            for _ in range(1 + count // _PART if self._shared else _AT_ONCE):
-                self._take_up(self._socket.accept()[0])
-        except (BlockingIOError, InterruptedError, ConnectionError):
-            pass  # There is no more, another process has it, or it is gone.
-        except OSError as error:
-            log.warning("no connection can be taken up: %s", error)
-            pause = _REST
-        if pause:
-            self._loop.remove_reader(self._socket)
-            self._loop.call_later(pause, self._listen)
-
-    def _take_up(self, accepted: socket.socket) -> None:
-        assert self._loop is not None
-        accepted.setblocking(False)
-        made = self._loop.create_task(self._loop.connect_accepted_socket(self.port.take_up, accepted))
-        self._taking_up.add(made)
-        made.add_done_callback(self._taken_up)
-
-    def _taken_up(self, made: asyncio.Task[Any]) -> None:
-        self._taking_up.discard(made)
-        if not made.cancelled() and (error := made.exception()) is not None:
-            log.warning("a connection was not taken up: %s", error)
-
-    def tell_time(self) -> None:
-        """Sets the Date of the answers that follow."""
-        self.port.date = f"date: {formatdate(usegmt=True)}\r\n".encode()
-
-    def stop_accepting(self) -> None:
-        """Takes no more connections; those that come wait for whoever else has the socket."""
-        if self._loop is not None:
-            self._loop.remove_reader(self._socket)
-            self._loop = None
-
-    async def close(self, patience: float) -> None:
-        """Takes nothing new, lets what runs end within ``patience`` seconds, then closes everything."""
-        self.stop_accepting()
-        port, until = self.port, time.monotonic() + patience
-        while (port.open or port.tasks or self._taking_up) and time.monotonic() < until:
-            for connection in list(port.open):
-                connection.shutdown()
-            await asyncio.sleep(0.01)
-        for connection in list(port.open):
-            connection.abort()
-        for task in list(port.tasks):
-            task.cancel()
-        await asyncio.get_running_loop().run_in_executor(None, self._edge.close)
+def resolve(host: str) -> str:
+    """Return the IP address of a host name or address. Raises OSError."""
+    return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0])
 
 
-async def watch(connections: Connections, listeners: Sequence[Listener]) -> None:
-    """Keeps bounds and clocks, until cancelled."""
-    while True:
-        await asyncio.sleep(_SWEEP)
-        connections.sweep(time.monotonic())
-        for listener in listeners:
-            listener.tell_time()
+def require_free(host: str, port: int) -> None:
+    """Raise OSError when somebody listens on a port: processes that share it on purpose would not notice."""
+    address = resolve(host)
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((address, port))
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket to listen on; it may be handed to further processes. Raises OSError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends without delay only where it sees that this is TCP.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-    except OSError:
-        bound.close()
-        raise
-    bound.set_inheritable(True)
-    return bound
-
-
-def allow_open_files(connections: int) -> None:
-    """Raises the limit on open files to what so many connections need, as far as the system lets us."""
-    wanted = connections + _SPARE_FILES
+def allow_connections(wanted: int, ports: int) -> int:
+    """Raise the limit on open files as far as the system lets us, and return how many connections each of so many ports can
+    have within it: at most ``wanted``. A process without free files could not even read its database."""
+    files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        if most < wanted:
-            log.warning(
-                "open files are limited to %d, which is too few for %d connections", most, connections
-            )
+    if soft == resource.RLIM_INFINITY or soft >= files:
+        return wanted
+    most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most == files:
+        return wanted
+    allowed = max(1, (most - min(_SPARE_FILES, most // 2)) // ports)
+    log.warning("open files are limited to %d: each port takes %d connections, not %d", most, allowed, wanted)
+    return allowed

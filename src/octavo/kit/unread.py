@@ -1,10 +1,16 @@
-"""Which keys of a JSON body nobody reads: those that the type it is decoded to does not have, at any depth."""
+"""Which keys of a JSON body nobody reads: those that the type it is decoded to does not have, at any depth; and which of
+them are refused, because newer servers restrict something by them."""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import msgspec
 import msgspec.inspect as models
 from msgspec import Struct
 
@@ -75,21 +81,16 @@ def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
     return made
 
 
-def unread_keys(shape: Shape, value: Any) -> list[str]:
-    """The paths of the keys of a decoded value that nobody reads, such as ``changes[2].colour``; at most one more
-    than ``MOST_NAMED``."""
-    found: list[str] = []
-    _find(shape, value, "", found)
-    return found
+def unread_keys(shape: Shape, value: Any) -> Iterator[str]:
+    """The paths of the keys of a decoded value that nobody reads, such as ``changes[2].colour``."""
+    return _find(shape, value, "")
 
 
-def _find(shape: Shape, value: Any, path: str, found: list[str]) -> None:
-    if len(found) > MOST_NAMED:
-        return
+def _find(shape: Shape, value: Any, path: str) -> Iterator[str]:
     if isinstance(value, list):
         if shape.items is not None:
             for number, item in enumerate(value):
-                _find(shape.items, item, f"{path}[{number}]", found)
+                yield from _find(shape.items, item, f"{path}[{number}]")
         return
     if not isinstance(value, dict):
         return
@@ -101,11 +102,31 @@ def _find(shape: Shape, value: Any, path: str, found: list[str]) -> None:
         for key, item in value.items():
             read = shape.fields.get(key)
             if read is not None:
-                _find(read, item, f"{below}{key}", found)
+                yield from _find(read, item, f"{below}{key}")
             elif key != shape.tag:
-                found.append(f"{below}{key}")
-                if len(found) > MOST_NAMED:
-                    return
+                yield f"{below}{key}"
     elif shape.values is not None:
         for key, item in value.items():
-            _find(shape.values, item, f"{below}{key}", found)
+            yield from _find(shape.values, item, f"{below}{key}")
+
+
+class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Fields of one operation that the newest public description has and Octavo does not. Requests that give those of
+    ``query`` and ``body`` are refused; ``ignored`` ones restrict nothing."""
+
+    query: frozenset[str] = frozenset()
+    body: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+
+
+NEWER = msgspec.convert(
+    tomllib.loads((files(__package__) / "newer_fields.toml").read_text()), dict[str, NewerFields]
+)
+"""By the id of the operation."""
+
+_NUMBER = re.compile(r"\[\d+\]")
+
+
+def without_numbers(path: str) -> str:
+    """The path of a key as ``NEWER`` has it: ``links[].title`` for ``links[3].title``."""
+    return _NUMBER.sub("[]", path)

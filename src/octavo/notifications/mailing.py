@@ -123,8 +123,7 @@ def _send(
         return  # it is in the app
     try:
         mail.send(
-            context.settings.smtp_url,
-            sender=context.settings.mail_from,
+            context.settings,
             to=address,
             subject=subject[:200],
             text=f"{text}\n\n-- \nNo more such mails: {link}\n",

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from msgspec import UNSET, Meta, Struct
 
 from ..errors import BadRequest
 from .description import Description, Operation
+from .styles import Style, written
 from .trying import Field, FilledForm, Form, Place, make_form
 
 _NAMED = 10
@@ -110,49 +111,8 @@ def _json(value: Any) -> str:
 
 
 def _written(field: Field, name: str, value: Any) -> Iterable[tuple[str, str]]:
-    """A value by the style of its parameter, as pairs of a name and a text."""
-    is_path, style = field.place == "path", field.style
-    if not isinstance(value, (list, dict)) and style not in ("label", "matrix"):
-        # What stands in a path between separators of its own is joined, and escaped, before it is put there.
-        joined = is_path and field.type in ("list", "object")
-        return [(name, quote(_text(value), safe="") if joined else _text(value))]
-    if not style:
-        return [(name, _text(value))]
-    texts = [_text(each) for each in (value if isinstance(value, list) else [value])]
-    pairs = [(key, _text(each)) for key, each in value.items()] if isinstance(value, dict) else None
-    if is_path:
-        return [(name, _in_path(field, texts, pairs))]
-    if pairs is not None:
-        if style == "deepObject":
-            return [(f"{name}[{key}]", text) for key, text in pairs]
-        if field.explode and field.place == "query":
-            return pairs
-        return [
-            (name, ",".join(f"{key}={text}" if field.explode else f"{key},{text}" for key, text in pairs))
-        ]
-    if field.explode and (field.place == "query" or style == "deepObject"):
-        return [(name, text) for text in texts]
-    return [(name, {"spaceDelimited": " ", "pipeDelimited": "|"}.get(style, ",").join(texts))]
-
-
-def _in_path(field: Field, texts: list[str], pairs: list[tuple[str, str]] | None) -> str:
-    is_joined = field.type in ("list", "object") or field.style in ("label", "matrix")
-
-    def encoded(text: str) -> str:
-        return quote(text, safe="") if is_joined else text
-
-    if pairs is not None:
-        equal = "=" if field.explode else ","
-        parts = [f"{encoded(key)}{equal}{encoded(text)}" for key, text in pairs]
-    else:
-        parts = [encoded(text) for text in texts]
-    if field.style == "label":
-        return "." + ("." if field.explode else ",").join(parts)
-    if field.style == "matrix":
-        if not field.explode:
-            return f";{field.name}={','.join(parts)}"
-        return "".join(f";{part}" if pairs is not None else f";{field.name}={part}" for part in parts)
-    return ",".join(parts)
+    how = Style(field.style, field.explode, field.place, is_joined=field.type in ("list", "object"))
+    return written(how, name, value, _text)
 
 
 def _body(form: Form, values: Values) -> tuple[str, bytes]:

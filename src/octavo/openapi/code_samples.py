@@ -22,6 +22,8 @@ from msgspec import Struct
 
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
+from .styles import style_of, written
+from .xml_text import xml_text
 
 
 class Env(Struct, frozen=True):
@@ -59,8 +61,8 @@ class SentBody(Struct, frozen=True, omit_defaults=True):
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
-    """A request as samples show it. ``path`` with its ``{names}``, ``params`` the values of those. ``streams``: its answer
-    comes in parts."""
+    """A request as samples show it. ``path`` with its ``{names}``, ``params`` the values of those, and ``encoded`` those
+    that are encoded already, since they hold separators. ``streams``: its answer comes in parts."""
 
     method: str
     server: str
@@ -70,6 +72,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     headers: tuple[tuple[str, tuple[Part, ...]], ...] = ()
     body: SentBody | None = None
     streams: bool = False
+    encoded: dict[str, str] = {}
 
 
 class CodeSample(Struct, frozen=True):
@@ -90,20 +93,22 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 def example_call(description: Description, operation: Operation) -> Call:
     """A request that an operation takes, with examples for whatever it needs."""
-    params, query = dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
+    params, encoded, query = dict[str, str](), dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
     headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
     for parameter in description.parameters(operation):
         name, place = text_of(parameter["name"]), parameter.get("in")
-        value = _simple(parameter_example(description, parameter))
+        example = parameter_example(description, parameter)
+        how = style_of(parameter, is_joined=isinstance(example, (list, dict)))
+        said = [(key, text[:_LONGEST]) for key, text in written(how, name, example, _simple)]
         if place == "path":
-            params[name] = value
+            (encoded if how.is_encoded and example is not None else params)[name] = said[0][1]
         elif parameter.get("required") is True or "example" in parameter:
             if place == "query":
-                query.append((name, (value,)))
+                query += [(key, (text,)) for key, text in said]
             elif place == "header" and _HEADER.fullmatch(name):
-                headers.append((name, (" ".join(value.split()),)))
+                headers += [(name, (" ".join(text.split()),)) for _, text in said]
             elif place == "cookie":
-                cookies.append((f"{name}={value}",))
+                cookies += [(f"{key}={text}",) for key, text in said]
     _add_security(description, operation, query, headers, cookies)
     if cookies:
         pieces = [piece for cookie in cookies for piece in ("; ", *cookie)][1:]
@@ -126,6 +131,7 @@ def example_call(description: Description, operation: Operation) -> Call:
         tuple(headers),
         body,
         streams=streams(description, operation),
+        encoded=encoded,
     )
 
 
@@ -148,7 +154,7 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
         return SentBody("multipart" if kind.startswith("multipart/") else "form", kind, fields=given)
     if value is None and (schema.get("format") == "binary" or kind == "application/octet-stream"):
         return SentBody("file", kind, path="file")
-    text = body_text(kind, value) if value is not None else ""
+    text = media_text(description, kind, media, value) if value is not None else ""
     if schema.get("format") == "binary" and not isinstance(value, dict):
         return SentBody("file", kind, path="file")
     if len(text) > _LONGEST:
@@ -161,8 +167,9 @@ def left_out_of_body(description: Description, operation: Operation, body: SentB
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
-    whole = media_example(description, object_of(content[body.media_type]), "request")
-    return len(body_text(body.media_type, whole)) - _LONGEST
+    media = object_of(content[body.media_type])
+    whole = media_example(description, media, "request")
+    return len(media_text(description, body.media_type, media, whole)) - _LONGEST
 
 
 def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
@@ -191,8 +198,18 @@ def streams(description: Description, operation: Operation) -> bool:
     return False
 
 
+def media_text(description: Description, kind: str, media: Data, value: Any) -> str:
+    """A value as a body of a media type of the description; empty where it has no form for it."""
+    if isinstance(value, (dict, list)):
+        if "xml" in kind:
+            return xml_text(description, media.get("schema"), value)
+        if kind.startswith(("text/csv", "multipart/")):
+            return ""
+    return body_text(kind, value)
+
+
 def body_text(kind: str, value: Any) -> str:
-    """A value as a body of a media type."""
+    """A value as a body of a media type that holds JSON, or text."""
     if isinstance(value, str):
         return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
@@ -578,6 +595,8 @@ def _url(call: Call) -> tuple[Part, ...]:
     path = call.path
     for name, value in call.params.items():
         path = path.replace("{" + name + "}", quote(value, safe="") if value else "{" + name + "}")
+    for name, value in call.encoded.items():
+        path = path.replace("{" + name + "}", value)
     parts: list[Part] = [call.server + path]
     for number, (name, given) in enumerate(call.query):
         parts.append(f"{'&' if number or '?' in path else '?'}{quote(name, safe='')}=")

@@ -13,6 +13,9 @@ MOST = 50
 """Complaints that one description is told."""
 
 
+ASYNCAPI = "This is an AsyncAPI description, which Octavo can't show. Use an OpenAPI or Swagger description."
+
+
 class Complaint(Struct, frozen=True, omit_defaults=True):
     """``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line`` counts from 1; 0 where it is not known.
     ``file``: which of several files, empty for the first."""

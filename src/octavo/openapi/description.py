@@ -18,6 +18,7 @@ from .validating import EARLY_WEBHOOKS, METHODS
 
 Data = dict[str, Any]
 
+_SCHEMAS = "#/components/schemas/"
 UNTAGGED = ""
 """The tag of operations that name none."""
 
@@ -88,9 +89,21 @@ class Operation(Struct, frozen=True):
         return f"{self.method.upper()} {self.path}"
 
     @property
+    def url_name(self) -> str:
+        """What the last part of its page's URL is made of: the title, where it comes from the summary."""
+        return self.title if self.summary else self.path if self.webhook else self.name
+
+    @property
     def called(self) -> str:
         """How lists name it beside its title."""
         return f"EVENT {self.path}" if self.webhook else self.name
+
+    @property
+    def identifiers(self) -> list[str]:
+        """What developers search for to find it, as they write it in code."""
+        named = text_of(self.data.get("operationId"))[:200]
+        written = (named, self.path, self.path.strip("/"), self.name)
+        return list(dict.fromkeys(one for one in written if one))
 
     @property
     def key(self) -> str:
@@ -236,6 +249,27 @@ class Description:
                 stack.append((self.follow(part), False))
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
+    def subtypes(self, value: Any) -> list[Data]:
+        """References to the schemas that a discriminator chooses among where the schema itself does not list them: those
+        of its mapping, else those that extend it by ``allOf``."""
+        mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
+        targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
+        if targets:
+            return [{"$ref": one if "/" in one else f"{_SCHEMAS}{one}"} for one in targets]
+        name = self.name_of(value)
+        return [{"$ref": f"{_SCHEMAS}{each}"} for each in self._extended_by.get(name, ())] if name else []
+
+    @cached_property
+    def _extended_by(self) -> dict[str, list[str]]:
+        """The names of the schemas that extend a schema, by its name."""
+        found: dict[str, list[str]] = {}
+        for name, schema in self.schemas.items():
+            for part in list_of(object_of(schema).get("allOf")):
+                base = self.name_of(part)
+                if base:
+                    found.setdefault(base, []).append(name)
+        return found
+
     @staticmethod
     def name_of(value: Any) -> str:
         """What a reference calls the schema; empty for a schema that is no reference. A reference always has a name:
@@ -271,7 +305,8 @@ class Description:
             return ""
         url = text_of(servers[0].get("url"))
         for name, variable in object_of(servers[0].get("variables")).items():
-            url = url.replace("{" + name + "}", text_of(object_of(variable).get("default")) or name)
+            given = object_of(variable).get("default")
+            url = url.replace("{" + name + "}", name if given is None else text_of(given))
         return url.rstrip("/")
 
     def security(self, operation: Operation) -> list[dict[str, list[Any]]]:

@@ -6,6 +6,7 @@ Otherwise, for Markdown, search and prints, everything is below each other and t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ from .code_samples import (
     body_text,
     example_call,
     left_out_of_body,
+    media_text,
     offered,
     own_samples,
     samples,
@@ -47,7 +49,7 @@ from .code_samples import (
 )
 from .conventions import Conventions, is_error
 from .description import Data, Description, Operation, list_of, object_of, text_of
-from .examples import media_example, named_examples
+from .examples import all_examples, media_example, named_examples
 from .trying import can_try, list_origins
 from .validating import METHODS
 from .words import ENGLISH, Words
@@ -84,10 +86,26 @@ _LIMITS = (
     ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
 )  # fmt: skip
 """What a schema says of its values, and the word for it."""
-_OF_VALUES = frozenset((*(key for key, _ in _LIMITS), "enum", "x-enumDescriptions", "example", "examples"))
+_KEYWORDS = (
+    "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired",
+    "unevaluatedProperties", "unevaluatedItems", "contentMediaType", "contentEncoding",
+)  # fmt: skip
+"""The same, of keywords that are shown as they are: few descriptions have them, and who reads one knows them."""
+_OF_VALUES = frozenset(
+    (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
+)
 """Without any of these a schema says nothing of its values."""
-_HOLDING = ("properties", "additionalProperties", "allOf", "oneOf", "anyOf")
+_INNER = (
+    "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "contentSchema",
+)  # fmt: skip
+"""Keywords that hold one schema, which is shown under the keyword."""
+_HOLDING = (
+    "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "patternProperties", "dependentSchemas",
+    "prefixItems", *_INNER,
+)  # fmt: skip
 """What in a schema holds others."""
+_MEDIA_TYPES = 5
+"""Of one body or answer, whose examples are shown."""
 _WAYS = 4
 """Ways to authenticate that are shown above an operation."""
 _SCHEMES = 50
@@ -575,11 +593,11 @@ class Drawer:
         parts: Nodes = []
 
         def say(word: str, value: Any) -> None:
-            shown = value if isinstance(value, str) else body_text("application/json", value)
+            shown = value if isinstance(value, str) else _on_one_line(value)
             parts.extend(
                 [
                     *([_text(" · " if self._folded else "; ")] if parts else []),
-                    self._word(word),
+                    _text(word, "code") if word in _KEYWORDS else self._word(word),
                     _text(" "),
                     _text(shown[:200], "code"),
                 ]
@@ -597,6 +615,12 @@ class Drawer:
                 say(word, schema[key])
         if schema.get("default") is True or schema.get("default") is False:
             say("default", schema["default"])
+        for key in _KEYWORDS:
+            given = schema.get(key)
+            # A schema is drawn, and what a keyword has by default says nothing.
+            is_schema = key.startswith("unevaluated") and given is not False
+            if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
+                say(key, given)
         given = (
             schema["example"] if "example" in schema else next(iter(list_of(schema.get("examples"))), None)
         )
@@ -668,10 +692,16 @@ class Drawer:
             blocks += self._fields(
                 [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
             )
+        blocks += self._further(schema, within)
+        discriminator = object_of(schema.get("discriminator"))
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
             variants = self._not_null(schema.get(key))
             if variants:
-                blocks += self._variants(variants, within, word, object_of(schema.get("discriminator")))
+                blocks += self._variants(variants, within, word, discriminator)
+        if "discriminator" in self._description.follow(value) and not schema.keys() & {"oneOf", "anyOf"}:
+            subtypes = self._description.subtypes(value)
+            if subtypes:
+                blocks += self._variants(subtypes, within, "one_of", discriminator)
         if "items" in schema and not properties:
             inner = schema["items"]
             blocks += (
@@ -680,6 +710,23 @@ class Drawer:
                 else self._not_shown(self._description.follow(inner))
             )
         return blocks
+
+    def _further(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
+        """The schemas of less common keywords, each under what it is about: a pattern, an index, or the keyword."""
+        inner = [
+            *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
+            *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
+            *(
+                (f"dependentSchemas {name}", each)
+                for name, each in object_of(schema.get("dependentSchemas")).items()
+            ),
+            *((key, schema[key]) for key in _INNER if isinstance(schema.get(key), dict) and schema[key]),
+        ]
+        shown = inner[: self._take(len(inner))]
+        return [
+            *self._fields([self.value(name, each, above) for name, each in shown]),
+            *self._beyond(len(inner) - len(shown)),
+        ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
         """A line for what is in a schema and is not drawn; nothing where there is nothing in it."""
@@ -734,9 +781,17 @@ class Drawer:
         return [_paragraph(self._word("shapes", name=str(len(variants))), *said), tabs, *more]
 
     def value(
-        self, name: str, value: Any, above: tuple[str, ...] = (), *, required: bool = False, about: Any = None
+        self,
+        name: str,
+        value: Any,
+        above: tuple[str, ...] = (),
+        *,
+        required: bool = False,
+        about: Any = None,
+        examples: Sequence[tuple[str, Any]] = (),
     ) -> list[Block]:
-        """A property or parameter: its name, what it is, what it is for, and what is inside."""
+        """A property or parameter: its name, what it is, what it is for, and what is inside. ``examples``: those that do
+        not stand in its schema, each with what it is about."""
         schema = self._description.follow(value)
         head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
         for node in self._type(value):
@@ -763,6 +818,7 @@ class Drawer:
         blocks += self._limits(schema)
         if isinstance(items, dict):
             blocks += self._limits(self._description.follow(items))
+        blocks += self._examples(examples)
         named = self._description.name_of(value) or self._description.name_of(items)
         is_itself = bool(named) and named in above and named not in self._linked
         if above and not is_itself and self._links(value) is not None:
@@ -788,6 +844,16 @@ class Drawer:
             blocks += inside
         elif inside:
             blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._word("left_out"))]
+        return blocks
+
+    def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
+        """A line for each example of a parameter or header."""
+        blocks = []
+        for about, value in examples:
+            shown = value if isinstance(value, str) else _on_one_line(value)
+            nodes: Nodes = [self._word("example"), _text(" "), _text(shown[:200], "code")]
+            nodes += [_text(f" {about}")] if about else []
+            blocks.append(Block("openapi-limits", {}, [*nodes]) if self._folded else _paragraph(*nodes))
         return blocks
 
     # --- operations -----------------------------------------------------------------------------------------
@@ -834,7 +900,9 @@ class Drawer:
 
     def _head(self, operation: Operation, where: str) -> Block:
         if not self._folded:
-            return _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head.data = {"names": operation.identifiers}
+            return head
         inside = []
         if can_try(self._description, operation):
             origins = list_origins(self._description, operation)
@@ -937,13 +1005,18 @@ class Drawer:
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
-        schema = parameter.get("schema")
+        schema, holder = parameter.get("schema"), parameter
         if schema is None:
             content = list(object_of(parameter.get("content")).values())
-            schema = object_of(content[0]).get("schema") if content else {}
+            holder = object_of(content[0]) if content else {}
+            schema = holder.get("schema", {})
         about = parameter.get("description", object_of(schema).get("description"))
         found = self.value(
-            text_of(parameter["name"]), schema, required=parameter.get("required") is True, about=about or ""
+            text_of(parameter["name"]),
+            schema,
+            required=parameter.get("required") is True,
+            about=about or "",
+            examples=all_examples(self._description, holder),
         )
         if parameter.get("deprecated") is True:
             found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
@@ -1104,8 +1177,9 @@ class Drawer:
                 continue
             if self._many and answers and is_error(code):
                 continue
-            for kind, media in list(object_of(response.get("content")).items())[:1]:
-                answers += [(code, self._example(kind, media, "" if self._folded else f"Response {code}"))]
+            content = object_of(response.get("content"))
+            title = "" if self._folded else f"Response {code}"
+            answers.append((code, self._examples_of(content, title)))
         answers = [(code, example) for code, example in answers if example]
         if answers and self._folded:
             tabs = [
@@ -1133,7 +1207,12 @@ class Drawer:
         cut = 0 if own else left_out_of_body(self._description, operation, call.body)
         # One is shown, whether or not it is chosen among others.
         more = self._beyond(len(given_examples) - max(len(examples), 1))
-        return [*request, *self._beyond(cut, "cut"), *more]
+        content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
+        sent = call.body.media_type if call.body is not None else ""
+        others = (
+            [] if own or self._many else self._examples_of(content, "" if self._folded else "Body", but=sent)
+        )
+        return [*request, *self._beyond(cut, "cut"), *more, *others]
 
     def _request(
         self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
@@ -1154,13 +1233,21 @@ class Drawer:
         }
         return [Block("openapi-sample", data, [_long_listing(source, syntax)])]
 
+    def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
+        """Examples of all media types but one, each under its type where there are several."""
+        blocks: list[Block] = []
+        for kind, media in islice(content.items(), _MEDIA_TYPES):
+            named = f"{title} {kind}".strip() if len(content) > 1 else title
+            blocks += self._example(kind, media, named) if kind != but else []
+        return [*blocks, *self._beyond(len(content) - _MEDIA_TYPES)]
+
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         """What a media type looks like: where people read, all of the examples that have names."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0
         for name, value in named:
-            shown, beyond = self._listed(kind, value, name)
+            shown, beyond = self._listed(kind, media, value, name)
             listings.append(shown)
             cut += beyond
             left -= len(text_of(shown.data.get("source")))
@@ -1171,14 +1258,14 @@ class Drawer:
             drawn = Block("openapi-examples", {"names": names}, [*listings])
             return [drawn, *self._beyond(cut, "cut"), *self._beyond(len(named) - len(listings))]
         value = media_example(self._description, object_of(media), "response")
-        if value is None:
+        if value is None or not media_text(self._description, kind, object_of(media), value):
             return []
-        shown, cut = self._listed(kind, value, title)
+        shown, cut = self._listed(kind, media, value, title)
         return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
 
-    def _listed(self, kind: str, value: Any, title: str) -> tuple[Block, int]:
+    def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
         """An example, and how many of its characters are left out."""
-        text = body_text(kind, value)
+        text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         beyond = max(len(text) - self._longest, 0)
         shown = f"{text[: self._longest]}\n…" if beyond else text
@@ -1528,6 +1615,10 @@ def _sent(scheme: Data) -> str:
     return {"query": f"?{key}=<key>", "cookie": f"Cookie: {key}=<key>"}.get(
         text_of(scheme.get("in")), f"{key}: <key>"
     )
+
+
+def _on_one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _count(inside: list[Block]) -> int:

@@ -74,6 +74,17 @@ def named_examples(description: Description, media: Data) -> list[tuple[str, Any
     return named if len(named) > 1 else []
 
 
+def all_examples(description: Description, holder: Data) -> list[tuple[str, Any]]:
+    """The examples that a parameter, header or media type brings beside its schema, each with what it is about."""
+    if "example" in holder:
+        return [("", holder["example"])]
+    return [
+        (" ".join(text_of(found.get("summary")).split())[:80], found["value"])
+        for given in islice(object_of(holder.get("examples")).values(), _NAMED)
+        if "value" in (found := description.follow(given))
+    ]
+
+
 def parameter_example(description: Description, parameter: Data, *, named: bool = True) -> Any:
     """A value of a parameter: its example, else what its schema says, else, where ``named``, its own name."""
     name = text_of(parameter.get("name")) if named else ""
@@ -161,6 +172,11 @@ class _Maker:
             return True
         return _string(schema, name) if kind == "string" else None
 
+    def _says(self, schema: Data) -> bool:
+        """Whether the description shows a value of a schema, or of what a list of it holds."""
+        items = self._description.follow(schema.get("items"))
+        return any(key in each for each in (schema, items) for key in _SAID)
+
     def _object(self, schema: Data, depth: int) -> Data:
         made: Data = {}
         shown = [
@@ -173,8 +189,7 @@ class _Maker:
             asked = [
                 each
                 for each in shown
-                if each[0] in required
-                or (each[2].get("deprecated") is not True and any(key in each[2] for key in _SAID))
+                if each[0] in required or (each[2].get("deprecated") is not True and self._says(each[2]))
             ]
             shown = asked or shown
         for name, value, _ in shown:

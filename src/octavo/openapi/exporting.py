@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
+from urllib.parse import quote, unquote
 
 import msgspec
 import yaml
@@ -13,11 +14,23 @@ from msgspec import Struct
 from ..errors import BadRequest
 from .code_samples import Basic, Call, Part, example_call
 from .description import UNTAGGED, Description, Operation, text_of
+from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
 _LARGE = 2 * 1024 * 1024
 """Bytes of a description that is given as JSON where YAML is asked for, which JSON is, too."""
-_DUMPER: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Quotes texts that YAML 1.2 reads as numbers: the library knows those of YAML 1.1."""
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    style = "'" if isinstance(plain_value(text), (int, float)) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
 
 
 class Export(Struct, frozen=True):
@@ -43,13 +56,17 @@ def _yaml(description: Description) -> Export:
     content = msgspec.json.encode(description.data)
     if len(content) <= _LARGE:
         dumped = yaml.dump(
-            msgspec.json.decode(content), Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=120
+            msgspec.json.decode(content), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120
         )
         content = dumped.encode()
     return Export("openapi.yaml", "application/yaml", content)
 
 
-def _variables(parts: tuple[Part, ...]) -> str:
+def _in_query(part: Part) -> Part:
+    return quote(part, safe=",/:@!$'()*~;") if isinstance(part, str) else part
+
+
+def _variables(parts: Sequence[Part]) -> str:
     """Secrets as variables of Postman and of HTTP files, which write them alike. A name and a password stand beside each
     other: clients encode them."""
 
@@ -118,7 +135,10 @@ def _request(operation: Operation, call: Call) -> dict[str, Any]:
             "host": ["{{baseUrl}}"],
             "path": path.strip("/").split("/"),
             "query": query,
-            "variable": [{"key": name, "value": value} for name, value in call.params.items()],
+            "variable": [
+                *({"key": name, "value": value} for name, value in call.params.items()),
+                *({"key": name, "value": unquote(value)} for name, value in call.encoded.items()),
+            ],
         },
     }
     if auth:
@@ -157,7 +177,12 @@ def _http(description: Description) -> Export:
         path = call.path
         for name, value in call.params.items():
             path = path.replace("{" + name + "}", value or "{{" + name + "}}")
-        asked = "&".join(f"{name}={_variables(given)}" for name, given in call.query)
+        for name, value in call.encoded.items():
+            path = path.replace("{" + name + "}", value)
+        asked = "&".join(
+            f"{_in_query(name)}={_variables([_in_query(part) for part in given])}"
+            for name, given in call.query
+        )
         lines = [
             f"### {operation.title}",
             f"{call.method} {{{{baseUrl}}}}{path}{f'?{asked}' if asked else ''}",

@@ -24,7 +24,7 @@ from ..content import (
     source_of,
 )
 from ..core.page_tree import PageTree
-from ..core.pages import Page
+from ..core.pages import Page, slugify
 from ..errors import BadRequest
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
@@ -115,6 +115,9 @@ def _find(
     nobody's to know: it was never shown here."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
+    for was in _release(tx, asked.source, newest).pages.get(name, ()):
+        if above == _place(tree, asked, root, was):
+            return _told(tree, asked, shown, was, later)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
         read += version.size
@@ -195,15 +198,16 @@ def _addresses(description: Description, source: Source) -> _Release:
         while here is not None:
             above.append(here.slug)
             here = by_id[here.parent] if here.parent is not None else None
-        pages.setdefault(page.slug, []).append(
-            _Was(
-                operation.key,
-                text_of(operation.data.get("operationId")),
-                operation.title,
-                operation.webhook,
-                made.keys[page.parent],
-                tuple(reversed(above)),
-            )
+        was = _Was(
+            operation.key,
+            text_of(operation.data.get("operationId")),
+            operation.title,
+            operation.webhook,
+            made.keys[page.parent],
+            tuple(reversed(above)),
         )
+        # Until November 2026 URLs were made of whole summaries.
+        for name in {page.slug, slugify(operation.summary)} if operation.summary else {page.slug}:
+            pages.setdefault(name, []).append(was)
     keys = frozenset((*description.operations, *description.webhooks))
     return _Release(text_of(description.info.get("version")), pages, keys)

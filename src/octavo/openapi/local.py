@@ -5,6 +5,7 @@ So a page may show an operation of a file that its space holds, in whichever rev
 
 from __future__ import annotations
 
+import re
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import Copy, get_space
 from .compiling import Compiled
-from .complaints import Complaint
+from .complaints import ASYNCAPI, Complaint
 from .processing import compile_apart
 from .reading import MAX_BYTES, SUFFIXES
 
@@ -138,12 +139,14 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 @jobs.job("readDescriptions", seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
     """Reads the files of a space that wait for it, one after the other."""
-    changed = False
     while (content := _next(context, space_id)) is not None:
         deadlines.check()
         compiled = _read(context, content)
         complaint = _in_a_line(compiled.errors[0]) if compiled.errors else None
         with context.db.write() as tx:
+            organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+            if complaint is None and organization_id is not None:
+                dependency_changed(tx, organization_id, [space_id])
             tx.run(
                 """UPDATE openapi_sources SET state = :state, document = :document, complaint = :complaint
                    WHERE space_id = :space AND content = :content""",
@@ -153,11 +156,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
                 space=space_id,
                 content=content,
             )
-        changed = changed or complaint is None
     with context.db.write() as tx:
-        organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
-        if changed and organization_id is not None:
-            dependency_changed(tx, organization_id, [space_id])
         jobs.finish(tx)
 
 
@@ -179,7 +178,14 @@ def _read(context: Context, content: str) -> Compiled:
         return Compiled([Complaint("It is not there any more.", "TOO_LARGE")])
     # Most files of these names are something else: that takes no process to see.
     if not data.startswith(b"PK") and b"openapi" not in data and b"swagger" not in data:
-        return Compiled([Complaint(_NO_VERSION, "NO_VERSION")])
+        is_async = re.search(rb"^\s*[\"']?asyncapi[\"']?\s*:", data, re.MULTILINE)
+        return Compiled(
+            [
+                Complaint(
+                    ASYNCAPI if is_async else _NO_VERSION, "UNKNOWN_VERSION" if is_async else "NO_VERSION"
+                )
+            ]
+        )
     return compile_apart(data)
 
 

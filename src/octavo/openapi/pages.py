@@ -231,8 +231,8 @@ class _Pages:
         props = {"doc": "webhooks"}
         above = self.add_ours("webhooks", props=props | (self._leading_on() if apart else {}))
         for key, webhook in webhooks.items() if apart else ():
-            called = webhook.summary or webhook.path
-            self.add(f"webhook {key}", webhook.title, above, slug=called, props={**props, "webhook": key})
+            named = webhook.url_name
+            self.add(f"webhook {key}", webhook.title, above, slug=named, props={**props, "webhook": key})
 
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
@@ -275,7 +275,7 @@ class _Pages:
                     operation.key,
                     operation.title,
                     above,
-                    slug=operation.summary or operation.name,
+                    slug=operation.url_name,
                     props={"doc": "operations", "page": tag.name or "-", "operation": operation.key},
                 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..content import dependency_changed, get_body, put_bodies, store_file
+from ..content import body_hash, dependency_changed, get_body, put_bodies, store_file
 from ..kit import jobs
 from ..kit.apart import Bounds, run_apart
 from ..kit.clock import now
@@ -53,7 +53,7 @@ class _CannotFetch(Exception):
         self.code = code
 
 
-@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.seconds)
+@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.longest)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
     """Processes a specification unless a newer request to do so was made meanwhile."""
     with context.db.write() as tx:
@@ -121,7 +121,8 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
     digest = hashlib.sha256(msgspec.json.encode(list(compiled.files.items()))).hexdigest()
     with context.db.read() as tx:
         last = store.find_version(tx, spec.id, spec.version_id or "")
-    if last is not None and last.digest == digest:
+    # The same source may be understood better by now.
+    if last is not None and (last.digest, last.document) == (digest, body_hash(compiled.document)):
         _end(context, spec, None, [], read)
         return
     blob = store_file(context, compiled.document.encode())

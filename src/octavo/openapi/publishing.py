@@ -19,7 +19,7 @@ from .reading import MAX_BYTES
 from .store import SpecRow, VersionRow, Visibility
 
 SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
-PATIENCE = 15 * 60_000
+PATIENCE = 60 * 60_000
 """Milliseconds after which a processing that did not end is begun anew."""
 FIRST_SLUG = "api"
 """Of the specification that an organization is created with."""

@@ -1,6 +1,7 @@
 """The files of a description, from text that nobody vouches for: JSON or YAML, alone or in a zip archive.
 
-Only plain data comes out. YAML scalars follow YAML 1.2 (``yes`` and dates are text). Aliases are written out, and what
+Only plain data comes out. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text,
+``0x1F`` and ``1e-7`` are numbers). Aliases are written out, and what
 they are written out to is counted, so that a small text cannot become a large value.
 """
 
@@ -18,7 +19,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from .complaints import Complaint, SpecError, Way, pointer
+from .complaints import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
 """Of a description, of all files of an archive together, and of the archive."""
@@ -26,8 +27,15 @@ MAX_FILES = 1_000
 MAX_VALUES = 1_500_000
 MAX_DEPTH = 150
 
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})\Z")
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Leaves plain scalars to ``_scalar``: the library resolves them by YAML 1.1."""
+
+    yaml_implicit_resolvers = {None: [("!plain", re.compile(""))]}  # noqa: RUF012
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}\Z")
+_BASED = re.compile(r"0(?:x[0-9a-fA-F]{1,250}|o[0-7]{1,300})\Z")
 _FLOAT = re.compile(r"[-+]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][-+]?[0-9]{1,4})?\Z")
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -97,7 +105,7 @@ def _read_json(text: str, name: str) -> SourceFile:
         # JSON is YAML, but for tabs; it is read as such only when somebody asks for lines.
         if not found:
             try:
-                found.append(yaml.compose(text.replace("\t", " "), Loader=_LOADER))
+                found.append(yaml.compose(text.replace("\t", " "), Loader=_Loader))
             except (yaml.YAMLError, RecursionError, ValueError):
                 found.append(None)
         return _line(found[0], way)
@@ -128,7 +136,7 @@ def _count(value: Any, name: str) -> None:
 
 def _read_yaml(text: str, name: str) -> SourceFile:
     try:
-        node = yaml.compose(text, Loader=_LOADER)
+        node = yaml.compose(text, Loader=_Loader)
         value = None if node is None else _Plain(name).value(node, ())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -200,12 +208,17 @@ class _Plain:
 
 def _scalar(node: Any) -> Any:
     text = str(node.value)
-    if node.style or node.tag.endswith(":str"):
-        return text
+    return text if node.style or node.tag.endswith(":str") else plain_value(text)
+
+
+def plain_value(text: str) -> Any:
+    """What a scalar without quotes means, by the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text):
         return int(text)
+    if _BASED.match(text):
+        return int(text, 0)
     if _FLOAT.match(text) and math.isfinite(float(text)):
         return float(text)
     return text
@@ -289,5 +302,7 @@ def _entry(files: Mapping[str, SourceFile]) -> str:
         if isinstance(file.value, dict) and ("openapi" in file.value or "swagger" in file.value)
     ]
     if not found:
+        if any(isinstance(file.value, dict) and "asyncapi" in file.value for file in files.values()):
+            raise _refused(ASYNCAPI, "UNKNOWN_VERSION")
         raise _refused("The archive has no file with the key `openapi` or `swagger`.", "NO_VERSION")
     return min(found, key=order)

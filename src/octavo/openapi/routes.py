@@ -151,8 +151,9 @@ def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
 def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecContent:
     """The files of the newest good version of an API specification."""
     with call.db.read() as tx:
+        spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
-        return wire.present_content(call, tx, spec_slug, row)
+        return wire.present_content(call, tx, spec, row, listed=isinstance(specs, VisitedSpecs))
 
 
 @operation(
@@ -181,8 +182,9 @@ def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecContent:
     """The files of one version of an API specification."""
     with call.db.read() as tx:
+        spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
-        return wire.present_content(call, tx, spec_slug, row)
+        return wire.present_content(call, tx, spec, row, listed=False)
 
 
 @operation(

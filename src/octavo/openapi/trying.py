@@ -16,9 +16,10 @@ from urllib.parse import quote, unquote, urlencode
 from msgspec import Struct
 
 from ..errors import BadRequest, TooLarge
-from .code_samples import body_text, secret_names, streams
+from .code_samples import body_text, media_text, secret_names, streams
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
+from .styles import style_of
 
 MAX_SENT = 1024 * 1024
 """Bytes of a body that is sent for a visitor."""
@@ -323,7 +324,7 @@ def _variables(server: Data) -> Iterator[Variable]:
     for name, value in islice(object_of(server.get("variables")).items(), _VARIABLES):
         data = object_of(value)
         values = [text_of(each) for each in list_of(data.get("enum"))[:_VALUES]]
-        default = text_of(data.get("default")) or next(iter(values), "")
+        default = text_of(data["default"]) if "default" in data else next(iter(values), "")
         yield Variable(name, default, values, not values and _may_be_free(url, name))
 
 
@@ -383,7 +384,7 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
             if required or "example" in parameter
             else None
         )
-        style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
+        how = style_of(parameter, is_joined=_type(schema) in ("list", "object"))
         yield Field(
             text_of(parameter["name"]),
             _type(schema),
@@ -391,9 +392,8 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
             required,
             _shown(given)[:_EXAMPLE],
             _choices(description, schema),
-            # What a media type says is written as that says.
-            "" if "content" in parameter else style,
-            parameter.get("explode", style in ("form", "deepObject")) is True,
+            how.style,
+            how.explode,
             _kind(description, schema),
             checks.take(parameter.get("schema")) if checks is not None else None,
         )
@@ -442,10 +442,13 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
     if _type(schema) == "file" or re.match(r"application/octet-stream|(?:image|audio|video)/|\*/\*", kind):
         return Body(kind, file=True)
     value = media_example(description, media, "request")
-    named = [(name, body_text(kind, each)[:_EXAMPLE]) for name, each in named_examples(description, media)]
+    named = [
+        (name, media_text(description, kind, media, each)[:_EXAMPLE])
+        for name, each in named_examples(description, media)
+    ]
     return Body(
         kind,
-        body_text(kind, value)[:_EXAMPLE] if value is not None else "",
+        media_text(description, kind, media, value)[:_EXAMPLE] if value is not None else "",
         named,
         schema=checks.take(media.get("schema")) if "json" in kind else None,
     )

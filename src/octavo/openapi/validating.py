@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .complaints import MOST, Complaint, SpecError, pointer
+from .complaints import ASYNCAPI, MOST, Complaint, SpecError, pointer
 from .reading import SourceFile
 
 Version = Literal["2.0", "3.0", "3.1", "3.2"]
@@ -32,6 +32,8 @@ def version_of(document: Any) -> Version:
         if isinstance(openapi, str) and (openapi == version or openapi.startswith(f"{version}.")):
             return version
     if swagger is None and openapi is None:
+        if "asyncapi" in document:
+            raise SpecError([Complaint(ASYNCAPI, "UNKNOWN_VERSION", pointer(("asyncapi",)))])
         raise SpecError([Complaint("The keys `openapi` and `swagger` are both missing.", "NO_VERSION")])
     raise SpecError(
         [Complaint("Versions that are read: Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2.", "UNKNOWN_VERSION",

@@ -113,12 +113,22 @@ class SpecFile(Struct, rename="camel"):
     dir: str = "./"
 
 
-class SpecContent(Struct):
-    """``filesystem``: the files that the version was made of, the description itself first, in the form that the
-    parser of Scalar loads them. ``url``: all of it in one file, as OpenAPI 3 in JSON."""
+class ContentUrls(Struct):
+    """``source``: all of it in one file. ``public``: the same for everybody; null where the specification is
+    private."""
 
-    filesystem: list[SpecFile]
+    source: str
+    public: str | None
+
+
+class SpecContent(Struct):
+    """``filesystem``: the files that the version was made of by their names, the description itself first. Site
+    renderers get a list, in the form that the parser of Scalar loads them. ``url``: all of it in one file, as OpenAPI
+    3 in JSON."""
+
+    filesystem: dict[str, SpecFile] | list[SpecFile]
     url: str
+    urls: ContentUrls
 
 
 class CompareQuery(Struct):
@@ -159,7 +169,6 @@ def _location(to: Recipient, organization_id: str, slug: str) -> str:
 
 def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
     location = _location(to, row.organization_id, row.slug)
-    published = to.url(f"/openapi/{row.id}") if row.visibility == "public" else UNSET
     problems = [
         SpecProblem(each.message, each.code, each.pointer, each.line or UNSET, each.file or UNSET)
         for each in row.complaints
@@ -172,7 +181,11 @@ def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
         processing_state=row.state,
         visibility=row.visibility,
         permissions=SpecPermissions(view=True, edit=access.may_edit),
-        urls=SpecUrls(location, to.app.organization(row.organization_id, f"openapi/{row.slug}"), published),
+        urls=SpecUrls(
+            location,
+            to.app.organization(row.organization_id, f"openapi/{row.slug}"),
+            _published(to, row) or UNSET,
+        ),
         source_url=row.source_url or UNSET,
         last_version=row.version_id or UNSET,
         last_processed_at=iso(row.processed_at) if row.processed_at is not None else UNSET,
@@ -200,7 +213,10 @@ def present_version(to: Recipient, organization_id: str, slug: str, row: Version
     return SpecVersion(row.id, iso(row.created_at), _file_url(to, slug, row), VersionUrls(location))
 
 
-def present_content(to: Recipient, tx: Transaction, slug: str, row: VersionRow) -> SpecContent:
+def present_content(
+    to: Recipient, tx: Transaction, spec: SpecRow, row: VersionRow, *, listed: bool
+) -> SpecContent:
+    """``listed``: the files as a list, as site renderers read them."""
     values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }
@@ -208,4 +224,14 @@ def present_content(to: Recipient, tx: Transaction, slug: str, row: VersionRow) 
     for path in values:
         value, references = name_by_path(values, path)
         files.append(SpecFile(path, not files, references, value))
-    return SpecContent(files, _file_url(to, slug, row))
+    url = _file_url(to, spec.slug, row)
+    return SpecContent(
+        files if listed else {file.filename: file for file in files},
+        url,
+        ContentUrls(url, _published(to, spec)),
+    )
+
+
+def _published(to: Recipient, spec: SpecRow) -> str | None:
+    """The URL at which anybody gets the newest version; None while the specification is private."""
+    return to.url(f"/openapi/{spec.id}") if spec.visibility == "public" else None

@@ -34,7 +34,7 @@ def create_organization_for(
 ) -> store.OrgRow:
     """An organization that the caller administers."""
     org = create_organization(tx, user_id, title.strip())
-    store.set_email_domains(tx, org.id, set_domains(tx, actor, org, email_domains))
+    store.set_email_domains(tx, org.id, set_domains(tx, org, email_domains))
     audit(tx, actor, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
     return org
 

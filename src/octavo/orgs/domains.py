@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..access import audit
-from ..errors import NotFound
+from ..access import audit, is_operator, is_session
+from ..core.free_mail import is_free_mail
+from ..errors import BadRequest, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.names import find_texts
@@ -21,46 +22,55 @@ def record_of(context: Context, organization_id: str, domain: str) -> tuple[str,
     return f"_octavo.{domain}", f"octavo-domain={text}"
 
 
-def set_domains(tx: Transaction, actor: Actor | None, org: OrgRow, wanted: Sequence[str]) -> list[str]:
-    """The domains in lower case, each once. Those with a verified address of an administrator are proved by that;
-    what is not wanted any more is proved no longer."""
+def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str]:
+    """Return the domains in lower case, each once, and forget the proofs of those that are no longer among them.
+
+    Raises BadRequest for a domain in which anybody gets a mailbox."""
     domains = list(dict.fromkeys(domain.lower() for domain in wanted))
-    store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     for domain in domains:
-        if domain not in org.proved and store.is_domain_of_administrator(tx, org.id, domain):
-            _note(tx, actor, org.id, domain, "address")
+        if is_free_mail(domain):
+            raise BadRequest(
+                f"emailDomains: {domain!r} belongs to an email provider. Use a domain of your organization."
+            )
+    store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     return domains
 
 
 def prove(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Looks for a proof of a domain that the organization names: an administrator's address, then the record.
+    """Look for a proof of a domain that the organization names: that an operator asks in a session, or the record.
 
-    Raises NotFound for a domain that it does not name, Unavailable when no name server answers.
+    Raises BadRequest for a domain in which anybody gets a mailbox, NotFound for one that the organization does not name,
+    Unavailable when no name server answers.
     """
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
-        by_address = store.is_domain_of_administrator(tx, org.id, domain)
+        by_operator = is_session(actor) and is_operator(tx, context.settings, actor.user_id)
     if domain in org.proved:
         return org
-    if not by_address:
+    if not by_operator:
         name, text = record_of(context, org.id, domain)
         if text not in find_texts(name, parse_servers(context.settings.dns_servers)):
             return org
     with context.db.write() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
-        _note(tx, actor, org.id, domain, "address" if by_address else "dns")
+        _note(tx, actor, org.id, domain, "operator" if by_operator else "dns")
         return store.get_organization(tx, organization_id)
 
 
 def vouch(tx: Transaction, organization_id: str, domain: str) -> None:
-    """Proves a domain by the operator's word. Raises NotFound for one that the organization does not name."""
+    """Prove a domain by the operator's word.
+
+    Raises BadRequest for a domain in which anybody gets a mailbox, NotFound for one that the organization does not
+    name."""
     _require_named(store.get_organization(tx, organization_id), domain)
     _note(tx, None, organization_id, domain, "operator")
 
 
 def _require_named(org: OrgRow, domain: str) -> None:
+    if is_free_mail(domain):
+        raise BadRequest(f"{domain!r} belongs to an email provider: it cannot be an organization's own.")
     if domain not in org.email_domains:
         raise NotFound(f"emailDomains: {domain!r} is not among those of the organization {org.id!r}.")
 

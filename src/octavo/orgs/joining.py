@@ -11,6 +11,7 @@ from ..access import (
     joined,
     upsert_member,
 )
+from ..core.free_mail import is_free_mail
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Actor
@@ -40,7 +41,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
     except NotFound:
         raise missing from None
     membership = find_membership(tx, org.id, user_id)
-    if domain not in org.proved or (membership is not None and membership.disabled):
+    if domain not in org.proved or is_free_mail(domain) or (membership is not None and membership.disabled):
         raise missing
     if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)

@@ -74,9 +74,9 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Changes the settings of an organization: what is left out stays.
 
-    `emailDomains` may name any domains. One lets people in once it is proved to be the organization's:
-    `provedEmailDomains` in the answer says which are. A domain in which an administrator has a verified address is
-    proved at once, others by `proveEmailDomain`.
+    `emailDomains` may name any domains but those of email providers. One lets people in, and offers the organization's
+    identity providers at sign-in, once it is proved to be the organization's by `proveEmailDomain` or by the server
+    administrator. `provedEmailDomains` in the answer says which are.
     """
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))

@@ -45,7 +45,7 @@ def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> stor
 
 def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str, Any]) -> None:
     hostname = given.get("hostname", org.hostname)
-    if hostname != org.hostname and store.hostname_is_taken(tx, hostname):
+    if hostname != org.hostname and store.hostname_is_taken(tx, hostname, org.id):
         raise BadRequest("hostname: taken")
     default_content: SitePointer | None = given.get("default_content")
     if default_content is not None:
@@ -57,11 +57,11 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
     merge_rules: MergeRules | None = given.get("merge_rules")
     if merge_rules is not None and merge_rules.rules is not UNSET:
         require_merge_rules(tx, org.id, merge_rules.rules)
-    columns = {name: given[name] for name in ("title", "hostname", "default_role") if name in given}
+    columns = {name: given[name] for name in ("title", "default_role") if name in given}
     if "title" in columns:
         columns["title"] = columns["title"].strip()
     if "email_domains" in given:
-        store.set_email_domains(tx, org.id, set_domains(tx, actor, org, given["email_domains"]))
+        store.set_email_domains(tx, org.id, set_domains(tx, org, given["email_domains"]))
     kept = {
         name: msgspec.to_builtins(given[name])
         for name in store.OrgSettings.__struct_fields__
@@ -70,6 +70,8 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
     if kept:
         settings = msgspec.structs.replace(org.settings, **kept)
         columns["settings"] = msgspec.json.encode(settings).decode()
+    if hostname != org.hostname:
+        store.change_hostname(tx, org, hostname)
     if columns:
         store.update_organization(tx, org.id, columns)
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
+from ..core.free_mail import is_free_mail
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -25,8 +26,9 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
     default_content: dict[str, Any] | None = None
 
 
-Proof = Literal["address", "dns", "operator"]
-"""By what a domain is known to be an organization's: an administrator's verified address, a record, the operator."""
+Proof = Literal["dns", "operator"]
+"""By what a domain is known to be an organization's: a record, or the operator. That somebody there has a mailbox in it
+says nothing about the domain."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -69,7 +71,9 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
         return orgs
     found: dict[str, dict[str, DomainProof]] = {}
     for id, domain, proof, proved_at in tx.all(
-        "SELECT organization_id, domain, proof, proved_at FROM proved_domains WHERE organization_id IN :orgs",
+        # An older process beside this one may still note an address.
+        """SELECT organization_id, domain, proof, proved_at FROM proved_domains
+           WHERE organization_id IN :orgs AND proof IN ('dns', 'operator')""",
         orgs=naming,
     ):
         found.setdefault(id, {})[domain] = DomainProof(proof, proved_at)
@@ -106,6 +110,22 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
     return _org(row) if row else None
 
 
+HOSTNAME_RESTS = 365 * 24 * 3_600_000
+"""Milliseconds for which a host name that an organization gave up is no other one's."""
+_MOST_FORMER = 10
+"""Former host names of an organization; older ones are free."""
+
+
+def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
+    """The organization that gave up this name last, as long as nobody else has it."""
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM organization_former_hostnames f JOIN organizations o ON o.id = f.organization_id
+            WHERE f.hostname = :hostname""",
+        hostname=hostname,
+    )
+    return _org(row) if row else None
+
+
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
@@ -123,6 +143,7 @@ def list_organizations(
 
 def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     org = OrgRow(ids.new_id(), title, hostname, now(), "read", [], OrgSettings())
+    _take_hostname(tx, hostname)
     tx.run(
         """INSERT INTO organizations (id, title, hostname, created_at, default_role)
            VALUES (:id, :title, :hostname, :at, :role)""",
@@ -135,8 +156,42 @@ def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     return org
 
 
-def hostname_is_taken(tx: Transaction, hostname: str) -> bool:
-    return tx.one("SELECT 1 FROM organizations WHERE hostname = :h", h=hostname) is not None
+def hostname_is_taken(tx: Transaction, hostname: str, organization_id: str = "") -> bool:
+    """Whether another organization has a host name, or gave it up not long ago."""
+    row = tx.one(
+        """SELECT 1 FROM organizations WHERE hostname = :name AND id <> :org
+           UNION ALL SELECT 1 FROM organization_former_hostnames
+           WHERE hostname = :name AND organization_id <> :org AND given_up_at > :since""",
+        name=hostname,
+        org=organization_id,
+        since=now() - HOSTNAME_RESTS,
+    )
+    return row is not None
+
+
+def _take_hostname(tx: Transaction, hostname: str) -> None:
+    tx.run("DELETE FROM organization_former_hostnames WHERE hostname = :name", name=hostname)
+
+
+def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
+    """Give an organization another host name. Old links lead to it by the former one."""
+    _take_hostname(tx, hostname)
+    if org.hostname is not None:
+        tx.run(
+            """INSERT INTO organization_former_hostnames (hostname, organization_id, given_up_at)
+               VALUES (:name, :org, :at)""",
+            name=org.hostname,
+            org=org.id,
+            at=now(),
+        )
+        tx.run(
+            """DELETE FROM organization_former_hostnames WHERE organization_id = :org AND hostname NOT IN (
+                 SELECT hostname FROM organization_former_hostnames WHERE organization_id = :org
+                 ORDER BY given_up_at DESC, hostname LIMIT :most)""",
+            org=org.id,
+            most=_MOST_FORMER,
+        )
+    update_organization(tx, org.id, {"hostname": hostname})
 
 
 def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:
@@ -160,10 +215,13 @@ def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> Non
 
 
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
-    """The organizations that people with an address in this domain may join, oldest first."""
+    """The organizations that people with an address in this domain may join, oldest first. No domain in which anybody
+    gets a mailbox is anybody's, whatever was once noted."""
+    if is_free_mail(domain):
+        return []
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM proved_domains p JOIN organizations o ON o.id = p.organization_id
-            WHERE p.domain = :domain ORDER BY o.id""",
+            WHERE p.domain = :domain AND p.proof IN ('dns', 'operator') ORDER BY o.id""",
         domain=domain,
     )
     return [_org(row) for row in rows]
@@ -174,11 +232,13 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Whether it was not proved before."""
+    """Whether it was not proved before. What an older version noted of an address is no proof."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
-               VALUES (:org, :domain, :proof, :at) ON CONFLICT DO NOTHING RETURNING domain""",
+               VALUES (:org, :domain, :proof, :at)
+               ON CONFLICT (organization_id, domain) DO UPDATE SET proof = excluded.proof, proved_at = excluded.proved_at
+                 WHERE proved_domains.proof = 'address' RETURNING domain""",
             org=organization_id,
             domain=domain,
             proof=proof,
@@ -193,17 +253,6 @@ def forget_proofs(tx: Transaction, organization_id: str, domains: list[str]) -> 
         org=organization_id,
         domains=domains,
     )
-
-
-def is_domain_of_administrator(tx: Transaction, organization_id: str, domain: str) -> bool:
-    """Whether an administrator has a verified address in this domain."""
-    rows = tx.all(
-        """SELECT u.email FROM members m JOIN users u ON u.id = m.user_id
-           WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
-             AND u.disabled = 0 AND u.email_verified = 1""",
-        org=organization_id,
-    )
-    return any(email.rpartition("@")[2] == domain for (email,) in rows)
 
 
 def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:

@@ -22,6 +22,11 @@ declare(
         check=check_hostname,
     ),
     Table(
+        name="organization_former_hostnames",
+        of_organization="organization_id = :org",
+        stays="names rest where they were given up",
+    ),
+    Table(
         name="trusted_organizations",
         of_organization="organization_id = :org",
         stays="the operator here vouches for nobody elsewhere",

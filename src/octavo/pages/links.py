@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ..access import Can, SpaceAccess, collection_access, find_user, present_user, space_access
-from ..content import State, find_item, find_page, get_item, get_page, main_state
+from ..content import State, find_item, find_kept_keys, find_page, get_item, get_page, main_state
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
@@ -148,12 +148,7 @@ class Links:
 
         def kept() -> dict[str, str]:
             page = find_page(self._tx, self._base_of(spot.space), spot.owner)
-            keys = self._tx.value(
-                "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body",
-                owner=spot.owner,
-                body=page.body or "" if page else "",
-            )
-            return msgspec.json.decode(keys, type=dict[str, str]) if keys else {}
+            return find_kept_keys(self._tx, spot.owner, page.body) if page and page.body else {}
 
         assert spot.node is not None
         return self._once(("keys", spot.owner), kept).get(spot.node, spot.node)

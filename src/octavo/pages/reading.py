@@ -44,6 +44,7 @@ from ..kit.pagination import Listing, Next, slice_items
 from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluated_document, markdown_of
 from .levels import LevelPart, Levels, PlacedPage
+from .meta_links_presenting import meta_links_of
 from .presenting import present_files
 from .wire import (
     WITH_PATHS,
@@ -57,6 +58,7 @@ from .wire import (
     PageContentQuery,
     PageEntry,
     PageLevel,
+    PageMetaLinks,
     Pages,
     PageTrace,
     PageTraces,
@@ -310,6 +312,9 @@ class Reader:
         if page is None or page.kind not in WITH_PATHS:
             raise NotFound(f"There is no page at {path!r}.")
         return page
+
+    def meta_links(self, page_id: str) -> PageMetaLinks:
+        return meta_links_of(self._page(page_id, computed=True), self.resolver)
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id, computed=True)

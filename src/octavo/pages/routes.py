@@ -35,6 +35,7 @@ from .wire import (
     LinksQuery,
     PageContentQuery,
     PageEntry,
+    PageMetaLinks,
     Pages,
     PageTraces,
     PageWay,
@@ -262,6 +263,35 @@ def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, 
     """The document of a page, as nodes."""
     with _reader(call, read) as reader:
         return reader.document(page_id, query)
+
+
+@operation(
+    "listSpacePageMetaLinks",
+    "GET",
+    _MAIN + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+    visitors=True,
+)
+@operation(
+    "listRevisionPageMetaLinks",
+    "GET",
+    _REVISION + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+    visitors=True,
+)
+@change_operation(
+    "listChangeRequestPageMetaLinks",
+    "GET",
+    _CHANGE + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+)
+def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
+    """The meta links of a page that lead to the web, or to pages the caller sees."""
+    with _reader(call, read) as reader:
+        return reader.meta_links(page_id)
 
 
 @operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File], visitors=True)

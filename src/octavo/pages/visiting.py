@@ -25,6 +25,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, slice_items
 from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
+from .meta_links_presenting import meta_links_of
 from .presenting import present_files
 from .wire import (
     ContentQuery,
@@ -34,6 +35,7 @@ from .wire import (
     FilesQuery,
     LinkPage,
     PageContentQuery,
+    PageMetaLinks,
     Pages,
     ReusableContent,
     Revision,
@@ -161,6 +163,9 @@ class VisitorReader:
             return relative_href(self._tree.url_path(shown), self._tree.url_path(page), ref.get("anchor"))
 
         return address
+
+    def meta_links(self, page_id: str) -> PageMetaLinks:
+        return meta_links_of(self._page(page_id), self._resolver, self._view.is_withheld)
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id)

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.document import DocumentNodes, DocumentObject
+from ..core.document.urls import safe_url
 from ..core.pages import Cover, Layout, Page
 from ..images import ScaledImage
 from ..kit.clock import iso
@@ -137,6 +138,7 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     no_index: bool
     no_robots_index: bool
     kind: Literal["sheet"] = "sheet"
+    link_title: str | UnsetType = UNSET
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
@@ -163,6 +165,7 @@ class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
     no_index: bool
     no_robots_index: bool
     kind: Literal["group"] = "group"
+    link_title: str | UnsetType = UNSET
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
 
@@ -175,6 +178,7 @@ class LinkPage(Struct, rename="camel", tag_field="type", tag="link"):
     updated_at: str
     hidden: bool
     kind: Literal["link"] = "link"
+    link_title: str | UnsetType = UNSET
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
     href: str | UnsetType = UNSET
@@ -191,6 +195,22 @@ class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed"):
 
 
 RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
+
+
+class PageTarget(Struct, tag_field="kind", tag="page"):
+    page: str
+    space: str | UnsetType = UNSET
+
+
+class UrlTarget(Struct, tag_field="kind", tag="url"):
+    url: str
+
+
+class PageMetaLinks(Struct):
+    """``canonical``: the page that search engines should show instead. ``alternates``: the same page in other forms."""
+
+    canonical: PageTarget | UrlTarget | UnsetType = UNSET
+    alternates: list[PageTarget | UrlTarget] | UnsetType = UNSET
 
 
 class Pages(Struct):
@@ -489,18 +509,22 @@ def present_page(
 ) -> RevisionPage:
     """One page with its children already presented."""
     created, updated = iso(page.created_at), iso(page.updated_at)
-    emoji, icon = page.emoji or UNSET, page.icon or UNSET
+    emoji, icon, link_title = page.emoji or UNSET, page.icon or UNSET, page.link_title or UNSET
     if page.kind == "group":
         return GroupPage(
             page.id, page.title, page.slug, path, pages, created, updated,
-            page.hidden, page.no_index, page.no_robots_index, emoji=emoji, icon=icon,
+            page.hidden, page.no_index, page.no_robots_index, emoji=emoji, icon=icon, link_title=link_title,
         )  # fmt: skip
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
+        if target.get("kind") == "url":
+            # Files of a repository or an archive may say anything; renderers put it into links as it is.
+            target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
         return LinkPage(
-            page.id, page.title, target, created, updated, page.hidden, emoji=emoji, icon=icon, href=href
-        )
+            page.id, page.title, target, created, updated, page.hidden,
+            emoji=emoji, icon=icon, href=href, link_title=link_title,
+        )  # fmt: skip
     if page.kind == "computed":
         return ComputedPage(
             page.id, page.title, page.computed or {}, created, updated, emoji=emoji, icon=icon
@@ -520,6 +544,7 @@ def present_page(
         no_robots_index=page.no_robots_index,
         emoji=emoji,
         icon=icon,
+        link_title=link_title,
         description=page.description or UNSET,
         cover=present_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
         variables=page.variables or UNSET,

@@ -69,7 +69,7 @@ def draw_consent(
         REFUSAL=refusal,
     )
     whose = _whose(source) if source else ""
-    beside = " Any program on your own machine could ask like this." if own_machine else ""
+    beside = " That is on your own computer, where any app could use this name." if own_machine else ""
     for name, text in (("scopes", scopes), ("source", whose), ("own machine", beside)):
         page = page.replace(f"<!-- {name} -->".encode(), text.encode())
     return page
@@ -77,10 +77,7 @@ def draw_consent(
 
 def _whose(source: str) -> str:
     host = html.escape(source.partition("://")[2].partition("/")[0])
-    return (
-        f"<p>It says that it is the program of <strong>{host}</strong>. Its name, and where an answer may go, are said at "
-        f"<code>{html.escape(source)}</code>.</p>"
-    )
+    return f"<p>It belongs to <strong>{host}</strong>, which describes it at <code>{html.escape(source)}</code>.</p>"
 
 
 def _fill(name: str, **texts: str) -> bytes:

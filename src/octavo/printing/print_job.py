@@ -54,7 +54,7 @@ def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | 
     return store.find_print(tx, print_id)
 
 
-@jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.seconds)
+@jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.longest)
 def make_print(context: Context, print_id: str) -> None:
     """Makes the PDF of a row of ``prints``."""
     with context.db.read() as tx:

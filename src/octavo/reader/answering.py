@@ -105,8 +105,7 @@ def _coming(view: View, path: str) -> Coming:
 
 def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
-    # A share link lets in whoever has its key, which is in the path.
-    view.request.shows_path = not visit.admission.key
+    view.request.shows_path = visit.admission.has_open_path
     answer = _answer_at(view, visit)
     shown = closed(visit.admission, answer) if isinstance(answer, Answer) else answer
     return Visited(shown, visit.made_of, visit.admission)

@@ -98,6 +98,8 @@ def with_query(view: View, location: str) -> str:
     return f"{location}?{query}" if query else location
 
 
+_ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
+"""Control characters, which no header may have and stored addresses may."""
 VARIES = {"vary": "Accept"}
 """Of answers that have another form for who accepts that one."""
 
@@ -111,7 +113,10 @@ def link_header(visit: SiteVisit, first: str) -> str:
 
 
 def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
-    headers = {"location": location, "cache-control": "no-store" if cookies else "no-cache"}
+    headers = {
+        "location": location.translate(_ESCAPED),
+        "cache-control": "no-store" if cookies else "no-cache",
+    }
     return Answer(307, headers=headers, cookies=cookies)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from ..content import FILE_PURPOSE
-from ..core.hosts import spell_host
+from ..core.hosts import host_name, spell_host
 from ..errors import NotFound
 from ..insights import EventQueue, HeldEvents
 from ..integrations import public_routes
@@ -46,8 +46,8 @@ from ..kit.proxies import address_key
 from ..kit.shares import SharedThreads, request_threads
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
-from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hostname
-from ..visits import asks_for_preview, host_name
+from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hostname, require_shared_host
+from ..visits import asks_for_preview
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
 from .answers import FOREVER, TEXT, closed, decoded_path, file_answer, is_json
@@ -92,8 +92,8 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Whether nobody comes in by what is in the path, as with a share link."""
-    return visited.admission is not None and not visited.admission.key
+    """Whether nobody comes in by what is in the path."""
+    return visited.admission is not None and visited.admission.has_open_path
 
 
 def _cost(visited: Visited) -> int | None:
@@ -360,6 +360,7 @@ class Sites:
 
     def read_file(self, request: Request) -> Answer:
         """A file by a signed link."""
+        require_shared_host(self._context, request.header(b"host"))
         grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
         if grant is None:
             raise NotFound("This link is not good, or not any more.")
@@ -367,6 +368,7 @@ class Sites:
 
     def read_picture(self, request: Request) -> Answer:
         """A logo or an icon of sites, for everybody."""
+        require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             found = find_picture(tx, request.parameters["picture"])
         if found is None or found[0].name != request.parameters["name"]:
@@ -375,6 +377,8 @@ class Sites:
 
     async def read_print(self, request: Request) -> Answer:
         """The PDF of a link: as soon as it is made, or after a while the news that it is still being made."""
+        host = request.header(b"host")
+        await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
         until = loop.time() + _PATIENCE
         while True:
@@ -480,6 +484,7 @@ def reader_edge(
         proxies=parse_networks(settings.trusted_proxies),
         tracers=parse_networks(settings.trace_proxies),
         query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
         limiter=RateLimiter(settings.reader_rate_limit),
         closing=[sites.close],
     )

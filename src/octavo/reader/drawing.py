@@ -262,8 +262,8 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
         "inLanguage": site.language,
         "isPartOf": {"@type": "WebSite", "name": site.title, "url": join_address(here, site.home)},
     }
-    if page.description:
-        article["description"] = page.description
+    if page.about:
+        article["description"] = page.about
     if page.updated:
         article["dateModified"] = page.updated
     above = [Crumb(title=site.title, href=site.home), *page.crumbs]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
+from markupsafe import Markup
 from msgspec import Struct
 
 from ..content import Item, asker_at, markdown_page
@@ -18,6 +20,7 @@ from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.page_tree import PageTree
 from ..core.pages import Page
+from ..core.wording import sentences, shorten
 from ..images import ScaledImage, find_pictures, is_scaled, variant_name
 from ..integrations import list_code_blocks
 from ..kit.cache import ByteCache, share
@@ -94,6 +97,22 @@ def _under_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]
             yield NavItem(title=heading, children=tuple(items))
         else:
             yield from items
+
+
+_PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
+_LOOKED_AT = 5
+"""Paragraphs of which the first with words says what a page is about."""
+_SHOWN = 160
+"""Characters that search engines show of a page."""
+
+
+def first_sentence(body: Markup) -> str | None:
+    """Return the first sentence of a page, for those who list it without a description of its own."""
+    for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
+        said = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
+        if said and any(map(str.isalnum, said[0])):
+            return shorten(said[0], _SHOWN)
+    return None
 
 
 class Text(Struct, frozen=True):
@@ -501,6 +520,7 @@ class PageBuilder:
             body=text.html.body,
             outline=text.html.outline if layout.outline else (),
             description=page.description if layout.description else None,
+            about=page.description or first_sentence(text.html.body),
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
             cover=self._cover(page),

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import NamedTuple
 
+from ..core.hosts import host_name
 from ..kit.cache import FreshCache, share
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.edge import Answer, Request
 from ..kit.mcp import Call
-from ..visits import Admission, MadeOf, host_name
+from ..visits import Admission, MadeOf
 from .tracking import Note
 
 _SHARED, _PERSONAL = share("what tools said", 12), share("what tools said to single visitors", 4)

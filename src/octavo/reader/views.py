@@ -363,7 +363,7 @@ class CoverView(Struct, frozen=True, kw_only=True):
 
 
 class PageView(Struct, frozen=True, kw_only=True):
-    """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
+    """One page. ``about`` is what search engines show of it. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
     (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``alternates`` are the same page in other languages and
     in its own, with whole addresses. ``index`` is the address of llms.txt, for programs. ``markdown``, ``edit``
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
@@ -380,6 +380,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     body: Markup
     outline: tuple[Heading, ...] = ()
     description: str | None = None
+    about: str | None = None
     emoji: str | None = None
     icon: Sign = None
     cover: CoverView | None = None

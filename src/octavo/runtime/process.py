@@ -12,7 +12,6 @@ import binascii
 import logging
 import os
 import select
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..errors import Unavailable
+from ..kit.children import start_child
 from ..kit.json_bounds import has_more_values
 
 log = logging.getLogger(__name__)
@@ -168,15 +168,13 @@ class ScriptProcess:
         """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
         start takes a while, which is not the script's doing."""
         try:
-            self._process = subprocess.Popen(  # noqa: S603
+            self._process = start_child(
                 command(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"DENO_DIR": NO_FOLDER, "NO_COLOR": "1"},
-                bufsize=0,
-                start_new_session=True,
+                environment={"DENO_DIR": NO_FOLDER, "NO_COLOR": "1"},
+                folder=Path("/"),
+                quiet=True,
+                buffered=False,
+                own_session=True,
             )
         except OSError as error:
             log.error("the process for a script was not started", extra={"error": str(error)})

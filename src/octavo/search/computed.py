@@ -5,23 +5,28 @@ without a revision: after a revision that has to do with it, and whenever what i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from hashlib import blake2b
+from importlib.metadata import version
+
+import msgspec
 
 from ..content import (
     BATCH,
-    Asker,
     Drawing,
     Item,
-    State,
     asker_at,
     computed_document,
+    computed_state,
     current_versions,
     draw_blocks,
+    drawn_states,
     expand,
     find_item,
     find_pages,
     holds_drawings,
+    list_drawn,
     list_spaces_with_computed,
     lock_branch,
     main_state,
@@ -36,12 +41,16 @@ from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..references import Nobody, Resolver, page_owner, state_resolver
+from ..references import Nobody, page_owner, state_resolver
 from ..spaces import get_space
 from . import store
-from .indexing import INDEXED, PreparedIndex, batches, page_text
-from .store import PageText
+from .indexing import INDEXED, PreparedIndex, batches, cut_page, page_text, text_hash, titles_of
+from .store import Made, PageText
 
+_AT_ONCE = 50
+"""Pages made of something else that are made in one read and written in one transaction."""
+_PART = 500
+"""Such pages that one run of the job makes."""
 _WAIT = 2_000
 """Milliseconds that a long text waits for its words to be indexed, so that saves in a row are indexed once."""
 
@@ -93,11 +102,13 @@ def index_long_pages(context: Context, space_id: str) -> None:
         except NotFound:
             return
         waiting = store.list_waiting(tx, space_id)
-    for page_id in waiting:
+    for page_id in waiting[:_PART]:
         deadlines.check()
         _index_long(context, space_id, branch_id, page_id)
     with context.db.write() as tx:
         jobs.finish(tx)
+        if waiting[_PART:]:
+            _order_long(tx, space_id)
 
 
 def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -> None:
@@ -125,59 +136,159 @@ def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collec
 
 
 @jobs.job("indexComputedPages", seconds=600)
-def index_computed_pages(context: Context, space_id: str) -> None:
-    """Indexes what the computed pages of main are now, and what its other pages are drawn as."""
-    computed, drawn = PreparedIndex(), PreparedIndex()
+def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> None:
+    """Index what the computed pages of main are now, and what its other pages are drawn as.
+
+    A page is made again only if something it is made of has changed, and written only if its text has. One run makes
+    at most ``most`` pages and leaves the rest to the next: no run takes longer the more there is."""
     with context.db.read() as tx:
         try:
-            state = main_state(tx, space_id)
+            reading = _Reading(context, tx, space_id)
         except NotFound:
             return
-        asker = asker_at(tx, space_id, None)
-        resolver = state_resolver(tx, state, app_hosts(context.settings.url), Nobody())
-        for page in expand(tx, state, None).pages:
+        known = store.list_made(tx, space_id)
+        drawing = find_pages(tx, reading.state, store.list_drawing(tx, space_id))
+        wanted = [page for page in expand(tx, reading.state, None).pages if page.kind in INDEXED]
+        wanted += drawing.values()
+        changed = []
+        for page in wanted:
             deadlines.check()
-            if page.kind in INDEXED:
-                draw = partial(_draw, tx, state, asker, resolver, page)
-                document = contained("search", partial(_computed, tx, space_id, page), draw)
-                computed.add(page_text(tx, space_id, page, document))
-        pages = find_pages(tx, state, store.list_drawing(tx, space_id))
-        for page in pages.values():
-            deadlines.check()
-            draw = partial(_draw, tx, state, asker, resolver, page)
-            document = contained("search", partial(read_source, tx, page.body), draw)
-            drawn.add(page_text(tx, space_id, page, document, draws=True))
-    branch_id = state.layers[0].branch_id
-    there: set[str] = set()
-    # What was computed from a revision before the last one is indexed again: that revision had it ordered.
-    for batch in batches(computed, BATCH):
+            was = known.get(page.id)
+            if was is None or was[1].of != reading.hash_of(page, page.id in drawing):
+                changed.append(page)
+        branch_id = reading.state.layers[0].branch_id
+    ids = {page.id for page in wanted}
+    gone = {page_id: was for page_id, was in known.items() if was[0] and page_id not in ids}
+    is_whole = len(changed) <= most
+    for start in range(0, min(len(changed), most), _AT_ONCE):
         deadlines.check()
-        there.update(page.page_id for page in batch)
-        with context.db.write() as tx:
-            if not lock_branch(tx, branch_id):
-                return
-            _index(tx, space_id, batch, computed=True)
-    for batch in batches(drawn, BATCH):
-        deadlines.check()
-        with context.db.write() as tx:
-            if not lock_branch(tx, branch_id):
-                return
-            # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still
-            # draws.
-            there_now = find_pages(tx, main_state(tx, space_id), [page.page_id for page in batch])
-            same = [page for page in batch if there_now.get(page.page_id) == pages[page.page_id]]
-            _index(tx, space_id, same)
+        batch = changed[start : min(start + _AT_ONCE, most)]
+        drawn = {page.id: page for page in batch if page.id in drawing}
+        is_whole = _index_made(context, space_id, branch_id, batch, drawn, known) and is_whole
     with context.db.write() as tx:
         if not lock_branch(tx, branch_id):
             return
-        _remove(
-            tx, space_id, [page_id for page_id in store.list_computed(tx, space_id) if page_id not in there]
-        )
+        still = store.list_made(tx, space_id, gone)
+        _remove(tx, space_id, [page_id for page_id, was in gone.items() if still.get(page_id) == was])
         jobs.finish(tx)
+        if not is_whole:
+            order_indexing(tx, space_id)
+
+
+def _index_made(
+    context: Context,
+    space_id: str,
+    branch_id: str,
+    batch: Sequence[Page],
+    drawn: Mapping[str, Page],
+    known: Mapping[str, tuple[bool, Made]],
+) -> bool:
+    """Make pages and index those that say something else now. ``drawn``: the ordinary ones; ``known``: what the index
+    had of each. Return False if another run or a revision was faster with one of them, which is left as it is."""
+    texts, same = PreparedIndex(), dict[str, Made]()
+    with context.db.read() as tx:
+        reading = _Reading(context, tx, space_id)
+        for page in batch:
+            deadlines.check()
+            draws = page.id in drawn
+            document = reading.document_of(page, draws)
+            titles, cut = titles_of(tx, page), cut_page(page, document)
+            made = Made(reading.hash_of(page, draws), text_hash(titles, cut))
+            if page.id in known and known[page.id][1].text == made.text:
+                same[page.id] = made
+            else:
+                texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
+
+    def still(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
+        """Those of these pages that the index and main have as this run found them."""
+        there = store.list_made(tx, space_id, page_ids)
+        written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
+        return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
+
+    held: set[str] = set()
+    for found in batches(texts, BATCH):
+        deadlines.check()
+        with context.db.write() as tx:
+            if not lock_branch(tx, branch_id):
+                return True
+            mine = still(tx, [page.page_id for page in found])
+            for computed in (True, False):
+                _index(
+                    tx,
+                    space_id,
+                    [
+                        page
+                        for page in found
+                        if page.page_id in mine and (page.page_id not in drawn) == computed
+                    ],
+                    computed=computed,
+                )
+        held |= mine
+    if same:
+        with context.db.write() as tx:
+            if not lock_branch(tx, branch_id):
+                return True
+            mine = still(tx, list(same))
+            versions = current_versions(tx, space_id, list(mine))
+            store.note_made(tx, space_id, {id: same[id] for id in mine}, versions)
+        held |= mine
+    return len(held) == len(batch)
+
+
+class _Reading:
+    """Main of a space as its visitors read it, in one transaction. Raises NotFound."""
+
+    def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
+        self._tx = tx
+        self.state = main_state(tx, space_id)
+        self._asker = asker_at(tx, space_id, None)
+        self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), Nobody())
+
+    def hash_of(self, page: Page, draws: bool) -> str:
+        """Return a hash of all that a page is made of, our own code included."""
+        if draws:
+            drawn = list_drawn(self._drawing(page), read_source(self._tx, page.body))
+            made_of: object = (drawn, drawn_states(self._tx, self._asker, drawn))
+        else:
+            made_of = computed_state(self._tx, self.state.space_id, page)
+        fields = (page.title, page.link_title, page.description, page.body, page.computed)
+        encoded = msgspec.msgpack.encode((version("octavo"), fields, made_of))
+        return blake2b(encoded, digest_size=16).hexdigest()
+
+    def document_of(self, page: Page, draws: bool) -> Document:
+        """Return what visitors read on a page; empty for one that cannot be computed."""
+        make = partial(self._written if draws else self._computed, page)
+        return contained("search", make, partial(self._draw, page))
+
+    def _written(self, page: Page) -> Document:
+        return read_source(self._tx, page.body)
+
+    def _computed(self, page: Page) -> Document:
+        if not page.computed:
+            return Document(nodes=[])
+        try:
+            return computed_document(self._tx, self.state.space_id, None, page)
+        except BadRequest:
+            return Document(nodes=[])
+
+    def _draw(self, page: Page, document: Document) -> Document:
+        draw_blocks(self._tx, self._drawing(page), document)
+        return document
+
+    def _drawing(self, page: Page) -> Drawing:
+        owner = page_owner(page)
+
+        def find_file(ref: dict[str, object], type: str) -> Item | None:
+            file = self._resolver.content_ref(owner, ref, type).get("file")
+            return find_item(self._tx, self.state, str(file), "file")
+
+        return Drawing(self._asker, False, find_file, page.title)
 
 
 def _index(tx: Transaction, space_id: str, pages: list[PageText], *, computed: bool = False) -> None:
     """Puts pages in the place of what the index has of them."""
+    if not pages:
+        return
     versions = current_versions(tx, space_id, [page.page_id for page in pages])
     lost = store.remove_pages(tx, space_id, versions.items())
     gained = store.add_pages(tx, space_id, pages, versions, computed=computed)
@@ -187,28 +298,6 @@ def _index(tx: Transaction, space_id: str, pages: list[PageText], *, computed: b
 def _remove(tx: Transaction, space_id: str, page_ids: list[str]) -> None:
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
-
-
-def _computed(tx: Transaction, space_id: str, page: Page) -> Document:
-    """What visitors read there; empty for what cannot be computed."""
-    if not page.computed:
-        return Document(nodes=[])
-    try:
-        return computed_document(tx, space_id, None, page)
-    except BadRequest:
-        return Document(nodes=[])
-
-
-def _draw(
-    tx: Transaction, state: State, asker: Asker, resolver: Resolver, page: Page, document: Document
-) -> Document:
-    owner = page_owner(page)
-
-    def find_file(ref: dict[str, object], type: str) -> Item | None:
-        return find_item(tx, state, str(resolver.content_ref(owner, ref, type).get("file")), "file")
-
-    draw_blocks(tx, Drawing(asker, False, find_file, page.title), document)
-    return document
 
 
 on_dependency_change(_order_after_change)

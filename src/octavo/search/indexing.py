@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from hashlib import blake2b
 from tempfile import SpooledTemporaryFile
 
 import msgspec
@@ -45,6 +46,8 @@ _MAX_TITLE = 500
 """Characters of a title that are indexed: once more with each section."""
 _MAX_CONDITIONS = 2_000
 """Characters of all conditions of a section; one with more is found by nobody."""
+_MAX_NAMES = 50
+"""Identifiers of a section."""
 _NEVER = ("false",)
 
 
@@ -162,6 +165,11 @@ def page_text(
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 
+def text_hash(titles: str, cut: Sequence[SectionText]) -> str:
+    """Return a hash of a page's text as it is indexed."""
+    return blake2b(msgspec.msgpack.encode((titles, cut)), digest_size=16).hexdigest()
+
+
 def titles_of(tx: Transaction, page: Page) -> str:
     """What navigation calls it and, where that differs, what it calls itself: its title, and the heading that its file
     begins with; a line each."""
@@ -173,14 +181,16 @@ def titles_of(tx: Transaction, page: Page) -> str:
 def cut_page(page: Page, document: Document) -> list[SectionText]:
     """A page's text by sections, with its description in front."""
     found = [
-        SectionText(part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions))
+        SectionText(
+            part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions), part.names[:_MAX_NAMES]
+        )
         for part in _few(contained("search", lambda: document, lambda each: sections(close_conditions(each))))
     ]
     about = page.description or ""
     lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
     if lead is None:
         return [SectionText(None, "", about), *found]
-    found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip())
+    found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip(), names=found[lead].names)
     return found
 
 
@@ -195,7 +205,8 @@ def _few(parts: list[Section]) -> list[Section]:
         some = parts[start : start + together]
         said = [some[0].text, *(line for part in some[1:] for line in (part.title, part.text))]
         conditions = tuple(dict.fromkeys(one for part in some for one in part.conditions))
-        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, said)), conditions))
+        names = tuple(dict.fromkeys(name for part in some for name in part.names))
+        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, said)), conditions, names))
     return found
 
 

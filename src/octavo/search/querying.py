@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 
 import msgspec
@@ -52,6 +52,11 @@ _RARE = 2
 _MIN_TYPO = 4
 _MIN_BEGUN = 3
 _MAX_REWRITES = 8
+_MOST_SPELLINGS = 40_000
+"""Spellings that are looked up for one query, in all of its spaces together, where words are not found as they were
+typed: a long word has thousands. What is beyond that counts as typed."""
+_SPELLINGS_A_LETTER = 74
+"""About how many there are of a word, for each of its letters (``one_edit_away``)."""
 MAX_SEARCH = 512
 """Characters of a query."""
 MAX_TERMS = 32
@@ -119,11 +124,13 @@ class Results(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """What was typed: its terms, the function words among them, and all of it in lower case."""
+    """What was typed: its terms, the function words among them, all of it in lower case, and so each part in
+    quotation marks."""
 
     terms: tuple[Term, ...]
     ignored: frozenset[str]
     text: str
+    phrases: tuple[str, ...] = ()
 
     @property
     def is_identifier(self) -> bool:
@@ -135,11 +142,13 @@ def read_query(text: str) -> Query:
     """The terms of what was typed: words, "phrases", and the last word as a beginning. Function words weigh nothing,
     unless there is nothing else. Raises BadRequest for too many terms."""
     found: list[Term] = []
+    phrases: list[str] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
         if match[1] is not None:
             phrase = tuple(words(match[1]))
             if phrase:
                 found.append(Term((phrase,), quoted=True))
+                phrases.append(" ".join(match[1].split()).casefold())
             continue
         for chunk in _CHUNK.findall(match[2]):
             found += _read_chunk(chunk)
@@ -152,7 +161,8 @@ def read_query(text: str) -> Query:
     # A function word behind it ends the last word, too.
     if terms and terms[-1] is found[-1] and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
-    return Query(tuple(terms), ignored, " ".join(text.replace('"', " ").split()).casefold())
+    said = " ".join(text.replace('"', " ").split()).casefold()
+    return Query(tuple(terms), ignored, said, tuple(phrases))
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -185,6 +195,17 @@ class _Vocabulary:
         self._tx, self.scope = tx, scope
         self._pages = store.pages_with(tx, scope, ["", *words])
         self._beginnings: dict[str, store.Beginning] = {}
+        self.near: dict[str, tuple[str, ...]] = {}
+        """The known words that are one error away from a word, as far as somebody looked for them."""
+        self._spellings = _MOST_SPELLINGS // max(1, len(scope.space_ids or scope.keys))
+
+    def affordable(self, words: Iterable[str]) -> Iterator[str]:
+        """Those of these words, in their order, whose spellings may still be looked up."""
+        for word in words:
+            spellings = _SPELLINGS_A_LETTER * len(word)
+            if spellings <= self._spellings:
+                self._spellings -= spellings
+                yield word
 
     @property
     def every(self) -> int:
@@ -242,13 +263,18 @@ class _Vocabulary:
         return msgspec.structs.replace(term, prefix=prefix, begun=begun, is_frequent=True)
 
 
-def _near(vocabulary: _Vocabulary, words: Set[str]) -> dict[str, tuple[str, ...]]:
+def _near(vocabulary: _Vocabulary, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each of the words the known ones that are one error away from it, or from what it is a form of; the likeliest
     first."""
-    tried = {word: one_edit_away(word) for word in words if len(word) >= _MIN_TYPO}
+    long = (word for word in words if len(word) >= _MIN_TYPO)
+    tried = {word: one_edit_away(word) for word in vocabulary.affordable(long)}
     known = vocabulary.known(set().union(*tried.values()))
     forms = {
-        word: {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
+        word: {
+            near
+            for form in vocabulary.affordable(sorted(without_ending(word)))
+            for near in (form, *one_edit_away(form))
+        }
         for word, near in tried.items()
         if near.isdisjoint(known)
     }
@@ -263,9 +289,13 @@ def _near(vocabulary: _Vocabulary, words: Set[str]) -> dict[str, tuple[str, ...]
 
 def _repaired(vocabulary: _Vocabulary, terms: Sequence[Term], most: float) -> list[Term]:
     """The terms; those that are on at most so many pages also one typing error away."""
-    doubtful = {word for term in terms if (word := term.word) and vocabulary.pages(word) <= most}
-    near = _near(vocabulary, doubtful)
-    return [msgspec.structs.replace(term, near=near.get(term.word or "", ())) for term in terms]
+    doubtful = [word for term in terms if (word := term.word) and vocabulary.pages(word) <= most]
+    near = vocabulary.near
+    near |= _near(vocabulary, dict.fromkeys(word for word in doubtful if word not in near))
+    return [
+        msgspec.structs.replace(term, near=near.get(term.word or "", ()) if term.word in doubtful else ())
+        for term in terms
+    ]
 
 
 def _begun(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
@@ -601,12 +631,13 @@ class _Gathered:
 
     def _worth(self, row: Found) -> float:
         likeness = self._likeness
-        for text in (row.titles, row.heading):
+        heads = "\n".join((row.heading, *row.names))
+        for text in (row.titles, heads):
             if text not in likeness:
                 likeness[text] = max((self._like(line) for line in text.split("\n")), default=0.0)
-        worth = _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
-        if any(name.casefold() == self._query.text for name in row.titles.split("\n")):
-            # The page of that name goes before sections of that name in others.
+        worth = _TITLE * likeness[row.titles] + _HEADING * likeness[heads]
+        if any(name.casefold() == self._query.text for name in (*row.titles.split("\n"), *row.names)):
+            # The page of that name, and what has it as its identifier, go before sections of that name in others.
             return worth + _CALLED + _NAMED
         return worth + (_CALLED if row.heading.casefold() == self._query.text else 0.0)
 
@@ -620,15 +651,18 @@ class _Gathered:
         bodies = self.bodies
         bodies |= store.read_bodies(self._tx, [row.id for _, row in rows if row.id not in bodies])
         typed = [term.alternatives[0] for term in self._terms]
-        whole = self._query.text
+        whole, phrases = self._query.text, self._query.phrases
         verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0
         read = []
         for score, row in rows:
-            text = f"{row.titles}\n{row.heading}\n{bodies[row.id]}".casefold()
+            text = "\n".join((row.titles, row.heading, *row.names, bodies[row.id])).casefold()
             if all(word in text for words in typed for word in words):
                 score += _TYPED
             if verbatim and _stands_in(whole, text):
                 score += verbatim
+            # What is in quotation marks is meant as it is written, whatever titles say some of its words.
+            if phrases and all(_stands_in(phrase, text) for phrase in phrases):
+                score += _CALLED + _NAMED
             read.append((score, row))
         return read
 
@@ -757,12 +791,10 @@ def suggest(
     """Words near to what was typed that are in a section which is seen, for when nothing was found."""
     vocabulary = _Vocabulary(tx, store.open_scope(tx, space_ids), [])
     found: dict[str, int] = {}
-    for word in words(text):
-        if len(word) >= _MIN_TYPO - 1:
-            found |= vocabulary.known(one_edit_away(word))
-            found |= vocabulary.known(
-                set(islice(vocabulary.beginning(fold(word)[:_MIN_TYPO]).words, _COMPLETED))
-            )
+    long = (word for word in dict.fromkeys(words(text)) if len(word) >= _MIN_TYPO - 1)
+    for word in vocabulary.affordable(long):
+        found |= vocabulary.known(one_edit_away(word))
+        found |= vocabulary.known(set(islice(vocabulary.beginning(fold(word)[:_MIN_TYPO]).words, _COMPLETED)))
     likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
     suggested = []
     for word in likely:

@@ -17,6 +17,7 @@ operation = Area("search").operation
     needs=Can.VIEW,
     returns=SearchListing[SearchPage],
     agents="docs:read",
+    yields=("content:read",),
 )
 def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchListing[SearchPage]:
     """All pages of a space that match, best first, one entry a page, each with its best sections.
@@ -34,6 +35,7 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     needs=Can.VIEW,
     returns=SearchListing[SearchSpace],
     agents="docs:read",
+    yields=("content:read",),
 )
 def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> SearchListing[SearchSpace]:
     """All spaces with pages that match, best first, of those the caller can see, each with its ten best pages: a

@@ -65,23 +65,38 @@ _POSITIONS = 255
 
 class SectionText(Struct, frozen=True):
     """One section of a page, as far as it stands under the same conditions; ``anchor`` None before the first
-    heading."""
+    heading. ``names``: identifiers of what it describes."""
 
     anchor: str | None
     heading: str
     body: str
     conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def heads(self) -> str:
+        """The heading and the names, as they are kept: a line for each."""
+        return "\n".join((" ".join(self.heading.split()), *self.names))
+
+
+class Made(Struct, frozen=True):
+    """Of a page that is made of something else: a hash of all that it was made of, and one of the text that came of it.
+    None where an older version indexed the page."""
+
+    of: str | None
+    text: str | None
 
 
 class PageText(Struct, array_like=True):
     """A page as it is written to the index: the rows of its sections, and the different words it has. ``draws``: it
-    has blocks that are drawn from something else."""
+    has blocks that are drawn from something else. ``made``: of a page that is made of something else."""
 
     page_id: str
     titles: str
     words: list[str]
     sections: list[dict[str, str | None]]
     draws: bool = False
+    made: Made | None = None
 
 
 class Found(Struct, frozen=True):
@@ -95,11 +110,14 @@ class Found(Struct, frozen=True):
     titles: str
     score: float
     conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def _found(row: Sequence[Any]) -> Found:
-    conditions = msgspec.json.decode(row[-1], type=tuple[str, ...]) if row[-1] else ()
-    return Found(*(*row[:-1], conditions))
+    id, space_id, page_id, anchor, heads, titles, score, said = row
+    heading, *names = heads.split("\n")
+    conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
+    return Found(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
 @lru_cache(maxsize=20_000)
@@ -113,7 +131,13 @@ def _key(id: str) -> str:
 
 
 def prepare_page(
-    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText], draws: bool
+    tx: Transaction,
+    space_id: str,
+    page_id: str,
+    titles: str,
+    sections: Sequence[SectionText],
+    draws: bool,
+    made: Made | None = None,
 ) -> PageText:
     """Cuts a page into words. ``titles``: what it is called, a line for each title."""
     organization_key = _organization_key(tx, space_id)
@@ -123,7 +147,7 @@ def prepare_page(
     title_stems = [*map(stem, title_words)]
     rows: list[dict[str, str | None]] = []
     for section in sections:
-        heading_words, body_words = words(section.heading), words(section.body)
+        heading_words, body_words = words(section.heads), words(section.body)
         new = (word for word in itertools.chain(heading_words, body_words) if word not in every)
         every.update(itertools.islice(new, max(0, _MAX_WORDS - len(every))))
         stems = (title_stems, [*map(stem, heading_words)], [*map(stem, body_words)])
@@ -132,7 +156,7 @@ def prepare_page(
                 "space": space_id,
                 "page": page_id,
                 "anchor": section.anchor,
-                "heading": section.heading,
+                "heading": section.heads,
                 "body": section.body,
                 "conditions": msgspec.json.encode(section.conditions).decode()
                 if section.conditions
@@ -140,7 +164,7 @@ def prepare_page(
                 **_indexed(tx, (_key(space_id), organization_key), stems),
             }
         )
-    return PageText(page_id, titles, sorted(every), rows, draws)
+    return PageText(page_id, titles, sorted(every), rows, draws, made)
 
 
 def _organization_key(tx: Transaction, space_id: str) -> str:
@@ -236,9 +260,11 @@ def add_pages(
         for page in pages:
             version = versions[page.page_id]
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws)
-                   VALUES (:space, :page, :version, :titles, :words, :computed, :draws)""",
+                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws, made_of, made_text)
+                   VALUES (:space, :page, :version, :titles, :words, :computed, :draws, :made_of, :made_text)""",
                 computed=int(computed),
+                made_of=page.made.of if page.made else None,
+                made_text=page.made.text if page.made else None,
                 draws=int(page.draws),
                 version=version,
                 space=space_id,
@@ -302,6 +328,32 @@ def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
     for word, pages in tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id):
         wrong[word] -= pages
     return {word: number for word, number in wrong.items() if number}
+
+
+def list_made(
+    tx: Transaction, space_id: str, page_ids: Collection[str] | None = None
+) -> dict[str, tuple[bool, Made]]:
+    """Return for each indexed page that is made of something else whether it is a computed one, and what it was made
+    of. ``page_ids``: of these alone."""
+    rows = tx.all(
+        f"""SELECT p.page_id, p.computed, p.made_of, p.made_text FROM search_pages p
+            WHERE p.space_id = :space AND (p.computed = 1 OR p.draws = 1)
+              {"AND p.page_id IN :pages" if page_ids is not None else ""} AND {_COUNTS}""",
+        space=space_id,
+        pages=list(page_ids or ()),
+    )
+    return {page_id: (bool(computed), Made(of, text)) for page_id, computed, of, text in rows}
+
+
+def note_made(tx: Transaction, space_id: str, made: Mapping[str, Made], versions: Mapping[str, int]) -> None:
+    """Note what pages are made of now, where the text that came of it is the indexed one."""
+    tx.run_many(
+        f"UPDATE search_pages SET made_of = :made_of WHERE {_OF_A_PAGE}",
+        [
+            {"space": space_id, "page": page_id, "version": versions[page_id], "made_of": one.of}
+            for page_id, one in made.items()
+        ],
+    )
 
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:

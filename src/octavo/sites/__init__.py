@@ -15,6 +15,7 @@ from .creating import create_site
 from .customization.colours import colours_of
 from .customization.editing import find_customization, get_customization, put_customization
 from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
+from .hostnames import require_shared_host
 from .pictures import find_picture
 from .pictures_wire import PICTURES
 from .previewing import PREVIEW, PREVIEWED, read_preview
@@ -74,5 +75,5 @@ __all__ = [
     "list_scripts", "list_sites_of_space", "list_space_redirects", "load_structure", "localize",
     "make_visitor_token", "may_open", "own_url", "present_site", "provide_scripts", "provide_spaces",
     "proxied_path", "published_url", "put_customization", "read_preview", "read_visitor_token",
-    "require_bounds", "require_opening", "set_published", "sight_of", "touch_sites",
+    "require_bounds", "require_opening", "require_shared_host", "set_published", "sight_of", "touch_sites",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
+from ..core.hosts import host_name
 from ..errors import Conflict, NotFound, Unavailable
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -44,6 +45,17 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
 
 
+def require_shared_host(context: Context, host: str) -> None:
+    """Raises NotFound for a ``Host`` header that names a site: at its own host name there is nothing but that site, and
+    what belongs to all of them is at the address of sites alone."""
+    name = host_name(host)
+    if "." not in name or name == context.settings.sites_address.host:
+        return
+    with context.db.read() as tx:
+        if store.find_site_by_hostname(tx, name) is not None:
+            raise NotFound("There is nothing at this address.")
+
+
 def is_proved(context: Context, organization_id: str, host: str, *, leading_here: bool) -> bool:
     """Whether a host is an organization's: by the operator's word, by a domain above it that is proved to be, by its
     record, or, with ``leading_here``, because its address is that of the sites. Asks the network; not to be called within a
@@ -53,10 +65,10 @@ def is_proved(context: Context, organization_id: str, host: str, *, leading_here
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
-    for domain, by in proved.items():
-        # That an administrator has an address somewhere says nothing about the hosts there.
-        if by.proof != "address" and (host == domain or host.endswith(f".{domain}")):
-            return True
+        # Its record in DNS may still be there for the organization that gave it up.
+        leading_here = leading_here and not store.is_former_hostname(tx, host, but=organization_id)
+    if any(host == domain or host.endswith(f".{domain}") for domain in proved):
+        return True
     if leading_here and check_hostname(settings, host) == "live":
         return True
     record = record_of(context, organization_id, host)

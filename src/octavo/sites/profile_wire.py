@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import User
 from ..search import MAX_SEARCH
 from .customization.looks import Customization
+from .kinds import Searched
 from .scripts import IntegrationScript
 from .structure.wire import SiteStructure
 from .wire import Site, SiteOrganizationTarget
@@ -32,19 +33,23 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 
 class SearchScope(Struct, rename="camel"):
-    """``default``: all of the site, what lies near ``currentSiteSpace`` first."""
+    """``default``: the default content of each section, in the language of ``currentSiteSpace`` where there is such a
+    variant, and ``currentSiteSpace`` itself; ``restrictTo`` narrows this to the latter, or to the others."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None
+    restrict_to: Literal["currentSiteSpace", "otherSiteSpaces"] | None = None
     site_space_ids: Annotated[list[str], Meta(max_length=1000)] | None = None
 
     def __post_init__(self) -> None:
         if self.mode == "specific" and self.site_space_ids is None:
             raise ValueError("scope: `specific` needs `siteSpaceIds`")
+        if self.restrict_to is not None and (self.mode != "default" or self.current_site_space is None):
+            raise ValueError("scope: `restrictTo` needs the mode `default` and `currentSiteSpace`")
 
 
 class SearchSite(Struct, rename="camel"):
-    """Where to search is said in ``scope``, or as older clients do beside the query."""
+    """Older clients set the scope beside the query: ``current`` is the scope ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
     scope: SearchScope | UnsetType = UNSET
@@ -75,11 +80,15 @@ def named_spaces(body: SearchSite) -> dict[str, str]:
     return found
 
 
-def is_narrow(body: SearchSite) -> bool:
-    """Whether only the named site spaces are searched."""
-    if body.scope is not UNSET:
-        return body.scope.mode == "specific"
-    return body.mode != "all"
+def searched(body: SearchSite) -> Searched:
+    scope = body.scope
+    if scope is not UNSET:
+        if scope.mode == "default":
+            return Searched(scope.restrict_to or "default", scope.current_site_space)
+        return Searched("named" if scope.mode == "specific" else "all")
+    if body.mode == "current" and body.site_space_id is not UNSET:
+        return Searched("default", body.site_space_id)
+    return Searched("all" if body.mode == "all" else "named")
 
 
 # --- people -------------------------------------------------------------------------------------------

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SiteAccess, find_space_access, organization_access, site_access
+from ..access import (
+    Can,
+    SiteAccess,
+    find_kept_space_access,
+    find_space_access,
+    organization_access,
+    site_access,
+)
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.docs_editing import edit_docs
 from ..core.free_names import free_name
@@ -110,7 +117,15 @@ class _Site:
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
-    return site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
+    """Raises NotFound, and Forbidden for whoever does not see each space of the site, those in the trash included:
+    docs.yaml names all of them, and says of each what it is called and whether it is there."""
+    access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
+    shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
+    if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
+        raise Forbidden(
+            "This site shows spaces that you cannot see. Ask somebody who sees all of them to connect the repository."
+        )
+    return access
 
 
 def _hash(data: bytes | None) -> str | None:
@@ -216,7 +231,7 @@ def _arrange(
         made.add(space.id)
         return space.id
 
-    spaces = provide_spaces(tx, row.id, config, there, {}, make)
+    spaces = provide_spaces(tx, row.id, config, there, {}, make, by=access.actor)
     removed = arrange_site(tx, row.id, config, spaces, _source(row), access)
     return [*config.problems, *removed]
 

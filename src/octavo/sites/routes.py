@@ -37,7 +37,7 @@ from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_a
 from .creating import create_site as create
 from .pictures_wire import CreatePicture, OrganizationPicture, present_picture
 from .profile_presenting import present_profile
-from .profile_wire import PublishedSite, SearchSite, UserSitePermission, is_narrow, named_spaces
+from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, searched
 from .published import published_url
 from .publishing import require_publishable
 from .scripts import IntegrationScript
@@ -97,6 +97,7 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     needs=Can.CREATE_CONTENT,
     returns=Site,
     status=201,
+    yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
     """A new site, not yet published, over spaces of the organization that the caller administers."""
@@ -150,7 +151,12 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
 
 
 @operation(
-    "publishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/publish", needs=Can.ADMIN, returns=Site
+    "publishSite",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/publish",
+    needs=Can.ADMIN,
+    returns=Site,
+    yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
     """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
@@ -191,6 +197,7 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
     needs=Can.VIEW,
     returns=SearchListing[SearchSpace],
     visitors=True,
+    yields=("content:read",),
 )
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
@@ -202,7 +209,7 @@ def search_site(
     have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
-        return searching.search_site(tx, call, site, asked, named_spaces(body), narrow=is_narrow(body))
+        return searching.search_site(tx, call, site, asked, named_spaces(body), searched(body))
 
 
 @operation(
@@ -327,9 +334,8 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
     """Asks the network whether the host name leads to the sites of this server, and whether it is proved."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
-    proved = status == "live" or hostnames.is_proved(
-        call.context, site.organization_id, hostname, leading_here=False
-    )
+    leads_here = status == "live"
+    proved = hostnames.is_proved(call.context, site.organization_id, hostname, leading_here=leads_here)
     with call.db.write() as tx:
         hostnames.put_status(tx, call.context, site, hostname, status, proved)
 

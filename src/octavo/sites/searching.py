@@ -11,10 +11,11 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..search import SearchListing, SearchQuery, SearchSpace, search_spaces
-from ..spaces import list_spaces_by_id
+from ..spaces import get_titles, list_spaces_by_id
+from .kinds import Searched
 from .sight import sight_of
 from .structure.outline import Outline
-from .structure.store import load_structure
+from .structure.store import Structure, load_structure
 
 
 def search_site(
@@ -23,11 +24,10 @@ def search_site(
     site: SiteAccess | VisitedSite,
     asked: SearchQuery,
     named: Mapping[str, str],
-    *,
-    narrow: bool,
+    where: Searched,
 ) -> SearchListing[SearchSpace]:
     """Spaces with pages that match, each with its best pages. ``named``: site spaces by where in the body they are named;
-    ``narrow``: only those are searched. Raises NotFound for a site space that is not in the site, or
+    ``where``: which site spaces are searched. Raises NotFound for a site space that is not in the site, or
     whose space the caller does not see."""
     structure = load_structure(tx, site.site_id)
     if isinstance(site, VisitedSite):
@@ -43,8 +43,14 @@ def search_site(
     for place, id in named.items():
         if id not in wanted:
             raise NotFound(f"{place}: there is no site space {id!r} in this site.")
-    if narrow:
+    if where.spread == "named":
         wanted = {id: wanted[id] for id in named.values()}
+    elif where.spread == "currentSiteSpace" and where.current is not None:
+        wanted = {where.current: wanted[where.current]}
+    elif where.spread != "all":
+        wanted = _by_default(tx, structure, wanted, where.current)
+        if where.spread == "otherSiteSpaces":
+            wanted.pop(where.current or "", None)
     spaces = list(dict.fromkeys(wanted.values()))
     if isinstance(site, SiteAccess):
         return search_spaces(tx, to, spaces, asked)
@@ -56,3 +62,21 @@ def search_site(
         return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
 
     return search_spaces(tx, to, spaces, asked, sight, trace, sight.draft)
+
+
+def _by_default(
+    tx: Transaction, structure: Structure, wanted: Mapping[str, str], current: str | None
+) -> dict[str, str]:
+    """One site space of each section, and the one that the search is made from: of a section's variants the first in
+    the language of that one, else the default, else the first that the caller sees."""
+    languages = {id: titles.language for id, titles in get_titles(tx, list(set(wanted.values()))).items()}
+    language = languages.get(wanted[current]) if current is not None else None
+    found = {} if current is None else {current: wanted[current]}
+    for section_id in (None, *structure.sections):
+        variants = [one for one in structure.variants(section_id) if one.id in wanted]
+        if not variants or (current is not None and any(one.id == current for one in variants)):
+            continue
+        alike = [one for one in variants if language and languages.get(one.space_id) == language]
+        chosen = [one for one in alike or variants if one.is_default] or alike or variants
+        found[chosen[0].id] = chosen[0].space_id
+    return found

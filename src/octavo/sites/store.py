@@ -63,6 +63,7 @@ class SiteRow(Struct, frozen=True):
     settings: SiteSettings
     created_at: int
     updated_at: int
+    customization: str | None
     site_spaces: int
 
     @property
@@ -291,8 +292,32 @@ def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
     if "settings" in values:
         values["ads_status"] = (values["settings"].ads or {}).get("status")
         values["settings"] = msgspec.json.encode(values["settings"]).decode()
+    if "hostname" in values:
+        _give_up_hostname(tx, site_id)
+        tx.run("DELETE FROM site_former_hostnames WHERE hostname = :name", name=values["hostname"])
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
+
+
+def _give_up_hostname(tx: Transaction, site_id: str) -> None:
+    tx.run(
+        """INSERT INTO site_former_hostnames (hostname, organization_id, given_up_at)
+           SELECT hostname, organization_id, :at FROM sites WHERE id = :site AND hostname IS NOT NULL
+           ON CONFLICT (hostname) DO UPDATE SET organization_id = excluded.organization_id,
+                                                given_up_at = excluded.given_up_at""",
+        at=now(),
+        site=site_id,
+    )
+
+
+def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
+    """Whether a site of another organization had this host name last."""
+    row = tx.one(
+        "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
+        name=hostname,
+        org=but,
+    )
+    return row is not None
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
@@ -307,6 +332,7 @@ def touch_site(tx: Transaction, site_id: str) -> None:
 
 def delete_site(tx: Transaction, site_id: str) -> None:
     """With all that belongs to it; the content of its spaces stays."""
+    _give_up_hostname(tx, site_id)
     tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
 
 

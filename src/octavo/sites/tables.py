@@ -57,6 +57,11 @@ declare(
         values={"kind": get_args(RedirectKind)},
         long=("url",),
     ),
+    Table(
+        name="site_former_hostnames",
+        of_organization="organization_id = :org",
+        stays="names rest where they were given up",
+    ),
     Table(name="share_links", stays="secret", secrets=("key_hash",)),
     Table(name="site_mcp_servers", stays="secret"),
     Table(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..kit.clock import iso
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
 from ..orgs import OrgRow
+from .customization.looks import Favicon
 from .kinds import SiteTitle, SiteType, Visibility
 from .proving import record_of
 from .published import published_url
@@ -77,6 +79,7 @@ class Site(Struct, rename="camel"):
     agents_context: Literal["excluded", "included"]
     features: list[SiteFeature]
     urls: SiteUrls
+    icon: Favicon | None
     object: Literal["site"] = "site"
     hostname: str | UnsetType = UNSET
     basename: str | UnsetType = UNSET
@@ -168,6 +171,19 @@ def _list_unproved(to: Recipient, site: SiteRow) -> list[Unproved]:
     return [Unproved(one, *record_of(to.context, site.organization_id, host)) for one, host in hosts]
 
 
+class _WithFavicon(Struct):
+    favicon: Favicon | None = None
+
+
+_with_favicon = msgspec.json.Decoder(_WithFavicon)
+
+
+def _icon(site: SiteRow) -> Favicon | None:
+    """The icon of a site; None for one that has the default."""
+    found = _with_favicon.decode(site.customization).favicon if site.customization else None
+    return found if found is not None and found != Favicon() else None
+
+
 def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
     proxy = site.claimed_proxy or site.proxy
     return Site(
@@ -185,6 +201,7 @@ def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
             app=to.app.site(org.id, site.id),
             published=published_url(to.settings.sites_url, org, site) if site.published else UNSET,
         ),
+        icon=_icon(site),
         hostname=site.claimed_hostname or site.hostname or UNSET,
         basename=site.basename,
         proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,

@@ -35,6 +35,7 @@ from .store import (
     recount_change,
     require_collection,
     set_edit_mode,
+    set_git_state,
     update_space,
 )
 from .trashing import BEING_REMOVED, take_back_space
@@ -43,6 +44,7 @@ from .wire import (
     LANGUAGES,
     Collection,
     CreateSpace,
+    GitSyncState,
     Language,
     Space,
     present_collection,
@@ -51,12 +53,12 @@ from .wire import (
 )
 
 __all__ = [
-    "BEING_REMOVED", "Beginning", "Collection", "Copy", "CreateSpace", "LANGUAGES", "Language", "MAX_TITLE",
+    "BEING_REMOVED", "Beginning", "Collection", "Copy", "CreateSpace", "GitSyncState", "LANGUAGES", "Language", "MAX_TITLE",
     "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy", "create_space",
     "duplicate_space", "find_place", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids",
     "name_language", "number_change", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
     "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
-    "present_space_to_visitor", "recount_change", "release", "require_collection", "retain", "set_edit_mode",
+    "present_space_to_visitor", "recount_change", "release", "require_collection", "retain", "set_edit_mode", "set_git_state",
     "share_with", "take_back_space", "update_space",
 ]  # fmt: skip

@@ -223,6 +223,7 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     needs=Can.ADMIN,
     returns=Space,
     status=201,
+    yields=("content:write",),
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
     """A copy of what the space holds now, right behind it: pages, files, settings and permissions.

@@ -55,6 +55,10 @@ class SpaceRow(Struct, frozen=True):
     published: str | None
     """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
     installation's address for sites."""
+    visitor_auth: str | None
+    """The settings of that site, as JSON, where its visitors sign in."""
+    git_state: str | None
+    """Which repository it is synced with, as the API says it, as JSON."""
 
 
 # The path is that of ``sites.structure``: defaults have none of their own.
@@ -64,7 +68,13 @@ _PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
     JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
   WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
-_SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-1]), _PUBLISHED])
+_VISITOR_AUTH = """(SELECT CASE WHEN p.visibility = 'visitor-auth' THEN p.settings END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_GIT_STATE = "(SELECT g.state FROM space_git_states g WHERE g.space_id = s.id)"
+_SPACE = ", ".join(
+    [*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-3]), _PUBLISHED, _VISITOR_AUTH, _GIT_STATE]
+)
 
 
 _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
@@ -80,6 +90,19 @@ def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
         site=site_id,
     )
     return found
+
+
+def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
+    """Keep which repository a space is synced with, as JSON; None for none."""
+    if state is None:
+        tx.run("DELETE FROM space_git_states WHERE space_id = :space", space=space_id)
+        return
+    tx.run(
+        """INSERT INTO space_git_states (space_id, state) VALUES (:space, :state)
+           ON CONFLICT (space_id) DO UPDATE SET state = excluded.state""",
+        space=space_id,
+        state=state,
+    )
 
 
 def name_language(tx: Transaction, space_id: str, language: str) -> None:

@@ -24,5 +24,11 @@ declare(
         values={"default_level": _LEVELS, "edit_mode": get_args(EditMode)},
         json={"merge_rules": SpaceMergeRules},
     ),
+    Table(
+        name="space_git_states",
+        of_space="space_id IN {spaces}",
+        stays="says what is synced here",
+        json={"state": dict},
+    ),
     Table(name="unused", stays="of the moment", values={"kind": ("text", "file")}),
 )

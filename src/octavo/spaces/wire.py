@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, cast, get_args
 from urllib.parse import quote
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import WHOLE, Level, PermissionSource, permissions, reach_for
@@ -33,7 +34,24 @@ class SpaceUrls(Struct):
     location: str
     app: str
     published: str | UnsetType = UNSET
+    public: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
+
+
+class VisitorAuth(Struct):
+    """How visitors of the space sign in: ``custom``, at a URL of the owner's, or by an ``integration``."""
+
+    backend: Literal["custom", "integration"]
+
+
+class GitSyncState(Struct, rename="camel"):
+    """The repository that a space is synced with. ``url``: of its folder there."""
+
+    repo_name: str
+    installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
+    integration: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
 
 
 class Space(Struct, rename="camel"):
@@ -62,6 +80,8 @@ class Space(Struct, rename="camel"):
     deleted_at: str | UnsetType = UNSET
     parent: str | UnsetType = UNSET
     language: str | UnsetType = UNSET
+    visitor_auth: VisitorAuth | UnsetType = UNSET
+    git_sync: GitSyncState | UnsetType = UNSET
 
 
 class SpaceQuery(Struct, rename="camel"):
@@ -218,6 +238,25 @@ def _published(to: Recipient, space: SpaceRow) -> tuple[Visibility, str | UnsetT
     return cast(Visibility, visibility), url
 
 
+class _ByIntegration(Struct):
+    by_integration: bool = False
+
+
+class _SiteSettings(Struct):
+    visitor_auth: _ByIntegration = msgspec.field(default_factory=_ByIntegration)
+
+
+_site_settings = msgspec.json.Decoder(_SiteSettings)
+_git_state = msgspec.json.Decoder(GitSyncState)
+
+
+def _visitor_auth(space: SpaceRow) -> VisitorAuth | UnsetType:
+    if space.visitor_auth is None:
+        return UNSET
+    by_integration = _site_settings.decode(space.visitor_auth).visitor_auth.by_integration
+    return VisitorAuth("integration" if by_integration else "custom")
+
+
 def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
     visibility, published = _published(to, space)
     return Space(
@@ -233,6 +272,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
             location=to.url(f"/spaces/{space.id}"),
             app=to.app.space(space.id),
             published=published,
+            public=published if visibility == "public" else UNSET,
             icon=space.icon or UNSET,
         ),
         organization=space.organization_id,
@@ -247,6 +287,8 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
         language=space.language or UNSET,
+        visitor_auth=_visitor_auth(space),
+        git_sync=_git_state.decode(space.git_state) if space.git_state else UNSET,
     )
 
 
@@ -256,6 +298,7 @@ def present_space_to_visitor(
     """A space as a site shows it: nothing of how people work in it, nor of where else it is. ``place``: below the
     site's address, where that is known."""
     drafted = visitor.drafted
+    published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(
         id=space.id,
         title=space.title,
@@ -268,7 +311,8 @@ def present_space_to_visitor(
         urls=SpaceUrls(
             location=to.url(f"/spaces/{space.id}"),
             app=to.app.space(space.id),
-            published=UNSET if place is None else f"{visitor.base}{quote(place)}",
+            published=published,
+            public=published if visitor.visibility == "public" else UNSET,
             icon=space.icon or UNSET,
         ),
         organization=space.organization_id,

@@ -105,6 +105,11 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     return tree
 
 
+def language_of(tree: Any) -> str:
+    """Return the language that the root element of a page states, empty for none."""
+    return next((str(root.get("lang")) for root in tree.iter("html") if root.get("lang")), "")
+
+
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")
 )  # fmt: skip

@@ -88,7 +88,7 @@ class StagedFiles(Struct, frozen=True):
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Which its texts are surely in."""
+    """Which the source states, or else its texts are surely in."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
@@ -207,7 +207,7 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
-    sample = Sample()
+    sample = Sample(source.language)
     check = TextCheck(plan, is_space, app_hosts(context.settings.url))
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     for read in read_pages(plan, source):

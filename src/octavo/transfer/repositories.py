@@ -14,9 +14,10 @@ import urllib3
 from dulwich.client import HTTPUnauthorized, Urllib3HttpGitClient
 from dulwich.errors import GitProtocolError, HangupException, NotGitRepository
 from dulwich.file import FileLocked
-from dulwich.objects import Commit, Tag, Tree
+from dulwich.objects import Commit, ObjectID, Tag, Tree
 from dulwich.repo import Repo
 
+from ..content import MAX_FILE
 from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
 from ..kit import git_packs
@@ -48,8 +49,12 @@ def open_local(where: str, stack: ExitStack) -> Source:
         repository = stack.enter_context(Repo(unquote(parts.path)))
     except (NotGitRepository, OSError) as error:
         raise SourceError(f"{url} is no Git repository") from error
+    repository.object_store = git_packs.GuardedStore(repository.object_store.path, foreign=True)
     refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
-    return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
+    try:
+        return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
+    except GitRefused as error:
+        raise SourceError(str(error)) from None
 
 
 def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
@@ -115,11 +120,11 @@ def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) 
 
 
 def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
-    found: Any = repository[commit_id]
+    found: Any = _object(repository, commit_id)
     for _ in range(10):
         if not isinstance(found, Tag):
             break
-        found = repository[found.object[1]]
+        found = _object(repository, found.object[1])
     if not isinstance(found, Commit):
         raise SourceError("the reference names no commit")
     source.commit = found.id.decode()
@@ -127,6 +132,11 @@ def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str
     if folder:
         source.descend(folder)
     return source
+
+
+def _object(repository: Repo, oid: bytes) -> Any:
+    # By its id alone: a repository takes what its objects refuse for the name of a ref.
+    return repository.object_store[ObjectID(oid)]
 
 
 def read_tree(source: Source, repository: Repo, root: bytes) -> None:
@@ -145,7 +155,7 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
     waiting = [("", root)]
     while waiting:
         above, tree_id = waiting.pop()
-        tree = repository[tree_id]
+        tree = _object(repository, tree_id)
         if not isinstance(tree, Tree):
             raise SourceError("the repository is damaged: a folder is none")
         for item in tree.iteritems():
@@ -163,7 +173,11 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
                 source.problem(printable(path), "symlink", "left out: a symbolic link")
             elif stat.S_ISREG(mode):
                 blob = bytes(item.sha or b"")
-                data = repository[blob].as_raw_string()
+                try:
+                    data = _object(repository, blob).as_raw_string()
+                except GitRefused:
+                    source.add(path, MAX_FILE + 1, io.BytesIO)  # as one that is only too large for a space
+                    continue
                 kept = data if len(data) <= left else None
                 left -= len(data) if kept is not None else 0
                 source.add(path, len(data), _blob_opening(repository, blob, kept))
@@ -174,4 +188,4 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
 def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:
     if kept is not None:
         return lambda: io.BytesIO(kept)
-    return lambda: io.BytesIO(repository[blob].as_raw_string())
+    return lambda: io.BytesIO(_object(repository, blob).as_raw_string())

@@ -41,6 +41,7 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     returns=ImportRun,
     status=201,
     errors=(400, 403, 404, 409),
+    yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     """Imports uploaded files, a website, or a space over the API of another server: into a change request, or into main where the space is edited live.

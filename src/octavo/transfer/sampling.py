@@ -1,4 +1,4 @@
-"""A sample of what a source says, by which its language is known."""
+"""The language of a source: the one it states, else the one that a sample of its text is surely in."""
 
 from __future__ import annotations
 
@@ -18,10 +18,24 @@ _MARKUP = re.compile(
 )
 
 
-class Sample:
-    """Takes the beginning of the words of each page, until there are enough."""
+_OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 
-    def __init__(self) -> None:
+
+def space_language(name: str | None) -> str | None:
+    """Return the language of spaces that a tag such as ``pt_BR`` or ``ar-SA`` names, if spaces have it."""
+    tag = (name or "").strip().lower().replace("_", "-")
+    base = tag.partition("-")[0]
+    return next((one for one in (tag, base, _OTHER_NAMES.get(base)) if one in LANGUAGES), None)
+
+
+class Sample:
+    """Collects the first words of each page until there are enough to recognize their language.
+
+    ``stated``: the language that the source itself states. It is never overruled by a guess, not even when spaces
+    don't have it."""
+
+    def __init__(self, stated: str) -> None:
+        self._stated = stated
         self._said: list[str] = []
         self._size = 0
 
@@ -32,6 +46,8 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """The one that all of it is surely in, of those that spaces have."""
+        """Return the stated language, else the one that all of the text is surely in, if spaces have it."""
+        if self._stated:
+            return space_language(self._stated)
         found = find_language(" ".join(self._said))
         return found if found in LANGUAGES else None

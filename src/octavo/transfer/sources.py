@@ -56,6 +56,8 @@ class Source:
         self.commit: str | None = None
         self.problems: list[Problem] = []
         self.kind = ""
+        self.language = ""
+        """The language that the source itself states, as it spells it."""
         self.origins: dict[str, str] = {}
         self.lines: dict[str, list[int]] = {}
         self.addresses: dict[str, str] = {}
@@ -108,6 +110,7 @@ class Source:
     def take_facts(self, other: Source) -> None:
         """Takes over what is known of a source whose files these are, changed or not."""
         self.commit, self.problems, self.kind = other.commit, other.problems, other.kind
+        self.language = other.language
         self.origins, self.lines, self.addresses = other.origins, other.lines, other.addresses
 
     def as_original(self, problem: Problem) -> Problem:

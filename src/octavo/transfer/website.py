@@ -10,7 +10,7 @@ import hashlib
 import posixpath
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -26,7 +26,7 @@ from ..core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
 from .converting import ASSETS, MAX_PAGE, Folder, Tick
-from .html import convert, parse_html
+from .html import convert, language_of, parse_html
 from .inline_images import RASTER
 from .sources import Source, SourceError
 
@@ -97,6 +97,7 @@ class _Crawl:
         self.images: dict[str, str | None] = {}
         self.assets: set[str] = set()
         self.told: set[str] = set()
+        self.languages: Counter[str] = Counter()
 
     def run(self) -> Crawled:
         try:
@@ -116,6 +117,7 @@ class _Crawl:
         for page in self.pages.values():
             self.tick()
             self._convert(page)
+        self.source.language = next((language for language, _ in self.languages.most_common(1)), "")
         self._write_summary()
         return Crawled(self.source, {page.file: page.url for page in self.pages.values()})
 
@@ -317,6 +319,8 @@ class _Crawl:
         if tree is not None:
             told = next((b.get("href") for b in tree.iter("base") if b.get("href")), None)
             base = _joined(page.url, told) if told else base
+            if language := language_of(tree):
+                self.languages[language] += 1
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name
         try:
             if tree is None:

@@ -41,6 +41,7 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     returns=wire.Translation,
     status=201,
     errors=(400, 403, 404),
+    yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
     """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
@@ -66,6 +67,7 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
     needs=Can.VIEW,
     returns=wire.Translation,
     errors=(400, 403, 404),
+    yields=("content:write", "spaces:write"),
 )
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
@@ -87,7 +89,15 @@ def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
         return managing.delete(tx, org, translation_id)
 
 
-@operation("runTranslation", "POST", f"{_TRANSLATION}/run", needs=Can.VIEW, status=204, errors=(403, 404))
+@operation(
+    "runTranslation",
+    "POST",
+    f"{_TRANSLATION}/run",
+    needs=Can.VIEW,
+    status=204,
+    errors=(403, 404),
+    yields=("content:write", "spaces:write"),
+)
 def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
     """Brings a translation up to its source. A run that is under way begins anew, and has what it did in memory."""
     with call.db.write() as tx:
@@ -118,6 +128,7 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
     returns=wire.MemoryMatches,
     errors=(400, 403, 404),
     extension=True,
+    yields=("content:read",),
 )
 def find_matches(
     call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery

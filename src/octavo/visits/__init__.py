@@ -10,13 +10,12 @@ from .entering import (
     enter_site,
     enter_space,
     find_redirect,
-    host_name,
     list_spaces,
     visit_space,
 )
 
 __all__ = [
     "Admission", "Coming", "EMBEDDED", "MadeOf", "OtherSpaces", "PREVIEW_COOKIE", "SendOn", "SiteVisit",
-    "SpaceVisit", "asks_for_preview", "enter_site", "enter_space", "find_redirect", "host_name",
+    "SpaceVisit", "asks_for_preview", "enter_site", "enter_space", "find_redirect",
     "list_spaces", "read_coming", "visit_space",
 ]  # fmt: skip

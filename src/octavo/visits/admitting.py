@@ -96,6 +96,11 @@ class Admission(Struct, frozen=True):
     framed: bool = False
 
     @property
+    def has_open_path(self) -> bool:
+        """Whether nobody comes in by what is in the path, as with a share link and a preview in a frame."""
+        return not self.key and not self.framed
+
+    @property
     def audience(self) -> str:
         """What tells apart those who see different things; part of the key of whatever is kept."""
         if self.personal:

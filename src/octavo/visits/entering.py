@@ -18,12 +18,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..content import shown_state
-from ..core.hosts import spell_host
+from ..core.hosts import host_name
 from ..errors import NotFound
 from ..insights import VisitorLocation
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..orgs import find_organization_by_hostname
+from ..orgs import find_organization_by_former_hostname, find_organization_by_hostname
 from ..references import SiteVisitor, SpaceView, load_view
 from ..sites import (
     PREVIEWED,
@@ -61,7 +61,7 @@ class MadeOf(Struct):
     location: VisitorLocation | None = None
 
     def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
-        found = _find_site(tx, host, path) if not self.more else None
+        found = None if self.more else _find_by_host(tx, host, path) or _find_by_path(tx, path)
         if found is None or found.site != self.site:
             return False
         rows = tx.all(
@@ -126,11 +126,6 @@ class SpaceVisit(Struct, frozen=True):
     view: SpaceView
 
 
-def host_name(host: str) -> str:
-    """The name in a Host header, without the port."""
-    return spell_host(host.partition(":")[0])
-
-
 class _Place(NamedTuple):
     """The site that an address names; the path, its base, which is escaped, and what follows as browsers have them."""
 
@@ -142,25 +137,29 @@ class _Place(NamedTuple):
     framed: Admission | None = None
 
 
-def _find_site(tx: Transaction, host: str, path: str) -> _Place | None:
-    """What an address names; a name that a site left counts as well."""
+def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
+    """The site whose own host name this is, where there is nothing else whatever the path says."""
     name = host_name(host)
-    by_host = find_site_by_hostname(tx, name) if "." in name else None
-    if by_host is not None:
-        return _Place(by_host, path, "/", path.lstrip("/"))
+    found = find_site_by_hostname(tx, name) if "." in name else None
+    return _Place(found, path, "/", path.lstrip("/")) if found is not None else None
+
+
+def _find_by_path(tx: Transaction, path: str) -> _Place | None:
+    """The site that a path names at the host that sites share; a name that a site left counts as well."""
     if path.startswith(PROXIED):
         return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)
     if len(parts) < 2:
         return None
-    org = find_organization_by_hostname(tx, parts[0].lower())
+    name = parts[0].lower()
+    org = find_organization_by_hostname(tx, name) or find_organization_by_former_hostname(tx, name)
     if org is None:
         return None
     basename = parts[1].lower()
     found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
     if found is None:
         return None
-    base = quote(f"/{parts[0].lower()}/{found.basename}/")
+    base = quote(f"/{org.hostname}/{found.basename}/")
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 
@@ -188,8 +187,10 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
     """The visit at the site that an address names. ``path`` is decoded and begins with a slash. Raises NotFound where
     nobody else may know that there is one, and what ``audiences.admit`` raises."""
-    framed = path.startswith(PREVIEWED)
-    found = _find_previewed(tx, context, path) if framed else _find_site(tx, host, path)
+    found = _find_by_host(tx, host, path)
+    if found is None:
+        framed = path.startswith(PREVIEWED)
+        found = _find_previewed(tx, context, path) if framed else _find_by_path(tx, path)
     if found is None:
         raise NotFound("There is no published site at this address.")
     site = found.site

@@ -82,6 +82,7 @@ SAMPLES = {
     "listWaysToPagesInChangeRequest": Sample(query=lambda place: {"pages": [place["pageId"]]}),
     "getPageInChangeRequestById": Sample(query={"format": "document"}),
     "getPageInChangeRequestByPath": Sample(query={"format": "markdown"}),
+    "listChangeRequestPageMetaLinks": Sample(),
     "listFilesInChangeRequestById": Sample(),
     "getFileInChangeRequestById": Sample(),
     "getReusableContentInChangeRequestById": Sample(),

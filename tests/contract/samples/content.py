@@ -32,6 +32,8 @@ SAMPLES = {
     "listPagesInRevisionById": Sample(),
     "getPageInRevisionById": Sample(query={"format": "document"}),
     "getPageDocumentInRevisionById": Sample(),
+    "listSpacePageMetaLinks": Sample(),
+    "listRevisionPageMetaLinks": Sample(),
     "getPageInRevisionByPath": Sample(query={"format": "markdown"}),
     "listFilesInRevisionById": Sample(),
     "getFileInRevisionById": Sample(),

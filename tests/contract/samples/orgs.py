@@ -1,4 +1,5 @@
 from octavo.access import ORGANIZATION, Can
+from octavo.admin.vouching import prove_domain
 from world import Place, World
 
 from . import Sample
@@ -8,6 +9,7 @@ def _domain(world: World, place: Place) -> None:
     path = place.path("/orgs/{organizationId}")
     answer = world.call(place.admin, "PATCH", path, json={"emailDomains": ["example.org"]})
     assert answer.status_code == 200, answer.text
+    prove_domain(world.context, place["organizationId"], "example.org")
 
 
 # Somebody who is in this organization only.

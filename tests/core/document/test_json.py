@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import leaves
-from octavo.core.document import Block, Document, DocumentError, from_json, read, to_json, walk
+from octavo.core.document import Block, Document, DocumentError, from_json, read, to_json, walk, write
 from octavo.core.document.schema import BLOCKS
 
 PAGE = """## A
@@ -202,3 +202,17 @@ def test_every_node_of_a_type_that_needs_one_has_a_key() -> None:
 def test_neighbouring_texts_become_one() -> None:
     made = from_json(document(paragraph(text("a"), text("b"), text(""))))
     assert [leaf.text for leaf in made.nodes[0].nodes[0].leaves] == ["ab"]  # type: ignore[union-attr]
+
+
+def test_the_action_of_a_button_is_one_object() -> None:
+    source = '<button type="button" class="button primary" data-action="ask" data-query="How?">Ask</button>\n'
+    shown = to_json(read(source))
+    button = next(node for node in shown["nodes"][0]["nodes"] if node.get("type") == "button")
+    assert button["data"]["action"] == {"action": "ask", "query": "How?"} and "query" not in button["data"]
+    assert write(from_json(shown)) == source
+    # What apps sent before says the same.
+    button["data"] |= {"action": "ask", "query": "How?"}
+    assert write(from_json(shown)) == source
+    button["data"]["action"] = {"action": 1}
+    with pytest.raises(DocumentError, match=r"data\.action\.action: expected a string"):
+        from_json(shown)

@@ -9,11 +9,13 @@ from octavo.core.document import (
     Block,
     Document,
     Fragment,
+    anchors,
     assign_keys,
     carry_keys,
     carry_sources,
     from_json,
     keyed_nodes,
+    list_places,
     plain_text,
     read,
     references,
@@ -173,3 +175,13 @@ def test_an_edit_looks_into_what_it_changed_and_no_further(monkeypatch):
     new = carry_keys(old, read("\n\n".join(parts)))
     assert len(looked) < 10
     assert [node.key for node in keyed_nodes(new)] == [node.key for node in keyed_nodes(old)]
+
+
+def test_links_that_spell_out_an_ampersand_lead_to_its_heading() -> None:
+    document = read("## Install & run\n\n## Terms & conditions\n\n## Terms and conditions\n")
+    found = anchors([place for _, place in list_places(document)])
+    for wanted in ("install--run", "install-and-run", "Install-and-Run", "install-&-run", "install-run"):
+        assert found.find(wanted) == "install--run", wanted
+    assert found.find("terms-and-conditions") == "terms-and-conditions"
+    assert found.find("terms--conditions") == "terms--conditions"
+    assert found.find("install-or-run") is None

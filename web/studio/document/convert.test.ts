@@ -34,6 +34,20 @@ function link(url: string, ...nodes: ReturnType<typeof text>[]) {
   };
 }
 
+test("the action of a button has its words as fields in the editor, and is sent as one object", () => {
+  const action = { action: "ask", query: "How?" };
+  const button = {
+    object: "inline" as const,
+    type: "button",
+    isVoid: true,
+    data: { label: "Ask", kind: "primary", ref: { kind: "url", url: "" }, action },
+  };
+  const block = paragraph(button);
+  const node = readDocument({ object: "document", nodes: [block] }).firstChild!;
+  expect(node.firstChild!.attrs.data).toMatchObject(action);
+  expect(same(writeBlock(node), block)).toBe(true);
+});
+
 test("every page comes back as it went in, and nothing of it is opaque", { timeout: 600_000 }, () => {
   expect(all.length).toBeGreaterThan(20);
   const opaque: string[] = [];

@@ -156,12 +156,29 @@ function readInlines(nodes: (TextJson | InlineJson)[], around: readonly Mark[]):
       if (node.nodes?.length) found.push(...readInlines(node.nodes, mark.addToSet(around)));
       else found.push(schema.nodes.held!.create({ json: node }, null, around));
     } else if (node.type in table.inlines) {
-      found.push(inlineType(node.type).create(attributes(node), null, around));
+      const data = node.type === "button" ? flattened(node.data ?? {}) : node.data;
+      found.push(inlineType(node.type).create(attributes({ ...node, data }), null, around));
     } else {
       found.push(schema.nodes.held!.create({ json: node }, null, around));
     }
   }
   return found;
+}
+
+/** The data of a button with the words of its action as fields, which is how its settings are edited. */
+function flattened(data: Data): Data {
+  const { action, ...others } = data;
+  return typeof action === "object" && action !== null && !Array.isArray(action)
+    ? { ...others, ...action }
+    : data;
+}
+
+/** The data of a button as it is sent. */
+function withAction(data: Data): Data {
+  const { action, query, ...others } = data;
+  return action === undefined && query === undefined
+    ? others
+    : { ...others, action: { action: action ?? "search", query: query ?? "" } };
 }
 
 const RANK = new Map(Object.keys(schema.marks).map((type, at) => [type, at]));
@@ -379,12 +396,9 @@ function writeRun(nodes: Node[], within: readonly Mark[]): (TextJson | InlineJso
       found.push(node.attrs.json as InlineJson);
     } else {
       const type = documentType(node)!;
-      found.push({
-        object: "inline",
-        type,
-        isVoid: table.inlines[type]!.children === null,
-        ...writeAttributes(node),
-      });
+      const attrs = writeAttributes(node);
+      if (type === "button") attrs.data = withAction(attrs.data as Data);
+      found.push({ object: "inline", type, isVoid: table.inlines[type]!.children === null, ...attrs });
     }
   }
   return found;

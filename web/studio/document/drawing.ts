@@ -59,6 +59,12 @@ export function safeUrl(url: unknown): string | undefined {
   return typeof url === "string" && SAFE.test(url.trim()) ? url : undefined;
 }
 
+/** Whether an address is one of those that are shown with a player of their provider. */
+export function isPlayed(url: string | undefined): boolean {
+  return /^https?:\/\/(www\.|m\.)?(youtube\.com|youtu\.be|vimeo\.com|loom\.com|open\.spotify\.com|figma\.com|codepen\.io)\/\S/i
+    .test(url ?? "");
+}
+
 export function urlOf(ref: unknown): string | undefined {
   const { kind, url } = (ref ?? {}) as Ref & { url?: string };
   return kind === "url" ? safeUrl(url) : undefined;

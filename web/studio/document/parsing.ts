@@ -54,6 +54,7 @@ const BLOCKS: Record<string, TagParseRule[]> = {
   ],
   blockquote: [rule("blockquote")],
   divider: [rule("hr")],
+  math: [rule("div[data-formula]", formulaOf)],
   hint: [
     rule("div.hint", (element) => ({ style: styleOf(element.className) }), { contentElement: ".hint-body" }),
     rule("div.markdown-alert", (element) => ({ style: styleOf(element.className) })),
@@ -68,11 +69,9 @@ const BLOCKS: Record<string, TagParseRule[]> = {
   ],
   images: [
     {
-      tag: "img",
-      context: "doc/|hint/|expandable_body/|tabs_item/|column/|list_item/|blockquote/",
-      getAttrs: (element) => (pictureOf(element as HTMLElement) === undefined ? false : {}),
-      getContent: (element, schema) =>
-        Fragment.from(schema.nodes.image!.create({ data: pictureOf(element as HTMLElement)! })),
+      tag: "figure",
+      getAttrs: (element) => (picturesIn(element as HTMLElement).length ? {} : false),
+      getContent: (element, schema) => imagesOf(element as HTMLElement, schema),
     },
   ],
   table: [
@@ -97,7 +96,38 @@ function pictureOf(element: HTMLElement): Data | undefined {
   // A picture in the text of the page itself has no address to keep.
   if (url === undefined || !/^(https?:)?\/\//i.test(url)) return undefined;
   const alt = element.getAttribute("alt");
-  return { ref: { kind: "url", url }, ...(alt ? { alt } : {}) };
+  const width = Number(/^[1-9]\d{0,4}$/.exec(element.getAttribute("width") ?? "")?.[0] ?? 0);
+  return {
+    ref: { kind: "url", url: url.startsWith("//") ? `https:${url}` : url },
+    ...(alt ? { alt } : {}),
+    ...(width ? { width } : {}),
+  };
+}
+
+function picturesIn(figure: HTMLElement): Data[] {
+  return [...figure.querySelectorAll("img")].map(pictureOf).filter((each) => each !== undefined);
+}
+
+/** The images of a figure, with what is below them. */
+function imagesOf(figure: HTMLElement, schema: Schema): Fragment {
+  const { image, caption, paragraph } = schema.nodes;
+  const text = figure.querySelector("figcaption")?.textContent?.replace(/\s+/g, " ").trim();
+  const below = text ? [caption!.create(null, paragraph!.create(null, schema.text(text)))] : [];
+  const found = picturesIn(figure);
+  return Fragment.from(
+    found.map((data, at) => image!.create({ data }, at === found.length - 1 ? below : [])),
+  );
+}
+
+const INLINES: Record<string, TagParseRule[]> = {
+  "inline-image": [rule("img", (element) => pictureOf(element) ?? false)],
+  "inline-math": [rule("span[data-formula]", formulaOf)],
+};
+
+/** What `arrange` (editor/pasted.ts) makes of the formulas of other programs. */
+function formulaOf(element: HTMLElement): Data | false {
+  const formula = element.dataset.formula?.trim();
+  return formula ? { formula } : false;
 }
 
 function rowsOf(table: HTMLTableElement): HTMLTableRowElement[] {
@@ -238,6 +268,10 @@ let pasted = -1e9;
 
 export function blockRules(type: string): TagParseRule[] {
   return BLOCKS[type] ?? [];
+}
+
+export function inlineRules(type: string): TagParseRule[] {
+  return INLINES[type] ?? [];
 }
 
 export function markRules(type: string): ParseRule[] {

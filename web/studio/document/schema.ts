@@ -14,7 +14,7 @@ import {
   Schema,
 } from "prosemirror-model";
 import { drawBlock, drawInline, drawMark } from "./drawing.ts";
-import { blockRules, markRules } from "./parsing.ts";
+import { blockRules, inlineRules, markRules } from "./parsing.ts";
 import { editorName, table } from "./table.ts";
 
 const ATTRIBUTES: Record<string, AttributeSpec> = {
@@ -156,6 +156,7 @@ function nodes(): Record<string, NodeSpec> {
       atom: true,
       draggable: true,
       toDOM: (node: Node): DOMOutputSpec => drawInline(node),
+      parseDOM: inlineRules(type),
     };
   }
   // An inline that is only kept: of a type nobody knows, or a link or an annotation without words.

@@ -8,9 +8,13 @@ import type { EditorView } from "prosemirror-view";
 import { safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { childrenOf } from "../document/convert.ts";
+import { notices } from "../state/notices.svelte.ts";
 import { arrange, harmless } from "./pasted.ts";
+import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";
+/** What VS Code says of what was copied there, its language among it. */
+const VSCODE = "vscode-editor-data";
 const { nodes, marks } = schema;
 
 export interface ClipboardOptions {
@@ -27,7 +31,7 @@ export function looksLikeMarkdown(text: string): boolean {
   }
   if (/^#{1,6} \S/m.test(text)) return true;
   const lines = text.match(/^(\s*([-*+]|\d+[.)]) |> )\S/gm)?.length ?? 0;
-  if (lines >= 2) return true;
+  if (lines >= 2 || (lines === 1 && !text.trim().includes("\n"))) return true;
   return /\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\s][^*\n]*\*\*|(^|\s)`[^`\n]+`/.test(text);
 }
 
@@ -46,7 +50,7 @@ export function insertLines(state: EditorState, text: string): Transaction {
 /** Plain text: an empty line begins a paragraph, another one a line of it. */
 export function paragraphs(text: string): Node[] {
   return text.replace(/\r\n?/g, "\n").split(/\n{2,}/).filter((part) => part.trim()).map((part) => {
-    const lines = part.split("\n");
+    const lines = part.replace(/^\n+|\n+$/g, "").split("\n");
     return nodes.paragraph!.create(
       null,
       lines.flatMap((
@@ -117,15 +121,96 @@ function plainText(slice: Slice): string {
   return found.join("\n");
 }
 
-/** Reads HTML as the schema says, after what it means was made plain. */
-const parser = {
-  parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
-    arrange(dom);
-    return DOMParser.fromSchema(schema).parseSlice(dom, options);
-  },
-} as DOMParser;
+/** What VS Code calls languages, where the listings here call them otherwise. */
+const MODES: Record<string, string> = {
+  javascriptreact: "jsx",
+  typescriptreact: "tsx",
+  shellscript: "bash",
+  jsonc: "json",
+  jsonl: "json",
+  "objective-c": "objectivec",
+  dockercompose: "yaml",
+  tex: "latex",
+};
+/** What it says of text that is no code. */
+const PROSE = ["markdown", "mdx", "plaintext", "prompt", "chatagent", "instructions"];
+/** The beginning of HTML that an editor of code draws its lines with: a block in the font of code, with its blanks. */
+const DRAWN_CODE =
+  /^(?:\s|<meta[^>]*>|<!--[^>]*-->|<\/?(?:html|head|body)[^>]*>)*<div[^>]*?\sstyle\s*=\s*("[^"]*"|'[^']*')/i;
+
+/** Code as editors of code put it on the clipboard, with its language where they say it; undefined: no code. */
+export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; syntax: string } | undefined {
+  const text = data.getData("text/plain").replace(/\r\n?/g, "\n");
+  const told = data.getData(VSCODE);
+  if (told) {
+    const mode = modeOf(told);
+    return mode === undefined || PROSE.includes(mode) ? undefined : { text, syntax: MODES[mode] ?? mode };
+  }
+  const style = DRAWN_CODE.exec(data.getData("text/html"))?.[1] ?? "";
+  if (!/white-space:\s*pre/i.test(style) || !/font-family:[^;]*(mono|courier|consolas|menlo)/i.test(style)) {
+    return undefined;
+  }
+  // It may be the text of a page as well, of which these signs are certain.
+  return /^(`{3,}|~{3,})|^\{% \w+/m.test(text) ? undefined : { text, syntax: "" };
+}
+
+function modeOf(told: string): string | undefined {
+  try {
+    const { mode } = JSON.parse(told);
+    return typeof mode === "string" && /^[\w+#-]{1,40}$/.test(mode) ? mode : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines of code are a listing, a piece of one line is code within the sentence. */
+function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax: string }): void {
+  if (!text.includes("\n")) {
+    view.dispatch(
+      view.state.tr.replaceSelectionWith(schema.text(text, [marks.code!.create()]), false)
+        .removeStoredMark(marks.code!).scrollIntoView().setMeta("paste", true),
+    );
+    return;
+  }
+  const lines = text.replace(/\n+$/, "").split("\n").map((line) =>
+    nodes.code_line!.create(null, line ? schema.text(line) : null)
+  );
+  pasteBlocks(view, [nodes.code_block!.create(syntax ? { data: { syntax } } : null, lines)]);
+}
+
+/** An image that is in the text of a page itself, as a file. */
+function fileOf(image: HTMLImageElement, number: number): File | undefined {
+  const found = /^data:(image\/(png|jpeg|gif|webp));base64,([A-Za-z0-9+/=\s]+)$/.exec(
+    image.getAttribute("src") ?? "",
+  );
+  if (found === null) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(found[3]!), (letter) => letter.charCodeAt(0));
+    return new File([bytes], `image-${number}.${found[2] === "jpeg" ? "jpg" : found[2]}`, {
+      type: found[1]!,
+    });
+  } catch {
+    return undefined;
+  }
+}
 
 export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
+  let images: HTMLImageElement[] = [];
+  /** Reads HTML as the schema says, after what it means was made plain. */
+  const parser = {
+    parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
+      images = arrange(dom);
+      return DOMParser.fromSchema(schema).parseSlice(dom, options);
+    },
+  } as DOMParser;
+  /** Sends the images whose bytes are in the HTML that is pasted now, and tells of those that are nowhere. */
+  const takeImages = (view: EditorView): void => {
+    if (!images.length) return;
+    const files = images.map((image, at) => fileOf(image, at + 1)).filter((file) => file !== undefined);
+    if (files.length < images.length) notices.say(words.imagesLeftOut, { bad: true });
+    // Once the text is there that they are behind.
+    if (files.length) setTimeout(() => view.isDestroyed || takeFiles(view, files, view.state.selection.from));
+  };
   const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {
     const { selection } = view.state;
     if (selection.empty || event.clipboardData === null) return false;
@@ -177,7 +262,13 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
             // Of another version: its HTML says nearly as much.
           }
         }
-        const html = data.getData("text/html");
+        const listing = listingOf(data);
+        if (listing?.text) {
+          pasteListing(view, listing);
+          return true;
+        }
+        // The HTML of VS Code says nothing but colors.
+        const html = data.getData(VSCODE) ? "" : data.getData("text/html");
         const files = [...data.files];
         if (files.length && !html) {
           takeFiles(view, files, state.selection.from);
@@ -207,11 +298,16 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
           pasteBlocks(view, paragraphs(text));
           return true;
         }
+        takeImages(view);
         return false;
       },
       handleDrop(view, event) {
         const files = [...(event.dataTransfer?.files ?? [])];
-        if (!files.length || view.dragging) return false;
+        if (view.dragging) return false;
+        if (!files.length) {
+          takeImages(view);
+          return false;
+        }
         const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos ??
           view.state.doc.content.size;
         event.preventDefault();

@@ -47,6 +47,9 @@ interface State {
   left: number | null;
 }
 
+/** How much of the text before the caret is looked at. */
+const LONGEST = 300;
+
 const NOTHING: Record<string, string> = {};
 
 const key = new PluginKey<State>("completing");
@@ -72,7 +75,7 @@ export function completing(triggers: Trigger[]): Plugin<State> {
           $head.parent.type === schema.nodes.code_line || $head.parent.type === schema.nodes.table_heading
         ) return { open: null, left };
         const text = $head.parent.textBetween(
-          Math.max(0, $head.parentOffset - 60),
+          Math.max(0, $head.parentOffset - LONGEST),
           $head.parentOffset,
           "\ufffc",
           "\ufffc",
@@ -200,8 +203,9 @@ class List {
     const choice = this.#choices[at];
     const open = this.#shown;
     if (choice === undefined || open === null) return;
-    choice.take(this.view, open.from, this.view.state.selection.head);
+    // First: what it takes may ask for something, with a focus of its own.
     this.view.focus();
+    choice.take(this.view, open.from, this.view.state.selection.head);
   }
 
   key(event: KeyboardEvent): boolean {

@@ -35,7 +35,7 @@ import { schema } from "../document/schema.ts";
 import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
 import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tablecommands.ts";
-import { code, typingRules } from "./typing.ts";
+import { code, finishing, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";
 
@@ -471,6 +471,7 @@ function revealing(): Plugin {
 
 export function editingPlugins(keys: Keys): Plugin[] {
   return [
+    finishing(),
     typingRules(),
     keymap(bindings(keys)),
     keymap(baseKeymap),

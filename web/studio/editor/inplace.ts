@@ -37,6 +37,9 @@ function subjectOf(space: string, id: string): Subject {
         reusableContent: id,
         document: { document: whole() },
       }] as unknown as Changes,
+    merged(_, revision) {
+      return this.load({ kind: "revision", id: revision });
+    },
   };
 }
 

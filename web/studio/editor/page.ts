@@ -35,7 +35,8 @@ export async function loadPage(space: string, base: Base, id: string): Promise<L
   return { ...readPage(found, revision), ...(changeId ? { change: changeId } : {}) };
 }
 
-function readPage(found: unknown, revision: string): LoadedPage {
+/** A page of an answer, with its document, as one of a revision. */
+export function readPage(found: unknown, revision: string): LoadedPage {
   const page = found as Schemas["DocumentPage"];
   return { page, document: (page.document ?? { nodes: [] }) as unknown as DocumentJson, revision };
 }

@@ -9,15 +9,13 @@ function pasted(html: string): string {
   place.innerHTML = harmless(html);
   arrange(place);
   const shown = (node: Node): string => {
-    if (node.isText) {
-      const marks = node.marks.map((mark) => mark.attrs.data?.ref?.url ?? mark.type.name).join(" ");
-      return marks ? `${marks}|${node.text}|` : node.text!;
-    }
+    const marks = node.marks.map((mark) => mark.attrs.data?.ref?.url ?? mark.type.name).join(" ");
+    if (node.isText) return marks ? `${marks}|${node.text}|` : node.text!;
+    if (marks) return `${marks}|${shown(node.mark([]))}|`;
     const inside = node.children.map(shown).join(node.inlineContent ? "" : " ");
-    const { checked, style, syntax } = node.attrs.data ?? {};
-    const more = [checked, style, syntax].filter((each) => each !== undefined).map((each) => `:${each}`).join(
-      "",
-    );
+    const { checked, style, syntax, start, ref, width, alt, formula } = node.attrs.data ?? {};
+    const more = [checked, style, syntax, start, ref?.url, width, alt].filter((each) => each !== undefined)
+      .map((each) => `:${each}`).join("") + (formula === undefined ? "" : `=${formula}`);
     const type = documentType(node) ?? node.type.name;
     return node.type.name === "paragraph" && !more ? inside : `${type}${more}(${inside})`;
   };
@@ -79,6 +77,42 @@ test.each([
     "heading-1(a) hint:danger(b) code:js(code-line(c()))",
   ],
   [
+    "Word: a list that does not begin with one",
+    `${word(1, "5.", "Five")}${word(1, "6.", "Six")}<p class=MsoNormal>x</p>${word(1, "a.", "A")}`,
+    "list-ordered:5(list-item(Five) list-item(Six)) x list-ordered(list-item(A))",
+  ],
+  [
+    "images: alone a block, among words in the line, each with its address, its words, and its width",
+    '<p>a</p><p><img src="https://e.example/a.png" alt="A" width="300"></p><p>b <img src="//e.example/b.png" alt="B"> c</p>' +
+    '<p><a href="https://e.example/"><img src="https://e.example/c.png"></a></p><div><img src="https://e.example/d.png"></div>' +
+    '<figure><img src="https://e.example/e.png"><figcaption>What <b>it</b> is</figcaption></figure>',
+    "a images(image:https://e.example/a.png:300:A()) b inline-image:https://e.example/b.png:B() c " +
+    "https://e.example/|inline-image:https://e.example/c.png()| images(image:https://e.example/d.png()) " +
+    "images(image:https://e.example/e.png(caption(What it is)))",
+  ],
+  [
+    "KaTeX: a formula in the line and one by itself, each once",
+    '<p>Formula <span class="katex"><span class="katex-mathml"><math><semantics><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow>' +
+    '<annotation encoding="application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">' +
+    '<span>x</span><span>2</span></span></span> end</p><span class="katex-display"><span class="katex"><span class="katex-mathml">' +
+    '<math display="block"><semantics><mi>y</mi><annotation encoding="application/x-tex">y</annotation></semantics></math></span>' +
+    '<span class="katex-html" aria-hidden="true">y</span></span></span>',
+    "Formula inline-math=x^2() end math=y()",
+  ],
+  [
+    "Wikipedia: a formula is MathML that is hidden, and an image",
+    '<p>E <span class="mwe-math-element"><span class="mwe-math-mathml-inline" style="display: none;"><math alttext="{\\displaystyle E=mc^{2}}">' +
+    '<semantics><mrow><mi>E</mi></mrow><annotation encoding="application/x-tex">{\\displaystyle E=mc^{2}}</annotation></semantics></math></span>' +
+    '<img src="https://w.example/x.svg" alt="{\\displaystyle E=mc^{2}}"></span> f</p>',
+    "E inline-math=E=mc^{2}() f",
+  ],
+  [
+    "MathML: what it says in TeX, else its own words once",
+    '<p>a <math alttext="a+b"><mi>a</mi><mo>+</mo><mi>b</mi></math> b <mjx-container><svg><text>z</text></svg>' +
+    "<mjx-assistive-mml><math><mi>z</mi></math></mjx-assistive-mml></mjx-container></p>",
+    "a inline-math=a+b() b z",
+  ],
+  [
     "hostile HTML gives its words",
     '<p onclick="x()">a<script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">b</a>' +
     '<a href="data:text/html,x">c</a><a href=" java\nscript:x">d</a></p><iframe srcdoc="<p>e</p>"></iframe><style>f</style>',
@@ -86,6 +120,15 @@ test.each([
   ],
 ])("%s", (_, html, expected) => {
   expect(pasted(html)).toBe(expected);
+});
+
+test("images whose bytes are nowhere, or in the text, are told apart", () => {
+  const place = document.createElement("div");
+  place.innerHTML = harmless(
+    '<p>a<img src="https://e.example/a.png"><img src="file:///c:/b.png"><img src="data:image/png;base64,eA=="></p>',
+  );
+  const left = arrange(place).map((image) => image.getAttribute("src"));
+  expect(left).toEqual(["file:///c:/b.png", "data:image/png;base64,eA=="]);
 });
 
 test("what is never closed takes no longer", () => {

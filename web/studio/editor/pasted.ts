@@ -26,12 +26,16 @@ export function harmless(html: string): string {
 
 const BLOCK = /^(P|DIV|H[1-6]|UL|OL|TABLE|PRE|BLOCKQUOTE|HR|DETAILS|ASIDE|FIGURE)$/;
 
-/** Changes elements in place to those that say what these programs mean. */
-export function arrange(root: Element | DocumentFragment): void {
+/**
+ * Changes elements in place to those that say what these programs mean. Answers with the images that cannot be kept by
+ * their address.
+ */
+export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
   const all = <Found extends HTMLElement>(
     selector: string,
   ): Found[] => [...root.querySelectorAll<Found>(selector)];
   wordLists(all("p[data-style*='mso-list']"));
+  formulas(all("math"));
   for (const item of all("li[role=checkbox]")) {
     item.dataset.checked = String(item.getAttribute("aria-checked") === "true");
     item.parentElement?.classList.add("tasks");
@@ -73,7 +77,51 @@ export function arrange(root: Element | DocumentFragment): void {
     if (isBlock(before) && (!after || isBlock(after)) || isBlock(after) && !before) line.remove();
   }
   for (const line of all("p")) {
-    if (!line.textContent?.trim() && !line.querySelector("img, input")) line.remove();
+    if (line.textContent?.trim() || line.querySelector("input, [data-formula]")) continue;
+    if (!line.querySelector("img")) line.remove();
+    // An image that is a paragraph by itself is a block.
+    else if (!line.querySelector("a")) line.replaceWith(figureOf(line));
+  }
+  const bare = new Map<Element, boolean>();
+  for (const image of all("img")) {
+    const around = image.parentElement;
+    if (around === null || image.closest("p, a, figure, h1, h2, h3, h4, h5, h6, span") !== null) continue;
+    if (!bare.has(around)) {
+      bare.set(around, [...around.childNodes].every((node) => isBlock(node) || !node.textContent?.trim()));
+    }
+    if (bare.get(around)) image.replaceWith(figureOf(image.cloneNode() as Element));
+  }
+  return all<HTMLImageElement>("img").filter((image) =>
+    !/^(https?:)?\/\//i.test(image.getAttribute("src")?.trim() ?? "")
+  );
+}
+
+function figureOf(around: Element): HTMLElement {
+  const figure = around.ownerDocument.createElement("figure");
+  figure.append(...(around.localName === "img" ? [around] : around.querySelectorAll("img")));
+  return figure;
+}
+
+/**
+ * Formulas, which pages hold up to three times: as MathML, as what is drawn of it, and as an image. What remains is an
+ * element that says the formula in TeX, or, where no part of it is TeX, the MathML alone.
+ */
+function formulas(found: HTMLElement[]): void {
+  for (const math of found) {
+    const around = math.closest(".katex-display") ??
+      math.closest(".katex, .mwe-math-element, mjx-container, .MathJax") ?? math;
+    const told = math.querySelector("annotation[encoding='application/x-tex']")?.textContent ??
+      math.getAttribute("alttext") ?? "";
+    const formula = /^\s*\{\\displaystyle\s([\s\S]*)\}\s*$/.exec(told)?.[1] ?? told;
+    if (!formula.trim()) {
+      if (around !== math) around.replaceWith(math);
+      continue;
+    }
+    const alone = around.matches(".katex-display, [display=true], [display=block]") ||
+      math.getAttribute("display") === "block";
+    const made = math.ownerDocument.createElement(alone ? "div" : "span");
+    made.dataset.formula = formula.trim();
+    around.replaceWith(made);
   }
 }
 
@@ -98,11 +146,13 @@ function wordLists(items: HTMLElement[]): void {
     const level = Math.min(9, Math.max(1, Number(/level(\d+)/.exec(item.dataset.style ?? "")?.[1] ?? 1)));
     const sign = item.querySelector("[data-style*='mso-list:Ignore'], [data-style*='mso-list: Ignore']");
     const kind = /^\s*[\p{L}\d]{1,4}[.)]/u.test(sign?.textContent ?? "") ? "ol" : "ul";
+    const number = /^\s*(\d{1,9})[.)]/.exec(sign?.textContent ?? "")?.[1];
     sign?.remove();
     open = open.slice(0, level);
     if (open.length === level && open[level - 1]!.localName !== kind) open.pop();
     while (open.length < level) {
       const list = item.ownerDocument.createElement(kind);
+      if (number !== undefined && open.length === level - 1) list.setAttribute("start", number);
       const around = open.at(-1);
       if (around === undefined) item.before(list);
       else {

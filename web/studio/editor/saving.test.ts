@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../../shared/client.ts";
 import { readDocument } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
-import { blocksOf, type Save, Saver } from "./saving.ts";
+import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
 
 function page(...words: string[]): Node {
   const nodes: BlockJson[] = words.map((text, at) => ({
@@ -18,7 +18,7 @@ function page(...words: string[]): Node {
 }
 
 /** A page being saved to a server that answers one after the other; what it was sent, what was kept, what was said. */
-function saving(answers: (string | ApiError)[], now = "r0") {
+function saving(answers: (string | ApiError | Saved)[], now = "r0", takes = true) {
   let doc = page("one", "two");
   const sent: Save[] = [];
   const kept: unknown[] = [];
@@ -31,9 +31,8 @@ function saving(answers: (string | ApiError)[], now = "r0") {
     send(save) {
       sent.push(save);
       const answer = answers.shift() ?? "r9";
-      return answer instanceof ApiError
-        ? Promise.reject(answer)
-        : Promise.resolve({ revision: answer, merged: false });
+      if (answer instanceof ApiError) return Promise.reject(answer);
+      return Promise.resolve(typeof answer === "string" ? { revision: answer } : answer);
     },
     current: () => Promise.resolve(now),
     keep: (draft) => Promise.resolve(kept.push(draft)),
@@ -41,6 +40,10 @@ function saving(answers: (string | ApiError)[], now = "r0") {
     onstate: (state) => said.push(state.kind),
     onproblem: (problem) => problems.push(problem.message),
     onsaved() {},
+    take(merged) {
+      if (takes) saver.moved(merged, merged.document.nodes, merged.page as Fields, merged.page as Fields);
+      return takes;
+    },
     onrefused() {},
   }, () => doc);
   return {
@@ -94,4 +97,46 @@ test("after a refusal of the whole the next edit is saved", async () => {
   write("one", "two mine");
   await vi.advanceTimersByTimeAsync(900);
   expect([sent.length, said.at(-1)]).toEqual([2, "saved"]);
+});
+
+const merged: Saved = {
+  revision: "r2",
+  merged: {
+    revision: "r2",
+    page: { id: "p", title: "Page", description: "" },
+    document: { nodes: blocksOf(page("one mine", "two theirs")) },
+  },
+};
+
+test("what was merged is the base of the next save once it is taken in", async () => {
+  const { saver, sent, write } = saving([merged]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(900);
+  expect(saver.revision).toBe("r2");
+  // The words of the other one are in the text by now.
+  write("one mine more", "two theirs");
+  await vi.advanceTimersByTimeAsync(900);
+  expect(words(sent[1])).toBe('"text":"one mine more"');
+  expect(sent[1]!.revision).toBe("r2");
+});
+
+test("the base stays where it is until what was merged is taken in", async () => {
+  const { saver, sent, said, write } = saving([merged], "r0", false);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(900);
+  expect([saver.revision, saver.dirty, said.at(-1)]).toEqual(["r0", true, "unsaved"]);
+  write("one mine more", "two");
+  await vi.advanceTimersByTimeAsync(900);
+  expect(sent.map((save) => save.revision)).toEqual(["r0", "r0"]);
+});
+
+test("a save that both changed the same for goes again on top of theirs, and at last as a conflict", async () => {
+  const theirs = { ...merged.merged!, document: { nodes: blocksOf(page("one theirs", "two")) } };
+  const refused: Saved = { revision: "r2", refused: theirs };
+  const { saver, sent, write } = saving([...Array(6).fill(refused), "r3"]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(sent.map((save) => save.revision)).toEqual(["r0", "r2", "r2", "r2", "r2", "r2", "r2"]);
+  expect(sent.map((save) => save.refuse)).toEqual([true, true, true, true, true, false, false]);
+  expect(saver.dirty).toBe(false);
 });

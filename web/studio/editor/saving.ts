@@ -10,6 +10,7 @@ import type { Node } from "prosemirror-model";
 import type { SaveState } from "./base.ts";
 import { type BlockChanges, difference } from "./differences.ts";
 import type { Draft } from "./keeping.ts";
+import type { LoadedPage } from "./page.ts";
 
 const IDLE = 800;
 const LONGEST = 5000;
@@ -22,17 +23,24 @@ export interface Fields {
   description: string;
 }
 
+/** How often a save is refused because both changed the same before the server keeps both as a conflict. */
+const REFUSALS = 5;
+
 /** One save: what the server is asked to write, on top of which revision. */
 export interface Save {
   revision: string;
+  /** Whether nothing is to be written where somebody else changed the same. */
+  refuse: boolean;
   blocks: BlockChanges | null;
   fields: Partial<Fields>;
 }
 
 export interface Saved {
   revision: string;
-  /** Somebody else's changes are in what was written now: the page is to be asked for again. */
-  merged: boolean;
+  /** The page as it is at that revision, where somebody else's changes are in it too. */
+  merged?: LoadedPage;
+  /** Nothing was written, because both changed the same: the page as it is now, null where it is gone. */
+  refused?: LoadedPage | null;
   /** Both changed the same words: who the other one is, where that is known. */
   clash?: string;
 }
@@ -60,8 +68,11 @@ export interface SaverOptions {
   drop: () => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** What was sent is on the server; `merged`: together with what somebody else wrote. */
-  onsaved: (saved: Saved) => void;
+  /** What was sent is on the server, as it was sent. */
+  onsaved: () => void;
+  /** What the server has is to be taken in, with `moved`; `sent`: what was sent is in it. False where it cannot be: then the
+   * base stays what is known here, and what was sent goes with the next save again. */
+  take: (found: LoadedPage, sent?: Fields) => boolean;
   /** The blocks with these keys were refused, and why. */
   onrefused: (keys: Set<string>, message: string) => void;
   now?: () => number;
@@ -92,6 +103,7 @@ export class Saver {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #since: number | undefined;
   #failures = 0;
+  #refusals = 0;
   #kept = true;
   #refused = new Map<string, BlockJson>();
   #stopped = false;
@@ -107,6 +119,10 @@ export class Saver {
 
   get saved(): BlockJson[] {
     return this.#blocks;
+  }
+
+  get savedFields(): Fields {
+    return this.#fields;
   }
 
   get dirty(): boolean {
@@ -159,7 +175,7 @@ export class Saver {
     }
     // A page needs a title: until there is one, the last stays.
     if (fields.title !== undefined && !fields.title.trim()) delete fields.title;
-    return { revision: this.revision, blocks, fields };
+    return { revision: this.revision, refuse: this.#refusals < REFUSALS, blocks, fields };
   }
 
   async #keep(): Promise<void> {
@@ -225,13 +241,25 @@ export class Saver {
       const saved = await this.options.send(sent.save);
       this.#failures = 0;
       this.#sent = undefined;
-      this.#blocks = this.#withRefused(sent.blocks);
-      this.#fields = {
+      if (saved.refused !== undefined) {
+        this.#dirty = true;
+        // What is written here goes on top of it, at once; what cannot be, the server keeps beside it.
+        const taken = saved.refused !== null && this.options.take(saved.refused);
+        this.#refusals = taken ? this.#refusals + 1 : REFUSALS;
+        this.#retry = setTimeout(() => void this.flush().catch(() => {}), 0);
+        return;
+      }
+      this.#refusals = 0;
+      const fields = {
         ...sent.fields,
         title: sent.fields.title.trim() ? sent.fields.title : this.#fields.title,
       };
-      this.revision = saved.revision;
-      this.options.onsaved(saved);
+      if (saved.merged === undefined) {
+        this.#blocks = this.#withRefused(sent.blocks);
+        this.#fields = fields;
+        this.revision = saved.revision;
+        this.options.onsaved();
+      } else this.#dirty = !this.options.take(saved.merged, fields) || this.#dirty;
       if (saved.clash !== undefined) this.#tell({ kind: "changed", by: saved.clash, clash: true });
       else this.#settled();
     } catch (problem) {
@@ -327,9 +355,23 @@ export class Saver {
     };
   }
 
+  /** Blocks of the server, with those that it refused as they are here. */
+  withOwn(blocks: BlockJson[]): BlockJson[] {
+    const found = blocks.map((block) => this.#refused.get(block.key!) ?? block);
+    let last: BlockJson | undefined;
+    for (const own of this.#refused.size ? blocksOf(this.prepare()) : []) {
+      const at = found.findIndex((block) => block.key === (last?.key ?? null));
+      if (this.#refused.has(own.key!) && !found.some((block) => block.key === own.key)) {
+        found.splice(at + 1, 0, own);
+      }
+      last = own;
+    }
+    return found;
+  }
+
   /** What the server has of refused blocks is what it had. */
-  #withRefused(blocks: BlockJson[]): BlockJson[] {
-    const before = new Map(this.#blocks.map((block) => [block.key!, block]));
+  #withRefused(blocks: BlockJson[], had = this.#blocks): BlockJson[] {
+    const before = new Map(had.map((block) => [block.key!, block]));
     return blocks.flatMap((block) => {
       if (!this.#refused.has(block.key!)) return [block];
       const was = before.get(block.key!);
@@ -337,11 +379,17 @@ export class Saver {
     });
   }
 
-  /** The server has another state now, which the text here was brought up to. */
-  moved(revision: string, blocks: BlockJson[], fields: Fields): void {
+  /** The server has another state now, which the text here was brought up to. `now`: the fields as they are here. */
+  moved({ revision, document }: LoadedPage, blocks: BlockJson[], fields: Fields, now: Fields): void {
     this.revision = revision;
-    this.#blocks = blocks;
+    this.#blocks = this.#withRefused(blocks, document.nodes);
     this.#fields = fields;
+    this.#now.fields = now;
+  }
+
+  /** Takes in what somebody else saved; where it cannot be, the server is to keep both. */
+  bring(found: LoadedPage): void {
+    if (!this.options.take(found)) this.#refusals = REFUSALS;
   }
 
   /** Tries again at once: the network is back, or somebody signed in. */

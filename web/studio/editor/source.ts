@@ -144,7 +144,9 @@ export class SourceWriter {
       live.hear((news) => {
         const here = news.kind === "revision" && news.changeRequestId === this.#id &&
           news.revisionId !== this.#revision && (!news.pageIds || news.pageIds.includes(this.options.page));
-        if ((here || news.kind === "reset") && !this.dirty) void this.#take(news.user?.displayName);
+        if ((here || news.kind === "reset") && !this.dirty) {
+          void this.#take(this.#saved, news.user?.displayName);
+        }
       }),
     );
   }
@@ -200,10 +202,9 @@ export class SourceWriter {
         AbortSignal.timeout(ANSWER),
       );
       this.#failures = 0;
-      const before = this.#revision;
-      this.#revision = answer.revision ?? before;
-      this.#saved = sent;
-      live.made(this.#revision);
+      live.made(answer.mergedRevision ?? answer.revision!);
+      if (answer.mergedRevision !== undefined) await this.#take(sent);
+      else [this.#revision, this.#saved] = [answer.revision!, sent];
       if (this.dirty) onstate({ kind: "unsaved" });
       else {
         await this.#kept;
@@ -211,9 +212,6 @@ export class SourceWriter {
         onstate({ kind: "saved" });
       }
       if (answer.result === "conflicts") onstate({ kind: "changed", by: words.somebody, clash: true });
-      else if (answer.previousRevision !== undefined && answer.previousRevision !== before) {
-        await this.#take();
-      }
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       this.#failures++;
@@ -228,12 +226,12 @@ export class SourceWriter {
     }
   }
 
-  /** Brings in what somebody else saved. */
-  async #take(who?: string): Promise<void> {
+  /** Brings in what somebody else saved. `before`: the text here that the server has merged with it. */
+  async #take(before: string, who?: string): Promise<void> {
     const { space, change, page } = this.options;
     const found = await readSource(space, change, page).catch(() => undefined);
-    if (!found || this.#stopped || this.#sending && this.dirty) return;
-    const merged = mergeTexts(this.#saved, this.#now, found.text);
+    if (!found || this.#stopped) return;
+    const merged = mergeTexts(before, this.#now, found.text);
     // Both are in the same words: on top of the older revision the server makes a conflict of it, and loses neither.
     if (merged === undefined) return;
     const changed = merged !== this.#now;

@@ -1,9 +1,9 @@
 /** What opens while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
 import type { EditorView } from "prosemirror-view";
-import { emojiCode } from "../document/drawing.ts";
+import { emojiCode, isPlayed } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { insertBlock } from "./blocks.ts";
-import type { Choice, Trigger } from "./completing.ts";
+import { type Choice, closeCompletion, type Trigger } from "./completing.ts";
 import { h } from "./dom.ts";
 import { findEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
@@ -106,8 +106,41 @@ function expression(title: string, line?: string): Choice {
   };
 }
 
+/** What stands alone in its paragraph and can be shown where it stands. */
+function embedding(url: string): Choice[] {
+  if (!isPlayed(url)) return [];
+  return [
+    {
+      title: words.asks.link!,
+      sign: h("span", { class: "completion-sign bare" }, drawIcon("film")),
+      take(view, from, to) {
+        view.dispatch(view.state.tr.delete(from, to));
+        view.dispatch(insertBlock(view.state, schema.nodes.embed!.create({ data: { url } })));
+      },
+    },
+    {
+      title: words.link,
+      sign: h("span", { class: "completion-sign bare" }, drawIcon("link")),
+      take(view, from, to) {
+        const mark = schema.marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
+        if (!view.state.doc.rangeHasMark(from, to, mark.type)) {
+          view.dispatch(view.state.tr.addMark(from, to, mark).removeStoredMark(mark));
+        }
+        closeCompletion(view);
+      },
+    },
+  ];
+}
+
 export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] {
   return [
+    {
+      pattern: /^(https?:\/\/[^\s\ufffc]+)$/,
+      label: words.asks.link!,
+      sign: 0,
+      hint: () => null,
+      find: embedding,
+    },
     {
       pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
       label: words.insert,

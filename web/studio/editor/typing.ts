@@ -1,7 +1,8 @@
 /** What typing Markdown does at once: `## ` makes a heading, `**words**` bold words. */
 import { InputRule, inputRules } from "prosemirror-inputrules";
+import { closeHistory } from "prosemirror-history";
 import type { Attrs, MarkType, NodeType } from "prosemirror-model";
-import { type Plugin, TextSelection } from "prosemirror-state";
+import { type EditorState, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import { canJoin, findWrapping } from "prosemirror-transform";
 import { emojiCode, safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
@@ -76,34 +77,66 @@ function replacing(
 }
 
 function marking(pattern: RegExp, type: MarkType): InputRule {
-  return new InputRule(pattern, (state, match, start, end) => {
-    const words = match[2]!;
-    const place = state.doc.resolve(start);
-    if (place.parent.type === nodes.code_line || place.marks().some((mark) => mark.type === marks.code)) {
-      return null;
-    }
-    const lead = match[1]!.length;
-    const from = start + lead;
-    const whole = match[0].slice(lead);
-    const at = whole.indexOf(words);
-    const transaction = state.tr;
-    // The last sign is not in the page yet.
-    const close = from + at + words.length;
-    if (close < end) transaction.delete(close, end);
-    transaction.delete(from, from + at);
-    transaction.addMark(from, from + words.length, type.create());
-    return transaction.removeStoredMark(type);
-  });
+  return new InputRule(pattern, (state, match, start, end) => marked(state, match, start, end, type));
 }
 
-const link = new InputRule(/\[([^\]]+)\]\(([^()\s]+)\)$/, (state, match, start, end) => {
-  const url = safeUrl(match[2]);
-  if (url === undefined || state.doc.resolve(start).parent.type === nodes.code_line) return null;
-  const words = match[1]!;
-  const mark = marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
-  const transaction = state.tr.delete(start + 1 + words.length, end).delete(start, start + 1);
-  return transaction.addMark(start, start + words.length, mark).removeStoredMark(mark);
-});
+/** Words between signs (the second group, behind the first one) get a mark, and the signs go. */
+function marked(
+  state: EditorState,
+  match: RegExpMatchArray,
+  start: number,
+  end: number,
+  type: MarkType,
+): Transaction | null {
+  const words = match[2]!;
+  const lead = match[1]!.length;
+  const from = start + lead;
+  const at = match[0].slice(lead).indexOf(words);
+  if (isCode(state, from, end, type)) return null;
+  const transaction = state.tr;
+  // The last sign may not be in the page yet.
+  const close = from + at + words.length;
+  if (close < end) transaction.delete(close, end);
+  transaction.delete(from, from + at);
+  transaction.addMark(from, from + words.length, type.create());
+  return transaction.removeStoredMark(type);
+}
+
+/** Whether one of the signs around some words is code, or, where they become code, any of the words. */
+function isCode(state: EditorState, from: number, end: number, type: MarkType): boolean {
+  const code = marks.code!;
+  const place = state.doc.resolve(end);
+  return place.parent.type === nodes.code_line ||
+    code.isInSet(state.storedMarks ?? place.marks()) !== undefined ||
+    code.isInSet(state.doc.nodeAt(from)?.marks ?? []) !== undefined ||
+    (type === code && state.doc.rangeHasMark(from, end, code));
+}
+
+/** An address in parentheses, which may hold pairs of them. */
+const IN_PARENTHESES = String.raw`\(((?:[^()\s]|\([^()\s]*\))+)\)$`;
+
+const image = new InputRule(
+  new RegExp(String.raw`!\[([^\]]*)\]${IN_PARENTHESES}`),
+  (state, match, start, end) => {
+    const url = safeUrl(match[2]);
+    if (url === undefined || !/^https?:/i.test(url) || isCode(state, start, end, marks.code!)) return null;
+    const alt = match[1]!;
+    const data = { ref: { kind: "url", url }, ...(alt ? { alt } : {}) };
+    return state.tr.replaceWith(start, end, nodes.inline_image!.create({ data }));
+  },
+);
+
+const link = new InputRule(
+  new RegExp(String.raw`\[([^\]]+)\]${IN_PARENTHESES}`),
+  (state, match, start, end) => {
+    const url = safeUrl(match[2]);
+    if (url === undefined || state.doc.resolve(start).parent.type === nodes.code_line) return null;
+    const words = match[1]!;
+    const mark = marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
+    const transaction = state.tr.delete(start + 1 + words.length, end).delete(start, start + 1);
+    return transaction.addMark(start, start + words.length, mark).removeStoredMark(mark);
+  },
+);
 
 const emoji = new InputRule(/(?:^|\s):([a-z0-9_+-]{2,}):$/, (state, match, start, end) => {
   const sign = emojiNamed(match[1]!);
@@ -161,16 +194,93 @@ export function typingRules(): Plugin {
       replacing(/^\$\$\s$/, () => nodes.math!.create({ data: { formula: "" } })),
       taskInList,
       marking(/()\*\*([^*\s](?:[^*]*[^*\s])?)\*\*$/, marks.bold!),
-      marking(/()(?<!_)__([^_\s](?:[^_]*[^_\s])?)__$/, marks.bold!),
       marking(/(^|[^*])\*([^*\s](?:[^*]*[^*\s])?)\*$/, marks.italic!),
-      marking(/(^|[^\w_])_([^_\s](?:[^_]*[^_\s])?)_$/, marks.italic!),
       marking(/()~~([^~\s](?:[^~]*[^~\s])?)~~$/, marks.strikethrough!),
-      marking(/(^|[^`])`([^`]+)`$/, marks.code!),
+      marking(/(^|[^`])`([^`\s](?:[^`]*[^`\s])?)`$/, marks.code!),
+      image,
       link,
       emoji,
       math,
       expression,
     ],
+  });
+}
+
+type Finish = (state: EditorState, match: RegExpMatchArray, start: number, end: number) => Transaction | null;
+
+/** An address, which only a blank ends. */
+const ADDRESS: [RegExp, Finish] = [
+  /(^|[\s(])(https?:\/\/[^\s<>"\ufffc]+)$/i,
+  (state, match, start, end) => {
+    const url = safeUrl(withoutEnd(match[2]!));
+    const from = start + match[1]!.length;
+    if (
+      url === undefined || !/^https?:\/\/[\p{L}\p{N}[]/iu.test(url) ||
+      state.doc.rangeHasMark(from, end, marks.link!) || isCode(state, from, end, marks.code!)
+    ) return null;
+    const mark = marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
+    return state.tr.addMark(from, from + url.length, mark).removeStoredMark(mark);
+  },
+];
+/** Words between underscores, which names may hold: a letter behind them makes them one. */
+const EMPHASIS: [RegExp, Finish][] = [
+  [/(^|[^\p{L}\p{N}_])__([^_\s](?:[^_]*[^_\s])?)__$/u, (...found) => marked(...found, marks.bold!)],
+  [/(^|[^\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_$/u, (...found) => marked(...found, marks.italic!)],
+];
+/** How far back a text is looked through. */
+const LONGEST = 2000;
+
+/** An address without what ends the sentence behind it. */
+function withoutEnd(url: string): string {
+  let end = url.length;
+  while (end > 0) {
+    const last = url[end - 1]!;
+    const opening = { ")": "(", "]": "[" }[last];
+    const opened = opening === undefined ? 0 : url.slice(0, end).split(opening).length;
+    if (opening === undefined ? !/[.,;:!?'*~]/.test(last) : opened >= url.slice(0, end).split(last).length) {
+      break;
+    }
+    end--;
+  }
+  return url.slice(0, end);
+}
+
+/** Does what is finished by the next sign, or by the end of the line. */
+export function finishing(): Plugin {
+  const finished = (state: EditorState, next: string): Transaction | null => {
+    const { $cursor } = state.selection as TextSelection;
+    if (!$cursor || $cursor.parent.type === nodes.code_line || !$cursor.parent.inlineContent) return null;
+    if (!$cursor.parent.type.allowsMarkType(marks.link!)) return null;
+    const text = $cursor.parent.textBetween(
+      Math.max(0, $cursor.parentOffset - LONGEST),
+      $cursor.parentOffset,
+      null,
+      "\ufffc",
+    );
+    const rules = !/:\/\/\S*$/.test(text) ? EMPHASIS : /^\s/.test(next) ? [ADDRESS] : [];
+    for (const [pattern, finish] of rules) {
+      const match = pattern.exec(text);
+      const found = match && finish(state, match, $cursor.pos - match[0].length, $cursor.pos);
+      if (found) return closeHistory(found);
+    }
+    return null;
+  };
+  return new Plugin({
+    props: {
+      handleTextInput(view, from, to, text) {
+        if (view.composing || from !== to || !/^[^\p{L}\p{N}_]/u.test(text)) return false;
+        const transaction = finished(view.state, text);
+        if (transaction === null) return false;
+        view.dispatch(transaction.insertText(text).scrollIntoView());
+        return true;
+      },
+      handleKeyDown(view, event) {
+        if (event.key !== "Enter" || event.isComposing) return false;
+        const transaction = finished(view.state, "\n");
+        if (transaction !== null) view.dispatch(transaction);
+        return false;
+      },
+    },
   });
 }
 

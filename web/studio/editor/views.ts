@@ -19,6 +19,7 @@ import {
   drawBlock,
   emojiText,
   hintStyle,
+  isPlayed,
   safeUrl,
   urlOf,
   valueText,
@@ -438,9 +439,7 @@ class CaptionedView extends Drawn {
   #embed(data: Data): HTMLElement[] {
     const url = safeUrl(data.url);
     const host = url?.replace(/^[a-z]+:\/\/(www\.)?/i, "").split("/")[0] ?? "";
-    const player = /^(youtube\.com|youtu\.be|vimeo\.com|loom\.com|open\.spotify\.com|figma\.com|codepen\.io)$/
-      .test(host);
-    if (player) {
+    if (isPlayed(url)) {
       return [
         h(
           "div",

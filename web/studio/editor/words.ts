@@ -121,6 +121,7 @@ export const words = {
   } as Record<string, string>,
   uploading: t("Sending"),
   pasteAddress: t("Paste an address"),
+  imagesLeftOut: t("Some images could not be pasted because they have no URL. Upload them instead."),
   chooseFile: t("Choose a file"),
   asks: { image: t("Image"), file: t("File"), link: t("Embed") },
   blockMenu: t("Block menu"),

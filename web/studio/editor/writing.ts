@@ -5,9 +5,8 @@ import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-st
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
-import { schema } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
-import { changeContent, type Changes } from "../state/changing.ts";
+import { type Answer, changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
@@ -26,7 +25,7 @@ import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
-import { type LoadedPage, loadPage } from "./page.ts";
+import { type LoadedPage, loadPage, readPage } from "./page.ts";
 import { chosen } from "./remarks.ts";
 import { rebased, replaceTop, type Unsent, unsentOf, withRemote } from "./remote.ts";
 import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
@@ -49,6 +48,8 @@ export interface Subject {
   load: (base: Base) => Promise<LoadedPage>;
   /** What a save asks the server to change; `whole`: all its blocks as they are then. */
   changes: (save: Save, whole: () => BlockJson[]) => Changes;
+  /** What an answer to a save says of it, which somebody else's changes may be in; undefined where it is as it was sent. */
+  merged: (answer: Answer, revision: string) => LoadedPage | undefined | Promise<LoadedPage>;
 }
 
 export function pageSubject(space: string, page: string): Subject {
@@ -60,6 +61,11 @@ export function pageSubject(space: string, page: string): Subject {
       if (Object.keys(fields).length) changes.push({ operation: "update_page", page, ...fields });
       if (blocks) changes.push({ operation: "update_blocks", page, ...blocks });
       return changes as Changes;
+    },
+    merged({ changes }, revision) {
+      const pages = changes.map((each) => each.page as object);
+      const found = pages.findLast((each) => "document" in each);
+      return found && readPage(found, revision);
     },
   };
 }
@@ -208,15 +214,54 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       sentSteps = unsent.length;
       sentDoc = view!.state.doc;
     }
-    const body = { changes, baseRevision: save.revision };
+    const onConflict: Schemas["ChangeContent"]["onConflict"] = save.refuse ? "refuse" : "keep";
+    const body = { changes, baseRevision: save.revision, onConflict };
     const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
-    const revision = answer.revision ?? answer.changeRequest?.revision ?? save.revision;
+    const revision = answer.mergedRevision ?? answer.revision!;
     live.made(revision);
-    const merged = answer.previousRevision !== undefined && answer.previousRevision !== save.revision;
-    return { revision, merged, ...(answer.result === "conflicts" ? { clash: somebody } : {}) };
+    const merged = answer.mergedRevision && await subject.merged(answer, revision);
+    if (answer.result === "refused") return { revision, refused: merged || null };
+    return {
+      revision,
+      ...(merged ? { merged } : {}),
+      ...(answer.result === "conflicts" ? { clash: somebody } : {}),
+    };
   };
 
-  const saver = new Saver({
+  /** Brings a page as the server has it now into the text. `from`: the text that it came of, which has the first `steps` of
+   * what is unsent in it. False where both changed the same, so that the server has to keep the one beside the other. */
+  function takeIn(found: LoadedPage, from: { doc: Node; steps: number; fields: Fields }): boolean {
+    // The view is gone by now; what was not sent is kept in this browser, on top of what was known here.
+    if (stopped) return from.steps === unsent.length && same(fields, from.fields);
+    // What was just written has keys then, by which it is found again.
+    prepare();
+    const steps = unsent.slice(from.steps);
+    const made = rebased(view!.state, from.doc, steps, saver.withOwn(found.document.nodes));
+    const theirs = fieldsOf(found);
+    const next = { ...theirs };
+    let clashes = made.lost;
+    for (const name of ["title", "description"] as const) {
+      if (fields[name] === from.fields[name]) continue;
+      next[name] = fields[name];
+      clashes ||= theirs[name] !== from.fields[name] && theirs[name] !== fields[name];
+    }
+    if (clashes) return false;
+    saver.moved(found, blocksOf(made.confirmed), theirs, next);
+    if (made.transaction.docChanged) {
+      const changed = !view!.state.doc.eq(made.transaction.doc);
+      view!.dispatch(made.transaction);
+      if (changed) {
+        sayUntil = performance.now() + SAID;
+        tell(state);
+      }
+    }
+    confirmed = made.confirmed;
+    unsent = made.unsent;
+    if (!same(next, fields)) showFields(fields = next);
+    return true;
+  }
+
+  const saver: Saver = new Saver({
     revision: loaded.revision,
     blocks: blocksOf(sent ? readDocument(loaded.document) : confirmed),
     fields: fieldsOf(loaded),
@@ -224,8 +269,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     ...(sent
       ? {
         sent:
-          (sending = sent,
-            { save: sent, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
+          (sending = { ...sent, refuse: false },
+            { save: sending, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
       }
       : {}),
     current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,
@@ -234,11 +279,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     drop: () => dropDraft({ space, change, page, tab }).then(dropTaken),
     onstate: tell,
     onproblem,
-    onsaved(saved) {
+    onsaved() {
       confirmed = sentDoc ?? confirmed;
       unsent = unsent.slice(sentSteps);
-      if (saved.merged) void pull();
     },
+    take: (found, sent) =>
+      takeIn(
+        found,
+        sent
+          ? { doc: sentDoc ?? confirmed, steps: sentSteps, fields: sent }
+          : { doc: confirmed, steps: 0, fields: saver.savedFields },
+      ),
     onrefused(keys, message) {
       const before = view && refusedKey.getState(view.state);
       if (view && (keys.size || before?.keys.size)) {
@@ -250,10 +301,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   /** The text with a key at each block of the page, so that what is new can be named when it is saved. */
   function prepare(): Node {
     const transaction = view!.state.tr;
+    const known = new Map(saver.saved.map((block) => [block.key, block]));
     view!.state.doc.forEach((node, at) => {
-      if (isWritten(node) && node.type !== schema.nodes.opaque && !node.attrs.key) {
-        transaction.setNodeAttribute(at, "key", newKey());
-      }
+      if (!isWritten(node) || node.attrs.key && same(known.get(node.attrs.key), writeBlock(node))) return;
+      transaction.doc.nodesBetween(at, at + node.nodeSize, (inner, place) => {
+        if (!inner.isBlock) return false;
+        const says = isWritten(inner) && !(inner.attrs.absent && inner.textContent === "");
+        if (says && inner.attrs.key === null) transaction.setNodeAttribute(place, "key", newKey());
+        return !inner.isTextblock;
+      });
     });
     if (transaction.docChanged) {
       // What is to be typed next keeps its marks.
@@ -287,33 +343,11 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       // What was sent meanwhile may be in it already, and would be there twice.
     } while (saver.posting !== undefined || saver.revision !== at);
     if (found.revision === at) return;
-    const remote = found.document.nodes;
     if (view.composing) {
       setTimeout(() => void pull(), 1000);
       return;
     }
-    const made = rebased(view.state, confirmed, unsent, remote);
-    // Both changed the same words: the server has the one and the other then, as a conflict to settle.
-    if (made.unsent.length < unsent.length) return;
-    const own = fieldsOf(found);
-    const before = fieldsOf(loaded);
-    const next = {
-      title: fields.title === before.title ? own.title : fields.title,
-      description: fields.description === before.description ? own.description : fields.description,
-    };
-    loaded = found;
-    saver.moved(found.revision, blocksOf(made.confirmed), own);
-    if (made.transaction.docChanged) {
-      const changed = !view.state.doc.eq(made.transaction.doc);
-      view.dispatch(made.transaction);
-      if (changed) {
-        sayUntil = performance.now() + SAID;
-        tell(state);
-      }
-    }
-    confirmed = made.confirmed;
-    unsent = made.unsent;
-    if (!same(next, fields)) showFields(fields = next);
+    saver.bring(found);
   }
 
   let looked = performance.now();
@@ -343,14 +377,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       replaceTop(edit, withRemote(was.doc, withChanges(base.document, each)));
       const steps = unsentOf(edit);
       const made = rebased(was.apply(edit), was.doc, steps, blocksOf(view.state.doc));
-      if (made.unsent.length < steps.length) continue;
+      const written = saver.savedFields;
+      const clashes = (["title", "description"] as const).some((name) =>
+        each.fields[name] !== undefined && fields[name] !== written[name] &&
+        fields[name] !== each.fields[name]
+      );
+      if (clashes || made.lost) continue;
       const transaction = view.state.tr;
       replaceTop(transaction, childrenOf(made.transaction.doc));
       taken.push(each);
       view.dispatch(transaction);
-      if (Object.keys(each.fields).length) {
-        showFields(fields = { ...each.fields, ...fields });
-      }
+      if (Object.keys(each.fields).length) showFields(fields = { ...fields, ...each.fields });
       saver.changed(fields);
     }
   }

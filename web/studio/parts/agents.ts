@@ -13,6 +13,6 @@ const WORDS: Record<string, string> = {
 export const sayWho = (name: string, agent: string | undefined) =>
   agent ? t("{name} by {agent}", { name, agent }) : name;
 
-/** What an agent may do, in words. */
+/** What an agent may do, in words; of an app that uses the API the names of its scopes. */
 export const sayWork = (agent: { scopes: string[] }) =>
   agent.scopes.map((scope) => WORDS[scope] ?? scope).join(", ");

@@ -1,5 +1,6 @@
 /** What can be done here: by keys, and by name in the palette. Single letters act outside of text only, and can be
- * turned off (WCAG 2.1.4). */
+ * turned off (WCAG 2.1.4). Somebody who believes that they are writing presses any of them: none of them changes what
+ * other people have or tells them anything, which takes a modifier or a dialog. */
 import type { IconName } from "../parts/Icon.svelte";
 import { current } from "./current.svelte.ts";
 
@@ -45,6 +46,7 @@ const NAMES: Record<string, [string, string]> = {
   arrowup: ["↑", "↑"],
   arrowdown: ["↓", "↓"],
   delete: ["Del", "⌫"],
+  backspace: ["Backspace", "⌫"],
 };
 
 /** Keys as this platform names them: `Ctrl K`, `⌘K`. */

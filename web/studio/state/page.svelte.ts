@@ -6,13 +6,39 @@ import { type Resource, resource } from "./resource.svelte.ts";
 
 export type Page = Schemas["DocumentPage"];
 
-/** The page at a path; the empty path is the first page. */
-export function pageByPath(space: string, base: Base, path: string): Resource<Page> {
-  return resource(`space/${space}/${baseKey(base)}/path/${path}`, async () => {
-    if (!path) return await readFirst(space, base);
-    const at = { spaceId: space, pagePath: path };
-    const query = { pages: false };
-    const found = base.kind === "change"
+/** A page by its id; `known`: as the server has just described it. */
+export function pageById(space: string, base: Base, id: string, known?: Page): Resource<Page> {
+  return resource(
+    `space/${space}/${baseKey(base)}/page/${id}`,
+    () => {
+      const at = { spaceId: space, pageId: id };
+      const query = { pages: false };
+      return ask<unknown>(
+        base.kind === "change"
+          ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}", {
+            params: { path: { ...at, changeRequestId: String(base.number) }, query },
+          })
+          : base.kind === "revision"
+          ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
+            params: { path: { ...at, revisionId: base.id }, query },
+          })
+          : api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path: at, query } }),
+      ) as Promise<Page>;
+    },
+    known,
+  );
+}
+
+/**
+ * Ask which page is at a path; the empty path is the first page. The answer is kept under the page's id, never under the
+ * path: a path becomes another page's as soon as its page is renamed, moved or deleted.
+ */
+export async function findPage(space: string, base: Base, path: string): Promise<Page> {
+  if (!path) return await findFirst(space, base);
+  const at = { spaceId: space, pagePath: path };
+  const query = { pages: false };
+  const found = await ask<unknown>(
+    base.kind === "change"
       ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/path/{pagePath}", {
         params: { path: { ...at, changeRequestId: String(base.number) }, query },
       })
@@ -20,14 +46,15 @@ export function pageByPath(space: string, base: Base, path: string): Resource<Pa
       ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}", {
         params: { path: { ...at, revisionId: base.id }, query },
       })
-      : api.GET("/spaces/{spaceId}/content/path/{pagePath}", { params: { path: at, query } });
-    return await ask<unknown>(found) as Page;
-  });
+      : api.GET("/spaces/{spaceId}/content/path/{pagePath}", { params: { path: at, query } }),
+  ) as Page;
+  pageById(space, base, found.id, found);
+  return found;
 }
 
-async function readFirst(space: string, base: Base): Promise<Page> {
+async function findFirst(space: string, base: Base): Promise<Page> {
   const way = await firstWay(space, base).refresh();
   const first = way.levels.at(-1)?.items.find((one) => one.id === way.page);
   if (!first?.path) throw new ApiError(404, t("There is no page yet."));
-  return await pageByPath(space, base, first.path).refresh();
+  return await pageById(space, base, first.id).refresh();
 }

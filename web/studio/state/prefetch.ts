@@ -1,5 +1,5 @@
 /** Pages that somebody is about to open. */
-import { pageByPath } from "./page.svelte.ts";
+import { pageById } from "./page.svelte.ts";
 import type { Base } from "../editor/base.ts";
 import type { TreePage } from "./parts.ts";
 
@@ -9,5 +9,5 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Asks for a page, once the pointer has rested on its row for a moment. */
 export function prefetchPage(space: string, base: Base, page: TreePage): void {
   clearTimeout(timer);
-  if (page.type === "document") timer = setTimeout(() => pageByPath(space, base, page.path ?? ""), WAIT);
+  if (page.type === "document") timer = setTimeout(() => pageById(space, base, page.id), WAIT);
 }

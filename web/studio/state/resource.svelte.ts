@@ -38,6 +38,13 @@ export class Resource<T> {
     return this.#readers > 0;
   }
 
+  /** The server has just said this in another answer. */
+  know(value: T): void {
+    this.value = value;
+    this.problem = undefined;
+    this.#asked = Date.now();
+  }
+
   /** What is kept is not true any more: asked for again now where it is shown, else when it is next. */
   outdate(): void {
     this.#asked = 0;
@@ -103,13 +110,15 @@ function apart<T>(make: () => T): T {
   return made!;
 }
 
-/** The resource of this key, made when it is not there, and asked for if it is not fresh. */
-export function resource<T>(key: string, load: () => Promise<T>): Resource<T> {
+/** The resource of this key, made when it is not there, and asked for if it is not fresh. A key names things by ids or
+ * numbers that nothing else ever has. `known`: what another answer has just said of it. */
+export function resource<T>(key: string, load: () => Promise<T>, known?: T): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);
   else found = apart(() => new Resource(key, load));
   kept.set(key, found as Resource<unknown>);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
+  if (known !== undefined) found.know(known);
   found.refresh().catch(() => {});
   return found;
 }

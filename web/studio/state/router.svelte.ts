@@ -7,6 +7,8 @@ class Router {
   place: Place = $state.raw(readAddress(location.pathname));
   /** The address as it is, for what depends on nothing else: pathname, query and anchor. */
   href: string = $state(location.pathname + location.search + location.hash);
+  /** Another number each time somebody goes somewhere, also where they are already. */
+  visit = $state(0);
   #guards = new Set<Guard>();
 
   start(): void {
@@ -29,7 +31,7 @@ class Router {
   /** What is shown has another address now. Nothing is left, so nothing is asked. */
   rename(href: string): void {
     history.replaceState(null, "", href);
-    this.#arrive();
+    this.#read();
   }
 
   /** Asks before the place changes; the answer `false` stays. Gives what takes the question back. */
@@ -39,6 +41,11 @@ class Router {
   }
 
   #arrive(): void {
+    this.visit++;
+    this.#read();
+  }
+
+  #read(): void {
     this.href = location.pathname + location.search + location.hash;
     this.place = readAddress(location.pathname);
   }

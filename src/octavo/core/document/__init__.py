@@ -55,18 +55,20 @@ from .portable import portable
 from .reader import may_be_cut, read, unpaired_tags
 from .references import TYPES_OF_FILES, Reference, references, rewrite, shows_file
 from .text import Section, sections, to_text, word_count
+from .whereabouts import restore_keys, whereabouts
 from .writing import rewritten, write
 
 __all__ = [
-    "Anchors", "Block", "BlockEdits", "ChangedBlocks", "Conditions", "Decided", "Document", "DocumentBlocks",
-    "DocumentError", "DocumentNodes", "DocumentObject", "DocumentPlace", "EditError", "Fragment",
-    "H1", "HEADING_ID", "Index", "Inline", "Leaf", "MAX_NODES", "Mark", "Missing", "NotLocal", "PARTS", "PageHead",
-    "Position", "Reference", "Section", "TYPES_OF_FILES", "Text", "anchors", "assign_keys", "carry_keys",
-    "carry_sources", "changed_blocks", "close_conditions", "contained", "cut_section", "document_schemas",
-    "evaluate_document", "find_unread", "from_json", "front_of", "index_blocks", "is_empty", "keyed_nodes", "list_places",
-    "mark_places", "may_be_cut", "may_hold_guards", "node_types", "nodes_from_json", "nodes_to_json",
-    "on_failure", "place_ids", "places_by_id", "plain_text", "portable", "read", "read_head", "references",
-    "replace_nodes", "rewrite", "rewritten", "sections", "show_document", "shows_file", "slug", "split_page",
+    "Anchors", "Block", "BlockEdits", "ChangedBlocks", "Conditions", "Decided", "Document",
+    "DocumentBlocks", "DocumentError", "DocumentNodes", "DocumentObject", "DocumentPlace", "EditError",
+    "Fragment", "H1", "HEADING_ID", "Index", "Inline", "Leaf", "MAX_NODES", "Mark", "Missing", "NotLocal",
+    "PARTS", "PageHead", "Position", "Reference", "Section", "TYPES_OF_FILES", "Text", "anchors",
+    "assign_keys", "carry_keys", "carry_sources", "changed_blocks", "close_conditions", "contained",
+    "cut_section", "document_schemas", "evaluate_document", "find_unread", "from_json", "front_of",
+    "index_blocks", "is_empty", "keyed_nodes", "list_places", "mark_places", "may_be_cut",
+    "may_hold_guards", "node_types", "nodes_from_json", "nodes_to_json", "on_failure", "place_ids",
+    "places_by_id", "plain_text", "portable", "read", "read_head", "references", "replace_nodes",
+    "restore_keys", "rewrite", "rewritten", "sections", "show_document", "shows_file", "slug", "split_page",
     "tell_failure", "to_json", "to_text", "unpaired_tags", "unread_conditions", "walk", "walk_blocks",
-    "with_head", "without_empty", "word_count", "write",
+    "whereabouts", "with_head", "without_empty", "word_count", "write",
 ]  # fmt: skip

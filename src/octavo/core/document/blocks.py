@@ -10,7 +10,7 @@ page is read as it was, they raise ``NotLocal``, and the same edits are made aga
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import accumulate, compress, count, islice
 from operator import attrgetter, not_
 from typing import Any
@@ -38,17 +38,20 @@ _LOOKS = 16
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
 _digests_of = attrgetter("digests")
+_names_of = attrgetter("names")
 _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
     """A top-level block: how many characters are before it and in it, and of it and the nodes with keys in it, in
-    reading order, what they say (``keys.Digests``) and their keys; and how many references are in it."""
+    reading order, what they say (``keys.Digests``), the names that their keys are made of, and their keys; and how many
+    references are in it."""
 
     type: str
     gap: int
     size: int
     digests: tuple[str, ...]
+    names: tuple[str, ...]
     keys: tuple[str, ...]
     references: int = 0
 
@@ -73,11 +76,14 @@ def index_blocks(document: Document) -> Index:
 
 def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
     nodes = keyed_in([block])
+    said = tuple(digests.of(node) for node in nodes)
+    names = tuple(digests.name_of(node) for node in nodes)
     return BlockEntry(
         block.type,
         gap,
         len(block.source or ""),
-        tuple(digests.of(node) for node in nodes),
+        said,
+        said if names == said else names,
         tuple(node.key or "" for node in nodes),
         len(references(Document([block]))),
     )
@@ -114,7 +120,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
     # The keys of nodes that say the same are told apart by their order on the page.
     named = {(found.key or "").partition("-")[0] for _, _, among in parts for found in among}
     others = (*old.entries[:before], *old.entries[len(old.entries) - behind :])
-    if next(_that_say(named, others), None) is not None:
+    if next(_that_say(named, others, _names_of), None) is not None:
         return None
     has_places = any("{%" in source or list_places(document) for source, document, _ in parts)
     return ChangedBlocks(
@@ -136,30 +142,34 @@ def _definitions(gaps: Iterable[str]) -> str:
     return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
 
 
-def _that_say(digests: Set[str], entries: Sequence[BlockEntry]) -> Iterator[int]:
-    """Where among the blocks of a page those are in which something says one of these."""
-    return compress(count(), map(not_, map(digests.isdisjoint, map(_digests_of, entries))))
+def _that_say(
+    digests: Set[str],
+    entries: Sequence[BlockEntry],
+    get: Callable[[BlockEntry], tuple[str, ...]] = _digests_of,
+) -> Iterator[int]:
+    """Where among the blocks of a page those are in which something says one of these; ``get``: or has the name."""
+    return compress(count(), map(not_, map(digests.isdisjoint, map(get, entries))))
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Adds to ``kept`` what is kept for the nodes with these digests (None: all)."""
+    """Adds to ``kept`` what is kept for the nodes with these names (None: all)."""
     counts: dict[str, int] = {}
     if among is not None:
-        entries = [entries[at] for at in _that_say(among, entries)]
+        entries = [entries[at] for at in _that_say(among, entries, _names_of)]
     for entry in entries:
-        for digest, key in zip(entry.digests, entry.keys, strict=True):
-            if among is not None and digest not in among:
+        for name, key in zip(entry.names, entry.keys, strict=True):
+            if among is not None and name not in among:
                 continue
-            before = counts.get(digest, 0)
-            counts[digest] = before + 1
-            plain = f"{digest}-{before}" if before else digest
+            before = counts.get(name, 0)
+            counts[name] = before + 1
+            plain = f"{name}-{before}" if before else name
             if plain != key:
                 kept[plain] = key
     return kept
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """What is kept after nodes with these digests came, went or moved."""
+    """What is kept after nodes with these names came, went or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 
@@ -750,7 +760,7 @@ class BlockEdits:
                     entries.append(msgspec.structs.replace(slot.entry, gap=len(gap)))
                 else:
                     fresh.append(block)
-                    entries.append(BlockEntry(block.type, len(gap), len(block.source or ""), (), ()))
+                    entries.append(BlockEntry(block.type, len(gap), len(block.source or ""), (), (), ()))
             written += (
                 part for slot, part in zip(slots, window[1::2], strict=False) if slot.node.type != "code"
             )
@@ -767,7 +777,7 @@ class BlockEdits:
         carry_keys(news, Document(fresh), self._is_untouched)
         waiting = iter(fresh)
         entries = [entry if entry.keys else _entry(next(waiting), entry.gap, digests) for entry in entries]
-        changed = {digest for entry in (*self._were(), *self._are(entries)) for digest in entry.digests}
+        changed = {name for entry in (*self._were(), *self._are(entries)) for name in entry.names}
         kept = _kept_since(self._index, entries, changed)
         said = {node.key: node for node in keyed_in(fresh)}
         return Edited(text, Index(entries, self._index.definitions, kept), said)

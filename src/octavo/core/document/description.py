@@ -35,6 +35,7 @@ _VALUES: dict[str, _Schema] = {
 
 _SENTENCES = {
     "action": "What happens when the button is pressed, instead of following a reference.",
+    "DocumentAction.action": "What the button does: `ask` asks a question, `search` opens the search.",
     "integration.action": "What the block does when it is opened, as the integration said.",
     "align": "Where the text stands, or the images.",
     "alt": "The words for those who do not see the image.",
@@ -174,6 +175,7 @@ def document_schemas() -> dict[str, _Schema]:
         "DocumentMark": "How a piece of text is marked; `data` is there for `color` alone.",
         "DocumentFragment": "A part of a block that holds blocks of its own.",
         "DocumentRef": "What a node refers to; `kind` says by what.",
+        "DocumentAction": "What a button does.",
         "DocumentLength": "A number of pixels, or a number of some other unit.",
     }
     for what, table in (("Block", schema.BLOCKS), ("Inline", schema.INLINES)):
@@ -270,6 +272,7 @@ def _components() -> dict[str, _Schema]:
                 for kind, fields in schema.REF_FIELDS.items()
             ]
         },
+        "DocumentAction": _object({"action": {"type": "string"}, "query": {"type": "string"}}, ["action"]),
         "DocumentLength": {
             "anyOf": [
                 {"type": "number", "minimum": 0},
@@ -286,6 +289,9 @@ def _node(what: str, kind: schema.NodeType) -> _Schema:
     data = {name: _value(field) for name, field in kind.data.items() if not field.meta}
     meta = {name: _value(field) for name, field in kind.data.items() if field.meta}
     required = [name for name, field in kind.data.items() if field.required]
+    if kind.type == "button":
+        del data["query"]
+        data["action"] = {"$ref": f"{_AT}DocumentAction"}
     fields: dict[str, _Schema] = {
         "object": {"const": what, "type": "string"},
         "type": {"const": kind.type, "type": "string"},

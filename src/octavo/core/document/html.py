@@ -290,12 +290,14 @@ def _escape(text: str) -> str:
     return text.replace("'", "&#39;").replace('"', "&#34;")
 
 
-_STRONG = {"L": "ltr", "R": "rtl", "AL": "rtl"}
+_STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
-def _direction_of(text: str) -> str | None:
-    """The direction of the first letter that has one."""
-    return next((way for sign in text if (way := _STRONG.get(bidirectional(sign))) is not None), None)
+def _lean(text: str) -> int:
+    """Return how many more of the letters of a text run from left to right than from right to left."""
+    if text.isascii():
+        return sum(map(str.isalpha, text))
+    return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)
 
 
 _LONG = 16
@@ -647,19 +649,21 @@ class _Renderer:
     # Blocks of text.
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """The direction of what is in them, where it is not the page's: that of the first letter that has one."""
+        """The direction of what is in them, where it is not the page's: that of most letters, as a paragraph may begin
+        with a name in another script."""
         own = self.context.direction
         if own is None:
             return None
+        lean = 0
         for node in nodes:
             # Most paragraphs are one text.
             for here in node.nodes if type(node) is Block and is_plain(node) else walk(node):
                 for leaf in here.leaves if type(here) is Text else ():
                     if leaf.marks and any(mark.type == "code" for mark in leaf.marks):
                         continue
-                    if (found := _direction_of(leaf.text)) is not None:
-                        return found if found != own else None
-        return None
+                    lean += _lean(leaf.text)
+        found = "ltr" if lean > 0 else "rtl" if lean < 0 else own
+        return found if found != own else None
 
     def paragraph(self, block: Block) -> Pieces:
         align = _ALIGNED.get(text_of(block.data, "align") or "")

@@ -80,8 +80,10 @@ def _show(node: Any, ids: dict[int, str]) -> Data:
         meta["id"] = ids[id(node)]
     elif node.type in _NEEDS_ID:
         meta["id"] = node.data.get("id") or node.key
-    if node.type == "button" and "ref" not in data:
-        data["ref"] = {"kind": "url", "url": ""}
+    if node.type == "button":
+        if "action" in data or "query" in data:
+            data["action"] = {"action": data.get("action", "search"), "query": data.pop("query", "")}
+        data.setdefault("ref", {"kind": "url", "url": ""})
     shown["data"] = data
     if meta:
         shown["meta"] = meta
@@ -236,6 +238,8 @@ class _Reader:
         kind = schema.INLINES.get(value.get("type")) if isinstance(value.get("type"), str) else None
         if kind is None:
             raise DocumentError(f"{path}.type: expected an inline type, got {_shown(value.get('type'))}")
+        if kind.type == "button":
+            value = self.with_plain_action(value, path)
         node = Inline(kind.type, self.data(kind, value, path), key=self.key(value, path))
         if kind.children is not None:
             node.nodes = self.inlines(self.array(value.get("nodes"), f"{path}.nodes"), f"{path}.nodes", depth)
@@ -243,6 +247,19 @@ class _Reader:
         if kind.type == "button" and node.data.get("ref") == {"kind": "url", "url": ""}:
             del node.data["ref"]
         return node
+
+    def with_plain_action(self, value: Data, path: str) -> Data:
+        """A button with the words of its action as fields of their own, as nodes have them: keys are derived from the
+        fields of nodes, and must not change."""
+        data = value.get("data")
+        action = data.get("action") if isinstance(data, dict) else None
+        if not isinstance(data, dict) or not isinstance(action, dict):
+            return value
+        path += ".data.action"
+        said = {"action": self.text(action.get("action"), f"{path}.action")}
+        if action.get("query"):
+            said["query"] = self.text(action["query"], f"{path}.query")
+        return {**value, "data": {**data, "query": None, **said}}
 
     def fragments(self, value: Data, path: str, depth: int) -> list[Fragment]:
         found = []

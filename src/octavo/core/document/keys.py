@@ -3,21 +3,83 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from hashlib import blake2b
 from typing import Any
 
 from ..alignment import align
 from ..free_names import free_name
-from .nodes import Block, Document, Fragment, Inline, Text, children, is_plain
+from .nodes import Block, Data, Document, Fragment, Inline, Mark, Text, children, is_plain
 
+_NAMED_BY = {
+    line.split()[0]: frozenset(["attributes", *line.split()[1:]])
+    for line in """
+        paragraph align
+        heading-1 id align level
+        heading-2 id align level
+        heading-3 id align level
+        list-ordered start
+        list-item checked
+        hint style icon
+        code syntax title overflow lineNumbers fullWidth expandable collapsedLineCount info
+        code-line highlighted
+        math formula
+        images align fullWidth withFrame
+        image ref refDark alt width height
+        file ref
+        drawing ref alt width height
+        embed url fullWidth
+        content-ref ref label
+        reusable-content ref
+        expandable open
+        tabs fullWidth
+        tabs-item title icon
+        stepper-step icon
+        columns fullWidth
+        column width verticalAlignment
+        table view records definition fullWidth
+        if expression
+        swagger ref path method expanded fullWidth body
+        openapi-operation ref path method body
+        openapi-schemas ref schemas grouped body
+        openapi-webhook ref name method body
+        integration integration block props action url fullWidth
+        updates format
+        update date tags
+        prompt description icon openInAIProviders defaultExpanded
+        api-method tag method host path summary
+        api-part tag name in type required status description
+        link ref title
+        emoji code
+        icon icon color
+        expression expression
+        inline-math formula
+        inline-image ref refDark alt caption size width height
+        mention ref label
+        button label kind icon ref action query
+        unknown source end kind
+    """.strip().splitlines()
+}
+"""The fields of ``data`` that are part of a node's key, by type: those of the schema when keys were fixed. Never add to
+this table. Comments, suggestions, and references hang on keys, so a field that the reader learns later must not change
+the key of a node that was there before."""
+_NO_FIELDS: frozenset[str] = frozenset(["attributes"])
+_TABLE_PARTS: dict[str, frozenset[str]] = {
+    "view": frozenset(
+        "type columns columnWidths hideHeader cardSize targetDefinition coverDefinition coverDefinitionDark"
+        " hideColumnTitle".split()
+    ),
+    "definition": frozenset("id title type textAlignment multiple options max".split()),
+    "records": frozenset(["orderIndex", "values"]),
+}
+"""The same for what is in the data of a table: of its view, of each column, and of each row."""
 _ALIGN_MAX = 2_000
 """Runs of changed blocks longer than this are aligned in order, not by likeness."""
 
 
 def assign_keys(document: Document) -> Document:
     """Give every block and fragment that has no key one made of its content, in place: the same text always
-    yields the same keys. Equal nodes are told apart by their order; no two nodes share a key."""
+    yields the same keys, whatever else a later reader finds in it. Equal nodes are told apart by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Any] = []
     for node in keyed_nodes(document):
@@ -28,41 +90,99 @@ def assign_keys(document: Document) -> Document:
     if waiting:
         digests = Digests(document)
         for node in waiting:
-            node.key = free_name(digests.of(node), taken.__contains__)
+            node.key = free_name(digests.name_of(node), taken.__contains__)
             taken.add(node.key)
     return document
 
 
 class Digests:
-    """Content hashes of the nodes of documents (12 characters), each computed once."""
+    """Hashes of the nodes of documents (12 characters), each computed once: of all that a node says, and of the part of
+    it that makes its key."""
 
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
+        self._names: dict[int, str] = {}
+        """Where they differ from the digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
 
     def of(self, node: Any) -> str:
+        """The digest of all that a node says."""
         return self._known[id(node)]
 
-    def _hash(self, node: Any) -> str:
+    def name_of(self, node: Any) -> str:
+        """The digest that a node's key is made of. It does not depend on fields that the reader learned after keys were
+        fixed."""
+        return self._names.get(id(node)) or self._known[id(node)]
+
+    def _hash(self, node: Any) -> tuple[str, str]:
         kind = type(node)
         if kind is Fragment:
             parts = ["fragment", _kind(node)]
+            names = parts[:]
         else:
-            data = repr(sorted(node.data.items(), key=_name_of)) if node.data else "[]"
-            parts = [kind.__name__, node.type, data]
+            parts = [kind.__name__, node.type, _written(node.data)]
+            names = parts[:]
+            if node.data and (known := _known_data(node)) != node.data:
+                names[2] = _written(known)
         for child in node.nodes:
             if type(child) is Text:
                 for leaf in child.leaves:
-                    parts.append(f"{leaf.text}\0{leaf.marks}" if leaf.marks else leaf.text + "\0[]")
+                    said = (
+                        f"{leaf.text}\0[{', '.join(map(_marked, leaf.marks))}]"
+                        if leaf.marks
+                        else leaf.text + "\0[]"
+                    )
+                    parts.append(said)
+                    names.append(said)
             else:
-                parts.append(self._hash(child))
+                digest, name = self._hash(child)
+                parts.append(digest)
+                names.append(name)
         if kind is not Fragment:
-            parts += map(self._hash, node.fragments)
-        digest = blake2b("\x01".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+            for fragment in node.fragments:
+                digest, name = self._hash(fragment)
+                parts.append(digest)
+                names.append(name)
+        digest = name = _digest(parts)
+        if names != parts:
+            self._names[id(node)] = name = _digest(names)
         self._known[id(node)] = digest
-        return digest
+        return digest, name
+
+
+def _digest(parts: list[str]) -> str:
+    return blake2b("\x01".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _written(data: Data) -> str:
+    return repr(sorted(data.items(), key=_name_of)) if data else "[]"
+
+
+def _marked(mark: Mark) -> str:
+    return f"Mark(type={mark.type!r}, data={mark.data!r})"
+
+
+def _known_data(node: Block | Inline) -> Data:
+    """The part of a node's data that makes its key."""
+    fields = _NAMED_BY.get(node.type, _NO_FIELDS)
+    data = {name: value for name, value in node.data.items() if name in fields}
+    if node.type == "table":
+        for part, names in _TABLE_PARTS.items():
+            if isinstance(found := data.get(part), dict):
+                data[part] = (
+                    _only(found, names)
+                    if part == "view"
+                    else {id: _only(entry, names) for id, entry in found.items()}
+                )
+    return data
+
+
+def _only(value: Any, names: Set[str]) -> Any:
+    return (
+        {name: inner for name, inner in value.items() if name in names} if isinstance(value, dict) else value
+    )
 
 
 def _name_of(field: tuple[str, Any]) -> str:
@@ -104,10 +224,10 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
             if now.key is None and was.key not in claimed:
                 now.key = was.key
                 claimed.add(was.key)
-            pairs.append((_inner(was), _inner(now)))
+            pairs.append((inner_nodes(was), inner_nodes(now)))
     for node in keyed:
         if node.key is None:
-            node.key = free_name(digests.of(node), has)
+            node.key = free_name(digests.name_of(node), has)
             claimed.add(node.key)
     return new
 
@@ -134,7 +254,7 @@ def keyed_in(nodes: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _inner(node: Any) -> list[Any]:
+def inner_nodes(node: Any) -> list[Any]:
     """The keyed nodes right below, through inline nodes."""
     found: list[Any] = []
     stack = list(reversed(children(node)))

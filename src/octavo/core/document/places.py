@@ -283,6 +283,10 @@ class Anchors:
         self._loose: dict[str, str] = {}
         for name in self._names:
             self._loose.setdefault(_loose(name), name)
+        for name in self._names:
+            # Hosted editors spell the "&" out that is dropped here, which leaves two hyphens.
+            if "--" in name:
+                self._loose.setdefault(_loose(name.replace("--", "-and-")), name)
 
     def find(self, wanted: str) -> str | None:
         """The id that a link means, ``""`` for the start of the page; None when there is none like it."""

@@ -24,12 +24,14 @@ class Heading(Struct, frozen=True):
 
 class Section(Struct, frozen=True):
     """A part of a page: its heading (None before the first one) and the text under it, as far as it stands under
-    the same ``conditions``. What a page calls other pages is no text of its own: not everybody sees them."""
+    the same ``conditions``. What a page calls other pages is no text of its own: not everybody sees them. ``names``:
+    identifiers of what it describes, which readers search for but do not see."""
 
     id: str | None
     title: str
     text: str
     conditions: Conditions = ()
+    names: tuple[str, ...] = ()
 
 
 def outline(document: Document) -> list[Heading]:
@@ -55,10 +57,11 @@ class _Part:
     def __init__(self, anchor: str | None, title: str, under: Conditions) -> None:
         self.anchor, self.title, self.under = anchor, title, under
         self.lines: dict[Conditions, list[str]] = {under: []} if anchor is not None else {}
+        self.names: list[str] = []
 
     def sections(self) -> Iterator[Section]:
         for conditions, lines in self.lines.items():
-            yield Section(self.anchor, self.title, "\n".join(lines), conditions)
+            yield Section(self.anchor, self.title, "\n".join(lines), conditions, tuple(self.names))
 
 
 def sections(document: Document) -> list[Section]:
@@ -82,6 +85,7 @@ def sections(document: Document) -> list[Section]:
             stack.append(part)
             parts.append(part)
         elif line := _line(node, mentions=False):
+            stack[-1].names += node.data.get("names", ())
             stack[-1].lines.setdefault(conditions, []).append(line)
     return [section for part in parts for section in part.sections()]
 

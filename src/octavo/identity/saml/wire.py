@@ -49,7 +49,6 @@ class ProviderUrls(Struct):
 class Provider(Struct, rename=_NAMES):
     id: str
     label: str
-    sso_url: str
     entity_id: str
     certificate: str
     default_role: str | None
@@ -60,6 +59,7 @@ class Provider(Struct, rename=_NAMES):
     urls: ProviderUrls
     object: Literal["saml-provider"] = "saml-provider"
     default_team: Team | UnsetType = UNSET
+    sso_url: str | UnsetType = UNSET
 
 
 class ProviderLogin(Struct, rename=_NAMES):
@@ -97,7 +97,7 @@ def present_provider(to: Recipient, row: ProviderRow, team: TeamRow | None) -> P
     return Provider(
         id=row.id,
         label=row.label,
-        sso_url=row.sso_url,
+        sso_url=row.sso_url or UNSET,
         entity_id=row.entity_id,
         certificate=row.certificate,
         default_role=row.default_role,

@@ -273,7 +273,8 @@ async function sso() {
   }
 }
 
-// A program asks to act for somebody: what they agree to becomes a code in an address of the program's own.
+// An app asks to act for somebody: what they agree to becomes a code in a URL of the app. An app that asks for the API
+// names no organization, so they choose one.
 async function connect() {
   const asked = JSON.parse(document.body.dataset.asked);
   find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
@@ -282,13 +283,24 @@ async function connect() {
     show("sign-in");
     return;
   }
-  const { title } = await call("GET", `/orgs/${encodeURIComponent(asked.organization)}`);
-  find("who").textContent = `You are signed in as ${user.displayName}. It will work in ${title} and nowhere else.`;
+  const { title } = asked.organization ? await call("GET", `/orgs/${encodeURIComponent(asked.organization)}`) : {};
+  if (!title) {
+    const { items } = await call("GET", "/orgs?limit=1000");
+    if (!items.length) {
+      say("You are not a member of an organization yet, so there is nothing to connect this app to.", true);
+      return;
+    }
+    const choice = document.querySelector("[name=organization]");
+    items.forEach((one) => choice.append(new Option(one.title, one.id)));
+    show("where");
+  }
+  find("who").textContent = `You are signed in as ${user.displayName}. `
+    + (title ? `It gets access to ${title} only.` : "It gets access to this organization only:");
   show("connect");
-  on("connect", "submit", async ({ days }) => {
+  on("connect", "submit", async ({ days, organization }) => {
     const scopes = [...document.querySelectorAll("[name=scope]:checked")].map((box) => box.value);
     try {
-      const made = await call("POST", "/user/agents", { ...asked, scopes, days: +days });
+      const made = await call("POST", "/user/agents", { organization, ...asked, scopes, days: +days });
       location.assign(made.url);
     } catch (error) {
       show("sign-in");  // a sign-in of a while ago proves too little

@@ -68,6 +68,7 @@
     for (const [name, value] of Object.entries(call.params || {})) {
       path = path.replaceAll("{" + name + "}", () => mark(value ? component(value) : "{" + name + "}", marks && name));
     }
+    for (const [name, value] of Object.entries(call.encoded || {})) path = path.replaceAll("{" + name + "}", () => value);
     const parts = [call.server + path];
     (call.query || []).forEach(([name, given], number) => {
       parts.push((number || path.includes("?") ? "&" : "?") + component(name) + "=");

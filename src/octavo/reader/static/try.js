@@ -702,10 +702,10 @@
     else if (state.bodyBox?.value) body = { kind: state.body.media_type.includes("json") ? "json" : "text", media_type: state.body.media_type, text: state.bodyBox.value };
     if (body && body.kind !== "form" && body.kind !== "multipart") headers.push(["Content-Type", [body.media_type]]);
     // What is already written as its style says stands in the path as it is.
-    const names = Object.keys(call.params || {}), done = names.filter((name) => separate(state, name) && wanted.path[name]);
+    const names = Object.keys({ ...call.params, ...call.encoded }), done = names.filter((name) => separate(state, name) && wanted.path[name]);
     const path = done.reduce((whole, name) => whole.replaceAll("{" + name + "}", () => wanted.path[name]), call.path);
     const params = Object.fromEntries(names.filter((name) => !done.includes(name)).map((name) => [name, wanted.path[name] || ""]));
-    return { ...call, path, server: server.replace(/\/+$/, ""), params, query, headers, body };
+    return { ...call, path, server: server.replace(/\/+$/, ""), params, encoded: {}, query, headers, body };
   };
 
   const separate = (state, name) => {

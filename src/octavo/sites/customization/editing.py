@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from ...access import Can, SiteAccess, audit, find_space_access
 from ...errors import BadRequest, NotFound
@@ -18,16 +18,20 @@ from .looks import (
     ContentRef,
     Customization,
     FontDefinition,
+    Git,
     Mode,
     Override,
+    PageAction,
+    PageActions,
     PutCustomization,
     Settings,
+    Switch,
     Themes,
 )
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
-_WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont"}
+_WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont", "codeTheme"}
 """Objects that are set as one; those besides are overridden field by field."""
 
 
@@ -120,11 +124,38 @@ def _put_over(before: Kept, body: PutCustomization) -> Kept:
     else:
         theme = themes.default or None
     made = Themes()
-    whole = Customization(**{name: getattr(body, name) for name in Settings.__struct_fields__})
-    whole.themes = Themes(
-        theme or made.default, made.toggeable if themes.toggeable is UNSET else themes.toggeable
-    )
-    return Kept(whole, theme)
+    settings = {name: getattr(body, name) for name in Settings.__struct_fields__}
+    chosen = Themes(theme or made.default, made.toggeable if themes.toggeable is UNSET else themes.toggeable)
+    return Kept(Customization(**settings, themes=chosen, **_page_actions(before.customization, body)), theme)
+
+
+def _page_actions(before: Customization, body: PutCustomization) -> dict[str, Any]:
+    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the list; each
+    puts back what it does not know as it was answered. Raises BadRequest where both were changed and disagree."""
+    listed = body.page_actions.items
+
+    def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
+        if listed is UNSET:
+            return default if given is UNSET else given
+        if listed == before.page_actions.items:
+            return was if given is UNSET else given
+        if given not in (UNSET, was, item in listed):
+            raise BadRequest(f"{name}: disagrees with `pageActions.items`. Set one of them, or both alike.")
+        return item in listed
+
+    acts, were, made = body.page_actions, before.page_actions, Customization()
+    pdf = body.pdf if body.pdf is UNSET else body.pdf.enabled
+    link = body.git if body.git is UNSET else body.git.show_edit_link
+    return {
+        "page_actions": PageActions(
+            external_ai=on("pageActions.externalAI", acts.external_ai, were.external_ai, True, "external-ai"),
+            markdown=on("pageActions.markdown", acts.markdown, were.markdown, True, "markdown"),
+            mcp=on("pageActions.mcp", acts.mcp, were.mcp, True, "mcp"),
+            items=made.page_actions.items if listed is UNSET else listed,
+        ),
+        "pdf": Switch(on("pdf.enabled", pdf, before.pdf.enabled, made.pdf.enabled, "pdf")),
+        "git": Git(on("git.showEditLink", link, before.git.show_edit_link, made.git.show_edit_link, "git")),
+    }
 
 
 def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None = None) -> Kept:

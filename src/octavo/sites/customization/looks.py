@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from ...core.emoji import require_emoji
 from ...core.expressions import ExpressionError, parse
@@ -35,6 +36,27 @@ Font = Literal[
 ]  # fmt: skip
 MonospaceFont = Literal[
     "FiraCode", "IBMPlexMono", "JetBrainsMono", "SourceCodePro", "RobotoMono", "SpaceMono", "DMMono", "Inconsolata",
+]  # fmt: skip
+
+CodeThemeName = Literal[
+    "default-light", "default-dark", "monochrome-light", "monochrome-dark", "andromeeda", "aurora-x", "ayu-dark",
+    "catppuccin-frappe", "catppuccin-latte", "catppuccin-macchiato", "catppuccin-mocha", "dark-plus", "dracula",
+    "dracula-soft", "everforest-dark", "everforest-light", "github-dark", "github-dark-default", "github-dark-dimmed",
+    "github-dark-high-contrast", "github-light", "github-light-default", "github-light-high-contrast",
+    "gruvbox-dark-hard", "gruvbox-dark-medium", "gruvbox-dark-soft", "gruvbox-light-hard", "gruvbox-light-medium",
+    "gruvbox-light-soft", "houston", "kanagawa-dragon", "kanagawa-lotus", "kanagawa-wave", "laserwave", "light-plus",
+    "material-theme", "material-theme-darker", "material-theme-lighter", "material-theme-ocean",
+    "material-theme-palenight", "min-dark", "min-light", "monokai", "night-owl", "nord", "one-dark-pro", "one-light",
+    "plastic", "poimandres", "red", "rose-pine", "rose-pine-dawn", "rose-pine-moon", "slack-dark", "slack-ochin",
+    "snazzy-light", "solarized-dark", "solarized-light", "synthwave-84", "tokyo-night", "vesper", "vitesse-black",
+    "vitesse-dark", "vitesse-light",
+]  # fmt: skip
+PageAction = Literal["assistant", "external-ai", "markdown", "mcp", "git", "pdf"]
+PAGE_ACTIONS: tuple[PageAction, ...] = get_args(PageAction)
+"""All page actions in their default order."""
+SocialPlatform = Literal[
+    "twitter", "instagram", "facebook", "linkedin", "github", "discord", "slack", "youtube", "tiktok", "reddit",
+    "bluesky", "mastodon", "threads", "medium",
 ]  # fmt: skip
 
 
@@ -76,6 +98,18 @@ class Sidebar(Struct, rename="camel"):
     list: SidebarList = "default"
 
 
+class ThemedCodeTheme(Struct, rename="camel"):
+    light: CodeThemeName = "default-light"
+    dark: CodeThemeName = "default-dark"
+
+
+class CodeTheme(Struct, rename="camel"):
+    """The colors of listings, which separate site renderers use. ``openapi``: in API references."""
+
+    default: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
+    openapi: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
+
+
 class Styling(Struct, rename="camel"):
     theme: Theme = "clean"
     primary_color: ThemedColor = field(default_factory=lambda: ThemedColor("#2f55c8", "#8aa4ff"))
@@ -92,6 +126,7 @@ class Styling(Struct, rename="camel"):
     icons: IconsStyle = "regular"
     sidebar: Sidebar = field(default_factory=Sidebar)
     search: SearchStyle = "prominent"
+    code_theme: CodeTheme = field(default_factory=CodeTheme)
     tint: Tint | UnsetType = UNSET
 
 
@@ -241,9 +276,43 @@ class Git(Struct, rename="camel"):
 
 
 class PageActions(Struct, rename="camel"):
+    """What readers can do with a page. ``items``: the same as an ordered list, together with ``git.showEditLink`` and
+    ``pdf.enabled``."""
+
     external_ai: bool = field(name="externalAI", default=True)
     markdown: bool = True
     mcp: bool = True
+    items: list[PageAction] = field(default_factory=lambda: list(PAGE_ACTIONS))
+
+
+class PutPageActions(Struct, rename="camel"):
+    """A body may set the switches, the list, or both where they agree. One that only repeats the current value yields
+    to the other."""
+
+    external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
+    markdown: bool | UnsetType = UNSET
+    mcp: bool | UnsetType = UNSET
+    items: Annotated[list[PageAction], Meta(max_length=len(PAGE_ACTIONS))] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.items is not UNSET and len(set(self.items)) < len(self.items):
+            raise ValueError("pageActions.items: names an action twice")
+
+
+class SocialDisplay(Struct, rename="camel"):
+    footer: bool = True
+    header: bool = False
+
+
+class SocialAccount(Struct, rename="camel"):
+    """An account of the site's owner on a network, which separate site renderers link to."""
+
+    platform: SocialPlatform
+    handle: Annotated[str, Meta(min_length=1, max_length=128)]
+    display: SocialDisplay = field(default_factory=SocialDisplay)
+
+
+SocialAccounts = Annotated[list[SocialAccount], Meta(max_length=10)]
 
 
 class ExternalLinks(Struct, rename="camel"):
@@ -275,12 +344,9 @@ class Settings(Struct, rename="camel"):
     favicon: Favicon = field(default_factory=Favicon)
     header: Header = field(default_factory=Header)
     footer: Footer = field(default_factory=Footer)
-    pdf: Switch = field(default_factory=Switch)
     feedback: Off = field(default_factory=Off)
     ai: Ai = field(default_factory=Ai)
     advanced_customization: Switch = field(default_factory=Switch)
-    git: Git = field(default_factory=Git)
-    page_actions: PageActions = field(default_factory=PageActions)
     external_links: ExternalLinks = field(default_factory=ExternalLinks)
     pagination: Switch = field(default_factory=Switch)
     api_playground: Switch = field(default_factory=Switch)
@@ -289,6 +355,7 @@ class Settings(Struct, rename="camel"):
     privacy_policy: UrlOnly = field(default_factory=UrlOnly)
     social_preview: UrlOnly = field(default_factory=UrlOnly)
     insights: Insights = field(default_factory=Insights)
+    social_accounts: SocialAccounts = []
     announcement: Announcement | UnsetType = UNSET
     title: SiteTitle | UnsetType = UNSET
 
@@ -297,10 +364,30 @@ class Customization(Settings, rename="camel"):
     """The whole of a site's customization: every setting, with its default where nobody changed it."""
 
     themes: Themes = field(default_factory=Themes)
+    pdf: Switch = field(default_factory=Switch)
+    git: Git = field(default_factory=Git)
+    page_actions: PageActions = field(default_factory=PageActions)
+
+    def __post_init__(self) -> None:
+        """Let the list of page actions say what the switches say, also where a site space overrides one."""
+        shown = {
+            "external-ai": self.page_actions.external_ai,
+            "markdown": self.page_actions.markdown,
+            "mcp": self.page_actions.mcp,
+            "git": self.git.show_edit_link,
+            "pdf": self.pdf.enabled,
+        }
+        listed = self.page_actions.items
+        items = [one for one in listed if shown.get(one, True)]
+        items += [one for one in PAGE_ACTIONS if one not in listed and shown.get(one, False)]
+        self.page_actions = replace(self.page_actions, items=items)
 
 
 class PutCustomization(Settings, rename="camel"):
     themes: PutThemes = field(default_factory=PutThemes)
+    pdf: Switch | UnsetType = UNSET
+    git: Git | UnsetType = UNSET
+    page_actions: PutPageActions = field(default_factory=PutPageActions)
 
 
 class SidebarOverride(Struct, rename="camel"):
@@ -322,6 +409,7 @@ class StylingOverride(Struct, rename="camel"):
     icons: IconsStyle | None | UnsetType = UNSET
     sidebar: SidebarOverride | UnsetType = UNSET
     search: SearchStyle | None | UnsetType = UNSET
+    code_theme: CodeTheme | None | UnsetType = UNSET
     background: Background | None | UnsetType = UNSET
 
 

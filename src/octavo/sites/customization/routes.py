@@ -38,6 +38,7 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
     returns=Customization,
     errors=(400,),
     body_limit=512 * 1024,
+    refuses_unread=True,
 )
 def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
     """Sets how a site looks; what the body leaves out is as it was made. An answer that is put back changes nothing."""
@@ -87,6 +88,7 @@ def get_site_space_customization(
     returns=Customization,
     errors=(400,),
     body_limit=512 * 1024,
+    refuses_unread=True,
 )
 def override_customization(call: Call, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
     """Overrides settings for one site space; null takes an override back."""

@@ -29,7 +29,7 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 class ToUrl(Struct, tag_field="kind", tag="url"):
     """Ours: an address outside of the site."""
 
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\x00-\x1f\x7f]*\Z")]
 
 
 Destination = ToSection | ToSiteSpace | ToPage | ToUrl

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...access import SiteAccess
+from ...access import Actor, Can, SiteAccess, space_access
 from ...core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, walk_docs
 from ...core.free_names import free_name
 from ...core.pages import ranks, slugify
@@ -109,10 +109,13 @@ def provide_spaces(
     there: Container[str],
     known: Mapping[str, str],
     make: Callable[[DocsEntry], str],
+    *,
+    by: Actor | None,
 ) -> dict[str, str]:
     """The space of each entry: the one that ``known`` says, by its key, or that the site has, or one that ``make`` makes.
     With the titles and languages that they shall have. ``there``: the keys whose directories have files. Entries without
-    a directory and without a space are left out and reported."""
+    a directory and without a space are left out and reported. ``by``: who needs the right to rename each of them; None:
+    the operator does it. Raises NotFound, Forbidden."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -130,14 +133,16 @@ def provide_spaces(
             config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
             continue
         if space_id not in found.values():
-            _rename(tx, space_id, entry)
+            _rename(tx, space_id, entry, by)
         found[entry.key] = space_id
     return found
 
 
-def _rename(tx: Transaction, space_id: str, entry: DocsEntry) -> None:
+def _rename(tx: Transaction, space_id: str, entry: DocsEntry, by: Actor | None) -> None:
     space = get_space(tx, space_id)
     if (space.title, space.language) != (entry.title, entry.language):
+        if by is not None:
+            space_access(tx, by, Can.ADMIN, space_id)
         update_space(tx, space_id, title=entry.title, language=entry.language)
 
 

@@ -94,7 +94,15 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.section)
 
 
-@operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, returns=wire.SiteSection, status=201)
+@operation(
+    "addSectionToSite",
+    "POST",
+    _SECTIONS,
+    needs=Can.ADMIN,
+    returns=wire.SiteSection,
+    status=201,
+    yields=("content:read",),
+)
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
     """A section with one space that the caller administers. What the site showed before becomes its first section."""
     with call.db.write() as tx:
@@ -280,7 +288,15 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.site_space)
 
 
-@operation("addSpaceToSite", "POST", _SPACES, needs=Can.ADMIN, returns=wire.SiteSpace, status=201)
+@operation(
+    "addSpaceToSite",
+    "POST",
+    _SPACES,
+    needs=Can.ADMIN,
+    returns=wire.SiteSpace,
+    status=201,
+    yields=("content:read",),
+)
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
     """Shows a space that the caller administers, as a variant of a section or of the site."""
     with call.db.write() as tx:

@@ -8,7 +8,7 @@ import html
 import posixpath
 import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -338,8 +338,9 @@ class _Reading:
         self.titles |= {path: self.title(path) for path in self.pages}
         if not any(entry.path for entry in walk_entries(entries)):
             entries = grow(self.files, self.pages, root)
+        languages = Counter(language for path in self.pages if (language := self.header(path).get("lang")))
         return Layout(
-            entries=entries, root=root, title=title, titles=self.titles, names=names, addresses=addresses,
+            entries=entries, root=root, title=title, language=next((name for name, _ in languages.most_common(1)), ""), titles=self.titles, names=names, addresses=addresses,
             problems=self.problems, convert=self.page, anchors=self.anchors, close=self.library.close,
             rest=not self.components, skipped=ENDINGS,
         )  # fmt: skip

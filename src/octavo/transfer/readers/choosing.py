@@ -9,7 +9,7 @@ from ...core.docs_config import DOCS_PATH, DocsEntry
 from ...core.problems import Problem
 from ...core.space_config import CONFIG_PATH
 from ...core.summary import SUMMARY_PATH
-from ...spaces import LANGUAGES
+from ..sampling import space_language
 from ..sources import Source, SourceError
 from .asciidoc import ANTORA, ASCIIDOC
 from .confluence_xml import CONFLUENCE_XML
@@ -112,8 +112,10 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
     if layout.close is not None:
         layout.close()
     parts = gather_parts(files, layout.variants, folder, add, tick)
-    for part in parts.values():
+    for variant in layout.variants:
+        part = parts[variant.key]
         part.name = layout.title or part.name
+        part.language = variant.language or part.language
     structure = list(map(_entry, layout.variants))
     # What is wrong with the source itself is told once.
     told: set[Problem] = set()
@@ -128,15 +130,9 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
 
 def _entry(variant: Variant) -> DocsEntry:
     return DocsEntry(
-        type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=_language(variant.language),
+        type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=space_language(variant.language),
         default=variant.default, directory=f"{variant.key}/",
     )  # fmt: skip
-
-
-def _language(name: str | None) -> str | None:
-    """A language as a space has it; None where that is none of those."""
-    said = (name or "").lower().replace("_", "-")
-    return next((one for one in (said, said.partition("-")[0]) if one in LANGUAGES), None)
 
 
 def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:

@@ -125,6 +125,8 @@ class Layout(Struct, kw_only=True):
     begins: str = ""
     """What the tool itself puts before links that begin with a slash: mostly the language of the page."""
     title: str = ""
+    language: str = ""
+    """The language that the configuration states for these pages, as it spells it."""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""
     titled: bool = False

@@ -149,6 +149,7 @@ class _Gathering:
         self.tick = tick
         self.made = Source(layout.title or files.source.name)
         self.made.commit = files.source.commit
+        self.made.language = layout.language
         self.made.problems = [*files.source.problems, *layout.problems]
         self.told: dict[str, str] = {}
         self.pages: dict[str, str] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from typing import Any
 from urllib.parse import unquote
 
@@ -95,6 +96,7 @@ class _Site:
         self.pages: dict[str, _Page] = {}
         self.problems: list[Problem] = []
         self.redirects: dict[str, str] = {}
+        self.languages: Counter[str] = Counter()
 
     def layout(self) -> Layout:
         names = [path for path in self.files.paths if path.startswith(self.project) and _is_page(path)]
@@ -114,6 +116,7 @@ class _Site:
             addresses=addresses, redirects=self.redirects, convert=self._page, letters=True, problems=self.problems,
             anchors=lambda path: self.pages[path].anchors if path in self.pages else {},
             rest=True, skipped=_LEFT, title=self._name(),
+            language=next((language for language, _ in self.languages.most_common(1)), ""),
         )  # fmt: skip
 
     def _tree(self, path: str) -> Any | None:
@@ -132,12 +135,14 @@ class _Site:
             return None
 
     def _read(self, path: str) -> None:
-        from ..html import anchors_of, title_of
+        from ..html import anchors_of, language_of, title_of
 
         tree = self._tree(path)
         if tree is None:
             return
         page = self.pages[path] = _Page()
+        if language := language_of(tree):
+            self.languages[language] += 1
         for meta in tree.iter("meta") if len("".join(tree.itertext())) < _MAX_REDIRECT else ():
             if (meta.get("http-equiv") or "").lower() == "refresh" and (
                 found := _REFRESH.match(meta.get("content") or "")

@@ -65,6 +65,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         entries = grow(files, paths, project)
     conf = files.text(f"{project}conf.py") or ""
     title = re.search(r"^project\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE)
+    language = re.search(r"^language\s*=\s*[\"']([\w-]+)[\"']", conf, re.MULTILINE)
     labels = _labels(files, paths)
     titles = {path: _title(files, path) for path in paths if path.endswith(".rst")}
     names = Names(
@@ -80,6 +81,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         statics=(f"{project}_static/",),
         addresses={path: address_of(path[len(project) :]) for path in paths},
         title=title[1] if title else "",
+        language=language[1] if language else "",
         parts=(project.rstrip("/"),),
         values={"labels": labels, "variables": _substitutions(conf)},
         titles=titles,

@@ -217,6 +217,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     i18n = _mapping(plugins.get("i18n"))
     tongues = _tongues(i18n)
     first = next((name for name, facts in tongues.items() if facts.get("default") is True), _text(i18n.get("default_language")) or next(iter(tongues), ""))  # fmt: skip
+    theme = _mapping(config.get("theme"))
     in_folders = i18n.get("docs_structure") == "folder"
     source = root
     if in_folders and any(path.startswith(f"{root}{first}/") for path in files.paths):
@@ -258,6 +259,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
             indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
         ),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
+        language=first or _text(theme.get("language") or theme.get("locale")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
         names={path: path[len(root) :].removesuffix(own) + ".md" for path in paths if path.endswith(own)},
@@ -550,7 +552,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
             )
             layout.variants.append(
                 Variant(
-                    key=key_of(taken, version if versions else "", locale or (first if locales else "")), title=title or "Current", language=locale or first,
+                    key=key_of(taken, version if versions else "", locale or (first if locales else "")), title=title or "Current", language=locale or _text(i18n.get("defaultLocale")) or None,
                     path="-".join(part for part in (locale, where.strip("/").replace("/", "-")) if part) or None, default=version == last and not locale,
                     lay_out=partial(_docusaurus_of, files, project, None if version == "current" else version, locale, where.strip("/")),
                 )
@@ -574,10 +576,13 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     config_path, config = _docusaurus_config(files, project)
     if not config:
         problems.append(_unread(config_path, "the configuration"))
+    i18n = _mapping(config.get("i18n"))
+    tongue = locale or _text(i18n.get("defaultLocale"))
     layout = Layout(
         entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "") or "-katex" in (files.text(config_path) or "")),
         root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
         site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), problems=problems,
+        language=_text(_mapping(_mapping(i18n.get("localeConfigs")).get(tongue)).get("htmlLang")) or tongue,
     )  # fmt: skip
     instances: list[dict[str, Any]] = []
     for preset in _listing(config.get("presets")):
@@ -1003,8 +1008,8 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     taken: set[str] = set()
     variants = [
         Variant(
-            key=key_of(taken, name or "root"), title=language_name(_text(said.get(name or "root", {}).get("lang")) or name or "en", _text(said.get(name or "root", {}).get("label"))),
-            language=_text(said.get(name or "root", {}).get("lang")) or name or "en", path=name or None, default=not name,
+            key=key_of(taken, name or "root"), title=language_name(_text(said.get(name or "root", {}).get("lang")) or name or _text(config.get("lang")) or "en", _text(said.get(name or "root", {}).get("label"))),
+            language=_text(said.get(name or "root", {}).get("lang")) or name or _text(config.get("lang")) or None, path=name or None, default=not name,
             lay_out=partial(_vitepress, files, project, name),
         )
         for name in ["", *locales][:MAX_VARIANTS]
@@ -1013,6 +1018,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
         entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
+        language=_text(said.get(locale or "root", {}).get("lang")) or locale or _text(config.get("lang")),
         names={path: _named_as_index(name.removeprefix(start)) for path, name in inside.items() if name != path[len(source) :]},
         parts=(root.rstrip("/"), source.rstrip("/")), problems=problems,
     )  # fmt: skip
@@ -1043,10 +1049,8 @@ def _starlight(files: Heads, project: str) -> Layout:
     facts = _mapping(given.get("locales"))
     locales = [key for key in facts if key != "root"]
     default = _text(given.get("defaultLocale"))
-    source, first = (
-        root,
-        default if default not in ("", "root") else _text(_mapping(facts.get("root")).get("lang")) or "en",
-    )
+    stated = _text(_mapping(facts.get(default or "root")).get("lang")) or default.removeprefix("root")
+    source, first = root, (default if default not in ("", "root") else stated or "en")
     others = [
         key
         for key in locales
@@ -1107,6 +1111,7 @@ def _starlight(files: Heads, project: str) -> Layout:
     layout = Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
         site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
+        language=stated,
     )  # fmt: skip
     words: dict[str, dict[str, str]] = {}
     waiting = list(sidebar)
@@ -1135,7 +1140,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         layout.variants = [
             Variant(
                 key=key_of(taken, name or first), title=language_name(_text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first, _text(_mapping(facts.get(name or default or "root")).get("label"))),
-                language=_text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first, path=name or None, default=not name,
+                language=_text(_mapping(facts.get(name)).get("lang")) or name or stated or None, path=name or None, default=not name,
                 lay_out=partial(in_language, name) if name else lambda: layout,
             )
             for name in ["", *others][:MAX_VARIANTS]
@@ -1174,11 +1179,14 @@ def _nextra(files: Heads, project: str) -> Layout:
 
     def in_language(name: str) -> Layout:
         made = _nextra_of(files, project, top, config, name if in_folders else "", "" if in_folders else name)
+        made.language = name
         return addressed(made, name, name == first)
 
     others = [one for one in there if one != first]
     if not others:
-        return _nextra_of(files, project, top, config, "", "")
+        layout = _nextra_of(files, project, top, config, "", "")
+        layout.language = first or _text(i18n.get("defaultLocale")) or _nextra_html_language(files, project)
+        return layout
     layout = in_language(first)
     layout.left.append(left_out(top.rstrip("/"), "translations", others))
     taken: set[str] = set()
@@ -1200,6 +1208,16 @@ def _nextra_config(files: Heads, project: str) -> str:
     return next(
         (text for name in _NEXT if (text := files.text(project + name)) is not None and "nextra" in text), ""
     )
+
+
+def _nextra_html_language(files: Heads, project: str) -> str:
+    """The language that the root layout of the app gives every page."""
+    for name in (f"{folder}app/layout.{end}" for folder in ("", "src/") for end in ("jsx", "tsx", "js")):
+        if found := re.search(
+            r"<html\b[^<>]{0,500}?\blang=[\"']([\w-]{2,20})[\"']", files.text(project + name) or ""
+        ):
+            return found[1]
+    return ""
 
 
 def _nextra_root(files: Heads, project: str) -> str:
@@ -1438,15 +1456,17 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
         )
 
     navigation = config.get("navigation")
+    language = ""
     if isinstance(navigation, dict):
         entries: list[Entry] = []
         for level in range(4):
             parts = _mintlify_parts(navigation)
             if not parts:
                 break
-            # The first one is what readers see.
+            # Readers see the first one.
             first = next((at for at, one in enumerate(parts) if one.get("default")), 0)
             at = chosen[level] if level < len(chosen) else first
+            language = _text(parts[at].get("language")) or language
             kept = {key: value for key, value in navigation.items() if key not in ("languages", "versions")}
             navigation = {**kept, **parts[at]}
         for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products"):
@@ -1465,6 +1485,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     return Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
         parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
+        language=language,
     )  # fmt: skip
 
 
@@ -1599,6 +1620,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     languages = list(_mapping(config.get("languages")))
     default = _text(config.get("defaultcontentlanguage")) or "en"
     own = _mapping(_mapping(config.get("languages")).get(default))
+    stated = next((_text(facts[key]) for facts in (own, config) for key in ("languagecode", "languageCode", "locale") if facts.get(key)), _text(config.get("defaultcontentlanguage")))  # fmt: skip
     folder = _text(own.get("contentdir") or own.get("contentDir")).strip("/")
     if folder and any(path.startswith(f"{project}{folder}/") for path in files.paths):
         root = f"{project}{folder}/"
@@ -1630,6 +1652,7 @@ def _hugo(files: Heads, project: str) -> Layout:
         entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
+        language=stated,
     )  # fmt: skip
     facts = {str(name): _mapping(one) for name, one in _mapping(config.get("languages")).items()}
 
@@ -1724,6 +1747,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
         entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
         base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
         values={"variables": {"site": {**config, "data": data}}}, problems=problems,
+        language=_text(config.get("lang") or config.get("locale")),
     )  # fmt: skip
 
 

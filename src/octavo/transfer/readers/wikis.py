@@ -485,6 +485,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         dialect=Dialect(dollars=True, marks=True, lowered=True, raised=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
         base=_wikijs_locale(files, paths, root[len(project) :].strip("/")), titles={path: title for path, title in titles.items() if title}, problems=problems,
         titled=True, statics=(f"{project.removesuffix('pages/')}assets/",), skipped=(".json", ".gz", ".adoc"),
+        language=root[len(project) :].strip("/"),
     )  # fmt: skip
 
     def convert(path: str, place: Place) -> str | None:

@@ -1,0 +1,39 @@
+"""Domains in which anybody gets a mailbox. None of them is an organization's own.
+
+The list names providers with many mailboxes and is not meant to be complete: a domain needs its DNS record or the
+operator's word in any case. Lists with thousands of names also hold domains of companies and universities.
+"""
+
+from __future__ import annotations
+
+import re
+
+_FAMILIES = re.compile(
+    r"(?:aol|gmx|hotmail|live|mail|msn|outlook|proton|protonmail|rocketmail|tuta|tutanota|windowslive|yahoo|yandex|ymail)"
+    r"\.(?:com|net|org|me|io|[a-z]{2}|com?\.[a-z]{2})"
+)
+"""Providers with a domain in many countries."""
+_OTHERS = frozenset(
+    {
+        "126.com", "139.com", "163.com", "21cn.com", "aim.com", "aliyun.com", "aol.com", "att.net", "bellsouth.net",
+        "bigpond.com", "bk.ru", "bluewin.ch", "btinternet.com", "caramail.com", "charter.net", "comcast.net", "cox.net",
+        "daum.net", "disroot.org", "duck.com", "earthlink.net", "email.com", "email.cz", "fastmail.com", "fastmail.fm",
+        "foxmail.com", "free.fr", "freemail.hu", "freenet.de", "gmail.com", "googlemail.com", "guerrillamail.com",
+        "hanmail.net", "hey.com", "hushmail.com", "icloud.com", "inbox.com", "inbox.lv", "inbox.ru", "interia.pl",
+        "laposte.net", "libero.it", "list.ru", "mac.com", "mailbox.org", "mailfence.com", "mailinator.com", "me.com",
+        "my.com", "nate.com", "naver.com", "o2.pl", "onet.pl", "op.pl", "orange.fr", "pm.me", "posteo.de", "posteo.net",
+        "qq.com", "rambler.ru", "rediffmail.com", "riseup.net", "runbox.com", "sapo.pt", "sbcglobal.net", "seznam.cz",
+        "sfr.fr", "shaw.ca", "sina.com", "sky.com", "sohu.com", "t-online.de", "tiscali.it", "tutamail.com", "ukr.net",
+        "uol.com.br", "usa.com", "vk.com", "verizon.net", "virgilio.it", "virginmedia.com", "vivaldi.net", "wanadoo.fr",
+        "web.de", "wp.pl", "xs4all.nl", "ya.ru", "yeah.net", "zoho.com", "zoho.eu", "zohomail.com",
+    }
+)  # fmt: skip
+
+
+def is_free_mail(domain: str) -> bool:
+    """Whether anybody gets a mailbox in a domain, which is in lower case.
+
+    >>> is_free_mail("gmail.com"), is_free_mail("yahoo.co.uk"), is_free_mail("example.com")
+    (True, True, False)
+    """
+    return domain in _OTHERS or _FAMILIES.fullmatch(domain) is not None

@@ -1,0 +1,64 @@
+"""Starting other programs. Nothing of the service's environment reaches them: no database URL, no key, no token.
+
+A caller names what its program needs beside a path and a locale. Workers of the service itself are started elsewhere
+(``supervision``); they are the service.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_NOTHING: Mapping[str, str] = {}
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", **given}
+
+
+def start_child(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] = _NOTHING,
+    folder: Path | None = None,
+    quiet: bool = False,
+    buffered: bool = True,
+    own_session: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a program whose input and output are pipes. ``quiet``: what it says on standard error is dropped.
+
+    ``own_session``: signals of the terminal do not reach it. Raises OSError."""
+    return subprocess.Popen(  # noqa: S603
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
+        cwd=folder,
+        env=_environment(environment),
+        bufsize=-1 if buffered else 0,
+        start_new_session=own_session,
+    )
+
+
+def run_child(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] = _NOTHING,
+    folder: Path,
+    seconds: float,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program without input to its end. Raises OSError, TimeoutError."""
+    try:
+        return subprocess.run(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            env=_environment(environment),
+            timeout=seconds,
+            capture_output=True,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"took longer than {seconds:g} seconds") from None

@@ -1,0 +1,13 @@
+-- Where the nodes of pages with comments are in a text, so that a later reader, which may give them other keys, gives
+-- them the keys that comments name.
+CREATE TABLE node_whereabouts (
+  owner_id TEXT NOT NULL,                -- page
+  body TEXT NOT NULL,
+  places TEXT NOT NULL,                  -- JSON: key to place
+  PRIMARY KEY (owner_id, body)
+);
+
+INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)
+  SELECT 'nodes-' || id, 'noteCommentedNodes', organization_id, 'ready', '{"space_id":"' || id || '"}', 'nodes-' || id, 0, 0
+  FROM spaces WHERE id IN (SELECT space_id FROM comments WHERE node_id IS NOT NULL)
+  ON CONFLICT (unique_key) DO NOTHING;

@@ -1,0 +1,71 @@
+"""How values of parameters are written into requests: RFC 6570, in the words of OpenAPI. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from .description import Data, text_of
+
+
+class Style(NamedTuple):
+    """``style``: empty for a value that is sent as it is. ``is_joined``: lists and objects may stand there, so each part
+    is encoded by itself before separators are put between them."""
+
+    style: str
+    explode: bool
+    place: str | None
+    is_joined: bool
+
+    @property
+    def is_encoded(self) -> bool:
+        """Whether what is written is encoded already: a path holds separators that must not be."""
+        return self.place == "path" and (self.is_joined or self.style in ("label", "matrix"))
+
+
+def style_of(parameter: Data, *, is_joined: bool) -> Style:
+    place = text_of(parameter.get("in"))
+    style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
+    explode = parameter.get("explode", style in ("form", "deepObject")) is True
+    # What a media type says is written as that says.
+    return Style("" if "content" in parameter else style, explode, place, is_joined)
+
+
+def written(how: Style, name: str, value: Any, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
+    """A value as pairs of a name and a text; ``text`` writes what stands in it."""
+    if not isinstance(value, (list, dict)) and how.style not in ("label", "matrix"):
+        return [(name, quote(text(value), safe="") if how.is_encoded else text(value))]
+    if not how.style:
+        return [(name, text(value))]
+    texts = [text(each) for each in (value if isinstance(value, list) else [value])]
+    pairs = [(key, text(each)) for key, each in value.items()] if isinstance(value, dict) else None
+    if how.place == "path":
+        return [(name, _in_path(how, name, texts, pairs))]
+    if pairs is not None:
+        if how.style == "deepObject":
+            return [(f"{name}[{key}]", said) for key, said in pairs]
+        if how.explode and how.place == "query":
+            return pairs
+        return [(name, ",".join(f"{key}={said}" if how.explode else f"{key},{said}" for key, said in pairs))]
+    if how.explode and (how.place == "query" or how.style == "deepObject"):
+        return [(name, said) for said in texts]
+    return [(name, {"spaceDelimited": " ", "pipeDelimited": "|"}.get(how.style, ",").join(texts))]
+
+
+def _in_path(how: Style, name: str, texts: list[str], pairs: list[tuple[str, str]] | None) -> str:
+    def encoded(said: str) -> str:
+        return quote(said, safe="") if how.is_encoded else said
+
+    if pairs is not None:
+        equal = "=" if how.explode else ","
+        parts = [f"{encoded(key)}{equal}{encoded(said)}" for key, said in pairs]
+    else:
+        parts = [encoded(said) for said in texts]
+    if how.style == "label":
+        return "." + ("." if how.explode else ",").join(parts)
+    if how.style == "matrix":
+        if not how.explode:
+            return f";{name}={','.join(parts)}"
+        return "".join(f";{part}" if pairs is not None else f";{name}={part}" for part in parts)
+    return ",".join(parts)

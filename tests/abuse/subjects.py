@@ -1,0 +1,59 @@
+"""Servers under abuse, each a process that was started from a command line: where they listen, and what they use up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cases import Words
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A listening server. ``written``: the markers that writes left behind; ``group``: the id of its process group;
+    ``output``: what it logs; ``is_direct``: whether no proxy is before it."""
+
+    host: str
+    port: int
+    words: Words
+    written: Callable[[], set[str]]
+    group: int
+    output: Path
+    is_direct: bool = True
+
+    def processes(self) -> list[int]:
+        """The ids of its processes."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:  # it ended meanwhile
+                continue
+            if int(fields[2]) == self.group and fields[0] != "Z":
+                found.append(int(entry.name))
+        return found
+
+    def forget_peak(self) -> None:
+        """Let the greatest memory be counted from now."""
+        for number in self.processes():
+            Path(f"/proc/{number}/clear_refs").write_text("5")
+
+    def peak_megabytes(self) -> float:
+        """The most memory that its processes had since ``forget_peak``, added up."""
+        total = 0
+        for number in self.processes():
+            status = Path(f"/proc/{number}/status").read_text()
+            total += sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+        return total / 1024
+
+    def busy_seconds(self) -> dict[str, float]:
+        """Seconds of a processor that each thread of its processes has used, by its path in /proc."""
+        used = {}
+        for number in self.processes():
+            for task in Path(f"/proc/{number}/task").glob("*"):
+                try:
+                    used[str(task)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+                except OSError:  # it ended meanwhile
+                    continue
+        return used

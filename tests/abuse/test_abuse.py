@@ -1,0 +1,64 @@
+"""Octavo under abuse: it answers what was asked and nothing else, whatever bytes arrive, and others hardly wait."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+import pytest
+
+from .client import run
+from .floods import make_floods, wait_beside
+from .subjects import Subject
+
+_SEED = 1
+_MEGABYTES = 50
+"""How much more memory abuse may take."""
+_WAIT = 0.25
+"""How long another client may wait, in seconds of one processor."""
+_ATTEMPTS = 3
+"""A client that is late itself, on a busy machine, counts what the server did meanwhile: a server that makes others wait
+does so each time."""
+
+
+def _abuse(subject: Subject, seed: int, numbers: range) -> None:
+    """Send the cases, of which ABUSE_SEED and ABUSE_CASE name others or one."""
+    seed = int(os.environ.get("ABUSE_SEED", seed))
+    if "ABUSE_CASE" in os.environ:
+        only = int(os.environ["ABUSE_CASE"])
+        numbers = range(only, only + 1)
+    print(f"ABUSE_SEED={seed}")
+    subject.forget_peak()
+    before, logged = subject.peak_megabytes(), subject.output.stat().st_size
+    problems = run(subject, seed, numbers)
+    assert not problems, "again with ABUSE_SEED and ABUSE_CASE:\n" + "\n".join(problems[:20])
+    more = subject.peak_megabytes() - before
+    assert more < _MEGABYTES, f"{more:.0f} MB more"
+    with subject.output.open() as output:
+        output.seek(logged)
+        lines = output.readlines()
+    assert "Traceback" not in "".join(lines)
+    assert len(lines) <= len(numbers) and max(map(len, lines), default=0) < 4096, lines[:5]
+
+
+def test_whatever_arrives_is_answered_where_requests_begin(subject: Subject) -> None:
+    _abuse(subject, _SEED, range(2000))
+
+
+@pytest.mark.slow
+def test_whatever_arrives_for_long_is_answered_where_requests_begin(subject: Subject) -> None:
+    _abuse(subject, secrets.randbelow(1 << 32), range(100_000))
+
+
+def test_floods_take_no_memory_and_make_nobody_wait(subject: Subject) -> None:
+    wrong = []
+    for flood in make_floods(subject.words):
+        subject.forget_peak()
+        before = subject.peak_megabytes()
+        waits = [wait_beside(subject, flood)]
+        while waits[-1] > _WAIT and len(waits) < _ATTEMPTS:
+            waits.append(wait_beside(subject, flood))
+        more = subject.peak_megabytes() - before
+        if min(waits) > _WAIT or more > _MEGABYTES:
+            wrong.append(f"{flood.name}: others waited {min(waits):.2f} s, {more:.0f} MB more")
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,51 @@
+"""``octavo check`` counts the connections of all processes to a server of PostgreSQL."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+
+from octavo.admin.diagnosis import _connections
+from octavo.kit.databases import open_database
+from octavo.kit.postgres_connections import Clients, count_clients
+from octavo.settings import Settings
+from settled import until
+
+
+def test_processes_that_run_are_counted_whoever_started_them(postgres_databases: Any) -> None:
+    url = postgres_databases.create("counted")
+    settings = Settings(database_url=url, workers=2, database_connections=5)
+    with ExitStack() as stack:
+        asking = open_database(url, 5)
+        stack.callback(asking.close)
+
+        def ask() -> tuple[bool, str]:
+            with asking.read() as tx:
+                part, works, said = _connections(tx, settings)
+            assert part == "connections"
+            return works, said
+
+        # Others of the same run may be connected to the same server.
+        works, said = ask()
+        assert "2 x 5 of " in said or "processes may take " in said
+        with psycopg.connect(url) as server:
+            (given,) = server.execute(
+                "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+            ).fetchone() or (0,)
+        most = given // 2
+        for _ in range(3):
+            process = open_database(url, most)
+            stack.callback(process.close)
+            until(lambda process=process: process.generation() is not None)
+        works, said = ask()
+        assert not works
+        assert f" of {given}" in said and "processes may take" in said
+        assert said.endswith("set OCTAVO_DATABASE_CONNECTIONS lower, or max_connections of PostgreSQL higher")
+
+
+def test_names_say_what_a_connection_is() -> None:
+    names = {"octavo": 9, "octavo process, at most 8": 2, "octavo process, at most 1": 1, "psql": 3, "": 1}
+    assert count_clients(names, "octavo") == Clients([8, 8, 1], 4)
+    assert count_clients({"docs": 4, "octavo process, at most 8": 1}, "docs") == Clients([8], 0)

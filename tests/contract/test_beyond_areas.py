@@ -1,0 +1,116 @@
+"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for content."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from octavo.access import create_token
+from octavo.installation import load_packages
+from octavo.kit.db import Transaction
+from octavo.kit.operation import PUBLIC, TABLE, Operation
+from world import World
+
+from .samples import asks_for_session, sample_of, send
+
+load_packages()
+
+CONTENT = {"content", "changes", "comments"}
+"""Areas whose operations are about content: a change request holds that of its space, comments are about it."""
+ACTING = {"agents", "ask", "gitsync", "imports", "integrations", "translations", "webhooks"}
+"""Areas whose operations have others act: jobs, scripts, receivers of events, programs."""
+NOTHING_BEYOND = {
+    "configurations, which hold no content": {
+        "updateIntegrationSpaceInstallation", "updateIntegrationSiteInstallation",
+    },
+    "they take away": {
+        "deleteLegacyGitInstallation", "disconnectGitSync", "disconnectCollectionGitSync", "disconnectSiteGitSync",
+        "disableIntegrationDevelopmentMode", "uninstallIntegration", "uninstallIntegrationFromSpace",
+        "uninstallIntegrationFromSite", "unpublishIntegration", "cancelImportRun", "deleteTranslation",
+        "cancelTranslation", "deleteWebhook", "disconnectAgent", "disconnectAgentInOrganization",
+        "deleteOpenAPISpecBySlug",
+    },
+    "an event is sent once more to where it went": {"redeliverIntegrationEvent", "replayWebhookDelivery"},
+    "for scripts, whose own scopes count": {"queueIntegrationTask"},
+    "events name things by their ids": {
+        "createWebhook", "updateWebhook", "rotateWebhookSecret", "testWebhook",
+    },
+    "bytes and sources that the caller gives": {"generateStorageUploadURL", "checkImportSource"},
+    "words for later runs": {"updateGlossaryEntries", "updateOrganizationAgentInstructions"},
+    "a note of what is to be done": {"createAgentTask"},
+    "agents have scopes of their own, which their person grants in a session": {"connectAgent"},
+    "each act is undone by its own operation, which asks for its scope": {"undoAgentActs"},
+    "whether a page is there, and which": {
+        "sayPresenceInSpace", "sayPresenceInChangeRequest", "setPageWatch",
+    },
+    "files of specifications are kept where texts are": {
+        "createOpenAPISpec", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecVersionContentById",
+        "getPublishedOpenAPISpec",
+    },
+    "whether a space is empty, as sites show it": {"getIntegrationSiteInstallation", "getSiteGitSync"},
+}  # fmt: skip
+"""Operations of those areas that write, and operations that look into content, by why their area is enough."""
+ENOUGH = {id for ids in NOTHING_BEYOND.values() for id in ids}
+_TABLES = re.compile(r"\b(?:bodies|page_versions|item_versions)\b")
+_NEEDING = [operation for operation in TABLE.values() if operation.yields]
+
+
+def test_every_operation_that_has_others_act_says_what_is_beyond_its_area() -> None:
+    missing = {
+        operation.id
+        for operation in TABLE.values()
+        if operation.area in ACTING and operation.method != "GET" and operation.needs is not PUBLIC
+        if not operation.yields and operation.id not in ENOUGH
+    }
+    assert not missing, "say `yields` where they are declared, or why not in NOTHING_BEYOND"
+    assert not {id for id in ENOUGH if TABLE[id].yields}, "these say so where they are declared"
+
+
+@pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
+def test_whoever_looks_into_content_asks_for_its_scope(
+    sqlite_world: World, operation: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for sites, which show whether their spaces have pages."""
+    if operation.area in {*CONTENT, "sites"} or operation.needs is PUBLIC:
+        return
+    world, looked = sqlite_world, []
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+
+    def noting(method: Any) -> Any:
+        def note(tx: Transaction, sql: str, *rest: Any, **parameters: Any) -> Any:
+            looked.extend(_TABLES.findall(sql))
+            return method(tx, sql, *rest, **parameters)
+
+        return note
+
+    for name in ("one", "all", "value", "run", "run_many"):
+        monkeypatch.setattr(Transaction, name, noting(getattr(Transaction, name)))
+    headers = world.session("admin") if asks_for_session(operation) else {}
+    send(world, "admin", operation, world.home, headers=headers)
+    declared = any(needed.startswith("content:") for needed in operation.yields)
+    assert declared or not looked or operation.id in ENOUGH, sorted(set(looked))
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("operation", _NEEDING, ids=lambda operation: operation.id)
+def test_a_token_of_the_area_alone_is_refused(world: World, operation: Operation) -> None:
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    area, *beyond = operation.scopes
+    with world.context.db.write() as tx:
+        secret = create_token(tx, world.users["admin"], name="narrow", scopes=[f"{operation.area}:write"])
+        enough = create_token(tx, world.users["admin"], name="enough", scopes=[area, *beyond])
+    if all(needed.startswith(f"{operation.area}:") for needed in beyond):
+        return
+    before = world.written()
+    headers = {"authorization": f"Bearer {secret}"}
+    answer = send(world, "admin", operation, world.home, headers=headers)
+    assert answer.status_code == 403 and "lacks the scope" in answer.text, answer.text
+    assert world.written() == before
+    answer = send(world, "admin", operation, world.home, headers={"authorization": f"Bearer {enough}"})
+    assert "lacks the scope" not in answer.text

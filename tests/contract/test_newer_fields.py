@@ -1,0 +1,145 @@
+"""Fields that newer clients give and Octavo does not read: what restricts something is refused, never left out."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE, Operation
+from octavo.kit.unread import NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys
+from tools import PublicApi, fetch_packages
+from world import World
+
+from .samples import credentials, sample_of, send
+from .test_bad_input import complaint
+
+load_packages()
+
+NEWEST = Path(__file__).parent / "newest"
+"""The lock file of the newest public description."""
+REFUSED = [
+    pytest.param(TABLE[id], place, name, id=f"{id}-{name}")
+    for id, fields in sorted(NEWER.items())
+    for place in ("query", "body")
+    for name in sorted(getattr(fields, place))
+]
+
+
+@pytest.fixture(scope="session")
+def newest_api() -> PublicApi:
+    return PublicApi(fetch_packages(NEWEST, "newest-api"))
+
+
+def _with(value: Any, path: str) -> Any:
+    """A body that has this field besides."""
+    head, rest = re.fullmatch(r"([^.\[]+)(?:\[\])?\.?(.*)", path).groups()  # type: ignore[union-attr]
+    value = copy.deepcopy(value) if isinstance(value, dict) else {}
+    if not rest:
+        value[head] = True
+    elif path[len(head) :].startswith("[]"):
+        value[head] = [_with({}, rest)]
+    else:
+        value[head] = _with(value.get(head), rest)
+    return value
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(("operation", "place", "name"), REFUSED)
+def test_a_restriction_that_octavo_does_not_know_is_refused(
+    world: World, operation: Operation, place: str, name: str
+) -> None:
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    proved = credentials(world, "admin", operation)
+    if place == "query":
+        given: dict[str, Any] = {"params": {**sample.query_for(world.home), name: "true"}}
+        known = name in operation.query_names
+    else:
+        given = {"json": _with(sample.body_for(world.home), name)}
+        known = not list(unread_keys(shape_of(operation.body) if operation.body else NOTHING, given["json"]))
+    before = world.written()
+    answer = send(world, "admin", operation, world.home, headers=proved, **given)
+    if not known or answer.status_code == 400:
+        assert complaint(answer, 400, name.split(".", maxsplit=1)[0].removesuffix("[]")) is None
+        assert world.written() == before
+
+
+def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}")
+    others = {f"key{number}": number for number in range(50)}
+    answer = world.call("admin", "PATCH", path, json={**others, "path": "open", "hidden": True})
+    assert complaint(answer, 400, "hidden: ") is None
+    assert world.call("admin", "PATCH", path, json={**others, "path": "open"}).status_code == 200
+
+
+def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> None:
+    path = world.home.path("/orgs/{organizationId}/change-requests")
+    assert complaint(world.call("admin", "GET", f"{path}?space=other"), 400, "space: ") is None
+    assert world.call("admin", "GET", f"{path}?space=&somethingElse=1").status_code == 200
+
+
+def _unread(
+    schema: Any, shape: Shape, path: str, schemas: dict[str, Any], above: tuple[str, ...]
+) -> Iterator[str]:
+    """The paths of the properties of a described body that a shape does not have."""
+    if reference := schema.get("$ref"):
+        if reference in above:
+            return
+        schema, above = schemas[reference.rpartition("/")[2]], (*above, reference)
+    for part in (part for key in ("allOf", "oneOf", "anyOf") for part in schema.get(key, ())):
+        yield from _unread(part, shape, path, schemas, above)
+    if "items" in schema and shape.items is not None:
+        yield from _unread(schema["items"], shape.items, f"{path}[]", schemas, above)
+    kinds = list((shape.tagged or {}).values()) or [shape]
+    for name, below in schema.get("properties", {}).items():
+        inside = f"{path}.{name}" if path else name
+        read = [kind.fields[name] for kind in kinds if kind.fields and name in kind.fields]
+        if not read and shape.tag != name and any(kind.fields is not None for kind in kinds):
+            yield inside
+        for one in read:
+            yield from _unread(below, one, inside, schemas, above)
+
+
+def _unread_of(api: PublicApi, operation: Operation) -> set[str]:
+    """The fields that a description has of an operation and Octavo does not read, in its query and body."""
+    described = api.operations.get(operation.id)
+    if described is None or operation.extension:
+        return set()
+    components = api.description["components"]
+    given = [
+        *described.get("parameters", []),
+        *api.description["paths"][described["path"]].get("parameters", []),
+    ]
+    parameters = [
+        components["parameters"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in given
+    ]
+    found = {one["name"] for one in parameters if one["in"] == "query"} - operation.query_names
+    if operation.refuses_unread:
+        return found
+    body = described.get("requestBody", {}).get("content", {}).get("application/json")
+    if body is not None and operation.takes_json:
+        found |= set(_unread(body["schema"], shape_of(operation.body), "", components["schemas"], ()))
+    elif body is not None and operation.body is None:
+        found |= set(_unread(body["schema"], NOTHING, "", components["schemas"], ()))
+    return found
+
+
+def test_the_list_has_all_fields_of_the_newest_description(
+    public_api: PublicApi, newest_api: PublicApi
+) -> None:
+    """But for those that the version which Octavo serves has as well."""
+    missing = {}
+    for operation in TABLE.values():
+        listed = NEWER.get(operation.id, NewerFields())
+        unread = _unread_of(newest_api, operation) - _unread_of(public_api, operation)
+        if left := unread - listed.query - listed.body - listed.ignored:
+            missing[operation.id] = sorted(left)
+    assert not missing
+    assert set(NEWER) <= set(newest_api.operations)

@@ -1,0 +1,129 @@
+"""A damaged SQLite database is recognized once: it is not ready, nothing is written, and everybody is told to restore."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from light_client import LightClient
+from octavo.admin.backup import verify_installation
+from octavo.app import api_app
+from octavo.errors import Damaged, Unavailable
+from octavo.installation import close_context, open_context
+from octavo.kit.context import Context
+from octavo.kit.db import SqliteDatabase
+from octavo.settings import Settings
+from serving import octavo_here
+from world import URL, World
+
+RESTORE = "restore it from a backup"
+
+
+@contextmanager
+def opened(data: Path) -> Iterator[Context]:
+    context = open_context(Settings(data=str(data), url=URL))
+    try:
+        yield context
+    finally:
+        close_context(context)
+
+
+def damage(data: Path, *tables: str, filler: bytes = b"\xff") -> None:
+    """Overwrite the first page of tables, as a disk does that returns something else than was written."""
+    path = data / "octavo.db"
+    with closing(sqlite3.connect(path)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        pages = [
+            connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+            for table in tables
+        ]
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * size)
+            file.write(filler * size)
+
+
+@pytest.mark.parametrize("filler", [b"\xff", b"\0"])
+def test_it_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    whole = (data / "octavo.db").read_bytes()
+    damage(data, "page_versions", filler=filler)
+    with opened(data) as context, opened(data) as other:
+        headers = {"authorization": f"Bearer {sqlite_world.token('admin')}"}
+        clients = [LightClient(api_app(each), URL) for each in (context, other)]
+        space = f"/v1/spaces/{sqlite_world.home['spaceId']}"
+        page = f"{space}/content/page/{sqlite_world.home['pageId']}"
+        for client in clients:
+            assert client.ask("GET", "/readyz").status_code == 200
+        answer = clients[0].ask("GET", page, headers=headers)
+        assert (answer.status_code, "retry-after" in answer.headers) == (503, False)
+        assert RESTORE in answer.json()["error"]["message"]
+        for client in clients:  # the second one as well, which has not read it
+            ready = client.ask("GET", "/readyz")
+            assert (ready.status_code, ready.text) == (
+                503,
+                f"not ready: database: it is damaged, {RESTORE}\n",
+            )
+            wrote = client.ask("PATCH", space, headers=headers, json={"title": "Written"})
+            assert wrote.status_code == 503 and RESTORE in wrote.json()["error"]["message"]
+            # What can be read is still shown.
+            shown = client.ask("GET", space, headers=headers)
+            assert shown.status_code == 200 and shown.json()["title"] != "Written"
+    with pytest.raises(Damaged):  # nor after the next start
+        open_context(Settings(data=str(data), url=URL))
+    (data / "octavo.db").write_bytes(whole)
+    with opened(data) as context:
+        assert not context.db.is_damaged() and not (data / "octavo.db-damaged").exists()
+
+
+@pytest.mark.parametrize("tables", [("page_versions",), ("bodies", "spaces"), ("audit_events",)])
+def test_verify_says_what_is_damaged(sqlite_world: World, tmp_path: Path, tables: tuple[str, ...]) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    with opened(data) as context:
+        damage(data, *tables)
+        findings = verify_installation(context)
+        assert len(findings) > 1 and RESTORE in findings[-1]
+
+
+@pytest.mark.parametrize("command", ["verify", "check", "reindex"])
+@pytest.mark.parametrize("tables", [("page_versions",), ("migrations",), ("organizations", "secrets")])
+def test_no_command_ends_in_a_traceback(
+    sqlite_world: World, tmp_path: Path, command: str, tables: tuple[str, ...]
+) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    damage(data, *tables)
+    done = octavo_here(command, "--data", str(data))
+    assert "Traceback" not in done.stdout + done.stderr
+    if command == "verify":
+        assert done.returncode == 1 and RESTORE in done.stdout + done.stderr
+
+
+def test_a_text_that_nobody_wrote_is_damage(tmp_path: Path) -> None:
+    database = SqliteDatabase(str(tmp_path / "octavo.db"))
+    with database.write() as tx:
+        tx.script("CREATE TABLE texts (said TEXT)")
+        tx.run("INSERT INTO texts (said) VALUES (CAST(:bytes AS TEXT))", bytes=b"\xff\xfe")
+    with pytest.raises(Damaged), database.read() as tx:
+        tx.all("SELECT said FROM texts")
+    with pytest.raises(Damaged), database.write():
+        pass
+    database.close()
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "octavo.db").write_bytes(b"something else entirely" * 1000)
+    with pytest.raises(Unavailable, match=RESTORE):
+        open_context(Settings(data=str(tmp_path), url=URL))
+
+
+def test_a_damaged_index_of_words_is_made_anew_and_stops_nobody(tmp_path: Path) -> None:
+    database = SqliteDatabase(str(tmp_path / "octavo.db"))
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT_VTAB
+    assert not isinstance(database._explained(error), Damaged)
+    assert not database.is_damaged()
+    database.close()

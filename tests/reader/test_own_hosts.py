@@ -1,0 +1,56 @@
+"""At the host name of a site there is nothing but that site, whatever the path says."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from octavo.content import signed_url
+from octavo.kit.files import FileGrant
+from octavo.sites.store import update_site
+from visiting import Visitor
+from world import World
+
+HOST = "docs.victim.example"
+SHARED = "sites.test"
+
+
+@pytest.fixture
+def visitor(world: World) -> Visitor:
+    """Visits ``away``, whose site has a host name of its own."""
+    with world.context.db.write() as tx:
+        update_site(tx, world.away["siteId"], hostname=HOST)
+    world.post("stranger", world.away.path("/orgs/{organizationId}/sites/{siteId}/publish"))
+    return Visitor(world.context)
+
+
+def preview_of_home(world: World) -> str:
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}/customization/preview")
+    body = {"customization": {"title": "Mine"}}
+    return urlsplit(world.call("admin", "POST", path, json=body).json()["url"]).path
+
+
+def file_of_home(world: World) -> str:
+    digest = world.context.files.put(b"\x89PNG\r\n\x1a\n" + b"0" * 40).hash
+    return urlsplit(signed_url(world.context, FileGrant(digest, "a.png", "image/png"))).path
+
+
+def endpoint_of_home(world: World) -> str:
+    return "/~integrations/home-notes/x"
+
+
+OTHERS = {"preview": preview_of_home, "file": file_of_home, "endpoint": endpoint_of_home}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_another_organizations_is_not_at_a_sites_own_host(
+    world: World, visitor: Visitor, kind: str
+) -> None:
+    path = OTHERS[kind](world)
+    found = visitor.get(path, host=SHARED).status_code
+    assert found != 404 and found < 500
+    for host in (HOST, f"{HOST}:8443", HOST.upper(), f"{HOST}."):
+        for asked in (path, path.replace("/~", "/%7E", 1)):
+            answer = visitor.get(asked, host=host)
+            assert answer.status_code == 404 and "Mine" not in answer.text, (host, asked)

@@ -1,0 +1,95 @@
+"""What keys do in the app: somebody who believes that they are writing changes nothing that others have."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+OWN = ("/seen", "/presence", "/user/", "/views")
+"""Of what only the person who presses a key sees."""
+
+
+def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
+    """A space with a change request of one edited page: the space, the change request, the page's id."""
+    space = app.fill_space(title, ["One", "Two", "Three"])
+    change = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Words"})
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    edit = {"operation": "update_page", "page": page, "document": {"markdown": "Other words.\n\nMore.\n"}}
+    path = f"/spaces/{space}/change-requests/{change['number']}"
+    app.call("POST", f"{path}/content", {"changes": [edit]})
+    app.call("POST", f"{path}/comments", {"body": {"markdown": "Said."}, "page": page})
+    return space, change, page
+
+
+@pytest.mark.parametrize("view", ["one", "~/review", "~/talk"])
+def test_no_single_letter_changes_what_others_have(app, view):
+    space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
+    page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
+    page.get_by_role("button", name="Ask for review").wait_for()
+    page.get_by_role("main").get_by_text("Said." if "talk" in view else "words").first.wait_for()
+    sent: list[str] = []
+    page.on("request", lambda asked: asked.method == "GET" or sent.append(f"{asked.method} {asked.url}"))
+    for letter in string.ascii_lowercase + string.digits:
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(letter)
+        page.wait_for_timeout(60)
+        # What is typed next goes into the field of a dialog, and Enter sends none.
+        page.keyboard.press("Enter" if page.locator("dialog[open]").count() else "Escape")
+        page.wait_for_timeout(60)
+        page.keyboard.press("Escape")
+    assert [one for one in sent if not any(own in one for own in OWN)] == []
+    found = app.call("GET", f"/spaces/{space}/change-requests/{change['number']}")
+    assert found["status"] == "draft"
+    page.context.close()
+
+
+def test_a_review_is_asked_of_people_with_a_note(app):
+    space, change, _ = draft(app, "Asked")
+    app.colleague("Ravi", "review")
+    page = app.open(f"/s/{space}/~/changes/{change['number']}/one")
+    page.get_by_role("textbox", name="Page content").wait_for()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("r")
+    dialog = page.get_by_role("dialog", name="Ask for review")
+    expect(dialog.get_by_role("combobox", name="Reviewers")).to_be_focused()
+    page.keyboard.type("ravi")
+    dialog.get_by_role("option", name="Ravi").wait_for()
+    page.keyboard.press("Enter")
+    dialog.get_by_label("Note").fill("Please look at the first words.")
+    dialog.get_by_role("button", name="Ask for review").click()
+    expect(dialog).to_have_count(0)
+    page.get_by_text("#1 waits for review").wait_for()
+    path = f"/spaces/{space}/change-requests/{change['number']}"
+    assert app.call("GET", path)["status"] == "open"
+    asked = app.call("GET", f"{path}/requested-reviewers")["items"]
+    assert [one["user"]["displayName"] for one in asked] == ["Ravi"]
+    said = app.call("GET", f"{path}/comments?format=markdown")["items"]
+    assert "Please look at the first words." in str(said)
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="Ask for review")).to_be_visible()
+    page.context.close()
+
+
+@pytest.mark.parametrize("clicked", [True, False])
+def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app, clicked):
+    space = app.fill_space("Moved by keys", ["One", "Two", "Three"])
+    page = app.open(f"/s/{space}/one")
+    tree = page.get_by_role("tree", name="Pages")
+    if clicked:
+        tree.get_by_role("treeitem", name="One").click()
+    else:
+        tree.focus()
+    moves = (("ArrowDown", ["Two", "One", "Three"]), ("ArrowDown", ["Two", "Three", "One"]))
+    for key, titles in (*moves, ("ArrowRight", ["Two", "Three", "One"])):
+        page.keyboard.press(f"Alt+Shift+{key}")
+        expect(tree.get_by_role("treeitem")).to_have_text(titles)
+        # The change request that this began, and the new path of the page, have another address.
+        page.wait_for_timeout(1_000)
+        expect(tree).to_be_focused()
+        expect(tree.get_by_role("treeitem", name="One")).to_have_attribute("aria-selected", "true")
+    page.context.close()

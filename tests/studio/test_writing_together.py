@@ -1,0 +1,376 @@
+"""Several windows write in one page at random: no word that was typed is lost, and all of them end up equal.
+
+A run follows its seed in what it does, not in when the browsers do it; `OCTAVO_TEST_SEED` does again what one did, and
+`OCTAVO_TEST_ROUNDS` says how long.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from octavo.studio import find_missing
+from serving import Administrator, Served, octavo_here
+from tools import absent
+
+PAGE = """# Page
+
+Words that stand first.
+
+## Heading here
+
+* item one
+* item two
+  * item inside
+* item three
+
+Words in the middle, of which there are more.
+
+| First      | Second    |
+| ---------- | --------- |
+| cell one   | cell two  |
+| cell three | cell four |
+
+{% hint style="info" %}
+Words of a hint.
+{% endhint %}
+
+{% tabs %}
+{% tab title="One" %}
+Words of a tab.
+{% endtab %}
+{% endtabs %}
+
+{% stepper %}
+{% step %}
+### Step here
+
+Words of a step.
+{% endstep %}
+{% endstepper %}
+
+Words that stand last.
+"""
+WORD = re.compile(r"q\d+z")
+WHOLE = re.compile(r"(?<!\S)(?!q\d*(?!\S))\S+")
+"""Not a word that another window is still writing: nobody could tell what is left of it."""
+_BLOCKS = """() => [...document.querySelectorAll('.ProseMirror :is(p, h2, h3)')]
+    .filter((one) => one.checkVisibility() && !one.querySelector('p'))"""
+_LIST = f"() => ({_BLOCKS})().map((one) => one.textContent)"
+_PUT = f"""([number, from, to]) => {{
+    const block = ({_BLOCKS})()[number];
+    const at = (wanted) => {{
+      const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+      let left = wanted;
+      for (let node = texts.nextNode(); node; node = texts.nextNode()) {{
+        if (left <= node.length) return [node, left];
+        left -= node.length;
+      }}
+      return [block, block.childNodes.length ? 1 : 0];
+    }};
+    document.querySelector('.ProseMirror').focus();
+    getSelection().setBaseAndExtent(...at(from), ...at(to));
+}}"""
+_CARET = f"""() => {{
+    const node = getSelection().focusNode;
+    return ({_BLOCKS})().find((one) => one.contains(node))?.textContent ?? null;
+}}"""
+_KEPT = """() => new Promise((resolve) => {
+    const opened = indexedDB.open('octavo', 1);
+    opened.onerror = () => resolve('');
+    opened.onsuccess = () => {
+      const asked = opened.result.transaction('drafts').objectStore('drafts').getAll();
+      asked.onsuccess = () => { opened.result.close(); resolve(JSON.stringify(asked.result)); };
+    };
+})"""
+
+
+class Server:
+    """Octavo on a database, which is killed and started again at its address."""
+
+    def __init__(self, data: Path, database: str) -> None:
+        self.data, self.settings = data, {"OCTAVO_DATABASE_URL": database, "OCTAVO_RATE_LIMIT": "1000000"}
+        self.served = self.start()
+        self.admin = Administrator(self.served)
+
+    def start(self, port: int = 0) -> Served:
+        served = Served(self.data, port=port, **self.settings)
+        served.wait_until_ready()
+        return served
+
+    def kill(self) -> None:
+        port = int(self.served.url.rpartition(":")[2])
+        self.served.process.send_signal(signal.SIGKILL)
+        self.served.process.wait()
+        self.served = self.start(port)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        for _ in range(5):
+            try:
+                return self.admin.call(method, path, body)
+            except httpx.TransportError:  # the connection was to the one that is gone
+                continue
+        return self.admin.call(method, path, body)
+
+    def token(self, email: str) -> str:
+        made = octavo_here(
+            *("token", "create", "--email", email, "--org", self.admin.organization, "--role", "edit"),
+            OCTAVO_DATA=str(self.data),
+            OCTAVO_URL=self.served.url,
+            **self.settings,
+        )
+        assert made.returncode == 0, made.stderr
+        return made.stdout.strip()
+
+
+class Window:
+    """One tab with the page in it. ``last``: the word typed last, while the caret is still behind it."""
+
+    def __init__(self, name: str, context: Any, address: str, said: list[str]) -> None:
+        self.name, self.context, self.address, self.said = name, context, address, said
+        self.offline = False
+        self.last: str | None = None
+        self.open()
+
+    def open(self) -> None:
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.said.append(f"{self.name}: {error.stack}"))
+        self.page.goto(self.address)
+        self.page.get_by_role("textbox", name="Page content").wait_for(timeout=60_000)
+        self.last = None
+
+    def blocks(self) -> list[str]:
+        found: list[str] = self.page.evaluate(_LIST)
+        return found
+
+    def select(self, block: int, start: int, end: int) -> None:
+        self.page.evaluate(_PUT, [block, start, end])
+        self.page.wait_for_timeout(40)
+
+
+class Desk:
+    """Windows on one page, and what became of each word that was typed in them."""
+
+    def __init__(self, server: Server, browser: Any, seed: int) -> None:
+        self.server, self.random, self.seed = server, random.Random(seed), seed
+        self.typed: list[str] = []
+        self.deleted: set[str] = set()
+        self.done: list[str] = []
+        self.said: list[str] = []
+        self.space = server.admin.create_space("Together")
+        made = server.call("POST", f"/spaces/{self.space}/change-requests", {"subject": "Words"})
+        self.path = f"/spaces/{self.space}/change-requests/{made['number']}"
+        page = {"operation": "insert_page", "slug": "page", "document": {"markdown": PAGE}}
+        server.call("POST", f"{self.path}/content", {"changes": [page]})
+        address = f"{server.served.url}/s/{self.space}/~/changes/{made['number']}/page"
+        own = str(server.admin.client.headers["authorization"])
+        contexts = [
+            browser.new_context(extra_http_headers={"authorization": token}, reduced_motion="reduce")
+            for token in (own, f"Bearer {server.token('mei@example.com')}")
+        ]
+        names = (("first", 0), ("second", 1), ("second tab", 0))
+        self.windows = [Window(name, contexts[at], address, self.said) for name, at in names]
+
+    # --- what windows do ---
+
+    def run(self, rounds: int, kills: int) -> None:
+        killed = {(number + 1) * rounds // (kills + 1) for number in range(kills)}
+        for number in range(rounds):
+            if number in killed:
+                self.done.append("kill")
+                self.server.kill()
+            window = self.random.choice(self.windows)
+            self.check_caret(window)
+            act = self.random.choices(
+                (self.type, self.go_on, self.split, self.join, self.delete, self.move, self.cut, self.crash),
+                (40, 25, 7, 4, 8, 4, 6, 2),
+            )[0]
+            self.done.append(f"{number} {window.name}: {act.__name__}")
+            act(window)
+            if self.random.random() < 0.2:
+                window.page.wait_for_timeout(self.random.choice((50, 300, 1000)))
+
+    def put(self, window: Window, *, after: str | None = None) -> int | None:
+        """The caret behind a word, at random or behind this one; gives the number of its block."""
+        blocks = window.blocks()
+        places = [
+            (number, found.end())
+            for number, text in enumerate(blocks)
+            for found in re.finditer(WHOLE if after is None else re.escape(after) + r"(?!\S)", text)
+        ]
+        if not places:
+            return None
+        block, at = self.random.choice(places)
+        window.select(block, at, at)
+        return block
+
+    def write(self, window: Window) -> None:
+        word = f"q{len(self.typed)}z"
+        self.typed.append(word)
+        self.done[-1] += f" {word}"
+        for letter in f" {word}":
+            window.page.keyboard.type(letter)
+            if self.random.random() < 0.1:
+                window.page.wait_for_timeout(self.random.choice((10, 100, 900)))
+        window.last = word
+
+    def type(self, window: Window) -> None:
+        if self.put(window) is not None:
+            self.write(window)
+
+    def go_on(self, window: Window) -> None:
+        """Writes where the caret is, as whoever pauses does."""
+        if window.last is None or window.last not in " ".join(window.blocks()):
+            return self.type(window)
+        self.write(window)
+
+    def split(self, window: Window) -> None:
+        if self.put(window) is not None:
+            window.page.keyboard.press("Enter")
+            self.write(window)
+
+    def join(self, window: Window) -> None:
+        blocks = window.blocks()
+        block = self.random.randrange(len(blocks))
+        window.select(block, 0, 0)
+        window.page.keyboard.press("Backspace")
+        window.last = None
+
+    def delete(self, window: Window) -> None:
+        """Takes out a few words that this window shows."""
+        places = [
+            (number, found.start(), found.end())
+            for number, text in enumerate(window.blocks())
+            for found in WORD.finditer(text)
+        ]
+        if not places:
+            return
+        window.select(*self.random.choice(places))
+        self.deleted.update(WORD.findall(window.page.evaluate("getSelection().toString()")))
+        window.page.keyboard.press("Backspace")
+        window.last = None
+
+    def move(self, window: Window) -> None:
+        if self.put(window) is not None:
+            window.page.keyboard.press(self.random.choice(("Alt+ArrowUp", "Alt+ArrowDown")))
+            window.last = None
+
+    def cut(self, window: Window) -> None:
+        """The network of a browser goes, or comes back."""
+        offline = not window.offline
+        window.context.set_offline(offline)
+        for each in self.windows:
+            if each.context is window.context:
+                each.offline = offline
+
+    def crash(self, window: Window) -> None:
+        """The tab ends, and the page is opened again. What was typed is kept before that."""
+        if window.offline:
+            return
+        self.until(lambda: not self.unsaved(window) or self.is_kept(window), "what was typed is kept")
+        window.page.close(run_before_unload=False)
+        window.open()
+
+    # --- what must be true ---
+
+    def unsaved(self, window: Window) -> bool:
+        told = window.page.locator("[role=status].state").get_attribute("class") or ""
+        return not {"saved", "changed"}.intersection(told.split())
+
+    def is_kept(self, window: Window) -> bool:
+        known = window.page.evaluate(_KEPT) + self.markdown()
+        return all(word in known for word in WORD.findall(" ".join(window.blocks())))
+
+    def markdown(self) -> str:
+        return str(self.server.call("GET", f"{self.path}/content/path/page?format=markdown")["markdown"])
+
+    def until(self, right: Any, what: str, seconds: float = 60) -> None:
+        end = time.monotonic() + seconds
+        while not right():
+            assert time.monotonic() < end, self.tell(f"not within {seconds} s: {what}")
+            self.windows[-1].page.wait_for_timeout(100)
+
+    def check_caret(self, window: Window) -> None:
+        """The caret is in the block of the word that was typed last, whatever came in since."""
+        if window.last is None:
+            return
+        caret = window.page.evaluate(_CARET)
+        if window.last in " ".join(window.blocks()):
+            assert caret is not None and window.last in caret, self.tell(
+                f"the caret of {window.name} left {window.last} for {caret!r}"
+            )
+
+    def check(self) -> None:
+        """All windows say the same, as the server does, and each word is somewhere or was deleted."""
+        for window in self.windows:
+            if window.offline:
+                self.cut(window)
+        for window in self.windows:
+            window.page.evaluate("dispatchEvent(new Event('online'))")
+        self.until(self.equal, "all windows are equal")
+        conflicts = self.server.call("GET", f"{self.path}/conflicts?format=markdown&limit=1000")
+        somewhere = set(WORD.findall(self.markdown() + json.dumps(conflicts)))
+        lost = [word for word in self.typed if word not in somewhere | self.deleted]
+        assert lost == [], self.tell(f"lost: {lost}")
+        assert self.said == [], self.tell("")
+
+    def equal(self) -> bool:
+        for window in self.windows:
+            window.page.evaluate("dispatchEvent(new Event('focus'))")
+        if any(self.unsaved(window) for window in self.windows):
+            return False
+        first, *others = [
+            [text.split() for text in window.blocks() if text.strip()] for window in self.windows
+        ]
+        shown = {word for text in first for word in WORD.findall(" ".join(text))}
+        return all(each == first for each in others) and shown == set(WORD.findall(self.markdown()))
+
+    def tell(self, problem: str) -> str:
+        shown = "\n".join(f"{window.name}: {window.blocks()}" for window in self.windows)
+        done = "\n".join(self.done[-40:])
+        return f"{problem}\nseed {self.seed}\n{done}\n{shown}\n{self.markdown()}\n" + "\n".join(self.said)
+
+
+@pytest.fixture
+def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
+    if find_missing() is not None:
+        absent("the app, built by `make setup`")
+    found = Server(tmp_path / "data", database_url)
+    yield found
+    found.served.process.kill()
+    found.served.process.wait()
+
+
+def seed() -> int:
+    return int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
+
+
+def write_together(server: Server, browser: Any, rounds: int, kills: int) -> None:
+    desk = Desk(server, browser, seed())
+    try:
+        desk.run(rounds, kills)
+        desk.check()
+    finally:
+        for window in desk.windows:
+            window.context.close()
+
+
+def test_a_page_is_written_in_three_windows_at_once(server: Server, browser: Any) -> None:
+    write_together(server, browser, rounds=30, kills=1)
+
+
+@pytest.mark.slow
+def test_a_page_is_written_in_three_windows_for_long(server: Server, browser: Any) -> None:
+    rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
+    for _ in range(0, rounds, 100):
+        write_together(server, browser, rounds=100, kills=2)
