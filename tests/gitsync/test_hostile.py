@@ -137,6 +137,24 @@ def test_a_file_that_cannot_be_a_page_stays_as_it_is(
     assert (again["type"], again["id"]) == ("document", link["id"])
 
 
+@pytest.mark.parametrize("summary", [True, False])
+def test_a_file_that_both_sides_add_stays_where_the_developers_put_it(
+    remotes: World, developer: Developer, summary: bool
+) -> None:
+    files = {"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Guide](guide.md)\n"} if summary else {}
+    developer.commit({**PLAIN, **files})
+    synced = Synced(remotes, developer)
+    assert synced.sync() == "synced", synced.state()
+    synced.edit({"operation": "insert_page", "title": "New", "document": {"markdown": "Ours.\n"}})
+    listed = {"SUMMARY.md": files["SUMMARY.md"] + "* [Theirs](new.md)\n"} if summary else {}
+    developer.commit({"new.md": "# Theirs\n\nWords.\n", **listed})
+    assert synced.sync() == "synced", synced.state()
+    after = developer.files
+    assert after["new.md"] == "# Theirs\n\nWords.\n" and "Ours." in after["new-1.md"]
+    assert synced.exported() == developer.read()
+    assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
+
+
 def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, developer: Developer) -> None:
     name = unicodedata.normalize("NFD", "r\xe9sum\xe9.md")
     developer.commit({**PLAIN, "guide.md": "# Guide\n\n[r](r\xe9sum\xe9.md)\n", name: "# R\n"})

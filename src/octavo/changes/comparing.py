@@ -118,9 +118,10 @@ class Merged(Struct, frozen=True):
     conflicts: list[Conflict]
 
 
-def into_main(tx: Transaction, sides: Sides, main: State) -> Merged:
-    """The change request's side into main; of what is equal to both, main's counts."""
-    found = _merge(tx, sides.base, sides.main, sides.change, main)
+def into_main(tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False) -> Merged:
+    """The change request's side into main; of what is equal to both, main's counts. ``keeps_paths``: a file that both
+    added at one path stays there as the change request's side has it, and main's moves."""
+    found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
     return _written(tx, found, Versions(pages, items), main, (sides.main, sides.change))
@@ -205,6 +206,7 @@ def _merge(
     theirs: Versions,
     state: State,
     read: Callable[[str], str] | None = None,
+    keeps_paths: bool = False,
 ) -> MergeResult:
     return merge(
         base,
@@ -213,6 +215,7 @@ def _merge(
         read=read or (lambda digest: get_body(tx, digest)),
         digest=body_hash,
         tree=StateTree(tx, state),
+        theirs_keep_paths=keeps_paths,
     )
 
 

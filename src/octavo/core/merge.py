@@ -127,10 +127,11 @@ def merge(
     read: Callable[[str], str],
     digest: Callable[[str], str],
     tree: Tree | None = None,
+    theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merges ``theirs`` into ``ours``. ``read`` gives the text of a hash, ``digest`` the hash of a text. Items are
+    """Merges ``theirs`` into ``ours``. ``theirs_keep_paths``: of two files that were added at one path, ours moves. ``read`` gives the text of a hash, ``digest`` the hash of a text. Items are
     structs with id, kind, name, path and content (see ``content.store.Item``)."""
-    return _Merge(base, ours, theirs, read, digest, tree or Tree()).run()
+    return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
 _NOTHING: Any = object()
@@ -153,8 +154,10 @@ class _Merge:
         read: Callable[[str], str],
         digest: Callable[[str], str],
         tree: Tree,
+        theirs_keep_paths: bool = False,
     ) -> None:
         self.read, self.digest, self.tree = read, digest, tree
+        self.theirs_keep_paths = theirs_keep_paths
         self.three = _states(base.pages, ours.pages, theirs.pages)
         self.items = _states(base.items, ours.items, theirs.items)
         self.pages: dict[str, Page | None] = {}
@@ -557,6 +560,8 @@ class _Merge:
 
     def _number_paths(self) -> None:
         """One file is at one path, whether a page's or an item's."""
+        if self.theirs_keep_paths:
+            self._make_way()
         seats, new = self._newcomers(lambda page: page.file_path)
         for id, item in sorted(self.out.items.items()):
             if item is not None and item.path is not None and self._as_ours(id, "path"):
@@ -567,6 +572,37 @@ class _Merge:
         for id, item in sorted(self.out.items.items()):
             if item is not None and not self._as_ours(id, "path"):
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
+
+    def _make_way(self) -> None:
+        """Moves what ours added to where theirs added something else."""
+        pages = [
+            (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
+        ]
+        items = [
+            (item, "path", item.kind, self.items[id]) for id, item in sorted(self.out.items.items()) if item
+        ]
+        entries = [
+            (entry, field, kind, three)
+            for entry, field, kind, three in [*pages, *items]
+            if getattr(entry, field)
+        ]
+        wanted = {
+            getattr(entry, field) for entry, field, _, (_, ours, theirs) in entries if ours is None and theirs
+        }
+        taken = {getattr(entry, field) for entry, field, _, _ in entries}
+        for entry, field, kind, (base, _, theirs) in entries:
+            path = getattr(entry, field)
+            if base is not None or theirs is not None or path not in wanted:
+                continue
+            free = free_name(
+                path,
+                lambda candidate: candidate in taken or self.tree.path_taken(candidate),
+                partial(numbered_path, path),
+            )
+            taken.add(free)
+            into: dict[str, Any] = self.pages if kind == "page" else self.out.items
+            into[entry.id] = replace(entry, **{field: free})
+            self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
         """Where ours has what a side touched: ``path_taken`` may know these, but they may be free now."""

@@ -327,7 +327,7 @@ class Sync(Run[SyncRow]):
             if not page_ids and not item_ids and head == self.row.commit_id:
                 return
             sides = sides_beside(tx, agreed, theirs, main, page_ids, item_ids)
-            merged = into_main(tx, sides, main)
+            merged = into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
             # What the repository says is for people to decide; main and the next commit go on without it.
