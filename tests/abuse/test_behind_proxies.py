@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from serving import free_ports
+from settled import until
 from tools import ROOT, absent
 
 from .client import run
@@ -32,13 +32,14 @@ def _running(command: list[str], folder: Path, port: int, **environment: str) ->
     with (folder / "log").open("a") as log:
         environ = {**os.environ, "HOME": str(folder), **environment}
         process = subprocess.Popen([program, *command[1:]], env=environ, stdout=log, stderr=log)
+
+    def listens() -> bool:
+        assert process.poll() is None, (folder / "log").read_text()
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", port)) == 0
+
     try:
-        for _ in range(600):
-            assert process.poll() is None, (folder / "log").read_text()
-            with socket.socket() as one:
-                if one.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+        until(listens)
         yield
     finally:
         process.terminate()
