@@ -269,12 +269,14 @@ def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd,
     change_content(
         world, space, operation="update_page", page=page, document={"markdown": "# Gone\n\nBack.\n"}
     )
-    raw = pages["Not text"].id
-    change_content(world, space, operation="update_page", page=raw, document={"markdown": "# Text\n"})
+    # A file that cannot be a page is kept as a file, with a link in its place.
+    change = {"operation": "update_page", "page": pages["Not text"].id, "document": {"markdown": "# Text\n"}}
+    refused = world.call("admin", "POST", f"/spaces/{space}/content", json={"changes": [change]})
+    assert refused.status_code == 400 and "a link has none" in refused.text
     changed = exported(world, space, tmp_path / "out")
     assert changed["gone.md"] == b"# Gone\n\nBack.\n"
-    assert changed["raw.md"] == b"# Text\n"
-    assert changed["SUMMARY.md"].decode() == ODD["SUMMARY.md"].replace("[Not text]", "[Text]")
+    assert changed["raw.md"] == ODD["raw.md"]
+    assert changed["SUMMARY.md"].decode() == ODD["SUMMARY.md"]
 
 
 def test_without_a_summary_headings_are_titles(world, tmp_path):
