@@ -101,6 +101,21 @@ def test_who_takes_in_a_suggestion_wrote_it_too(space):
     refused(review(space, "reviewer", change), 403, "edited")
 
 
+def test_a_reviewer_may_approve_after_their_suggestion_was_accepted(space):
+    """Whoever accepted it has seen it."""
+    world = space.world
+    change = space.create("editor")
+    path = f"{space.path}/change-requests/{change}"
+    space.edit(change, update(space.pages["A"], title="Mine"))
+    block = space.page("A", change, "document")["document"]["nodes"][0]["key"]
+    said = {"body": "", "page": space.pages["A"], "node": block, "suggestion": {"markdown": "Shorter."}}
+    made = world.post("reviewer", f"{path}/comments", said)
+    accepted = {"status": "accepted"}
+    assert world.call("editor", "PUT", f"{path}/comments/{made['id']}/suggestion", json=accepted).is_success
+    answer = review(space, "reviewer", change)
+    assert answer.is_success, answer.text
+
+
 @pytest.mark.sqlite_first
 def test_numbers_are_never_given_twice(space):
     with space.world.context.db.read() as tx:

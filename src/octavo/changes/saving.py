@@ -319,8 +319,9 @@ def write_edit(
             author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
         )
         store.set_fields(tx, change, edits=change.edits + 1)
-        for user_id in {author.user_id, access.user_id}:
-            store.add_contribution(tx, change.id, user_id, "edit")
+        store.add_contribution(tx, change.id, access.user_id, "edit")
+        if author.user_id != access.user_id:
+            store.add_contribution(tx, change.id, author.user_id, "edit", accepted=True)
         tell(
             tx,
             "change_request_content_updated",
