@@ -36,8 +36,8 @@ KEPT = {
 ON_OTHER_PAGES = {"apiPlayground.enabled", "agentCalls.enabled"}
 """What shows on pages with operations alone, or in no page: ``openapi/test_trying.py`` and ``openapi/test_calling.py``
 switch them."""
-FOR_RENDERERS = ("socialAccounts.", "styling.codeTheme.")
-"""What separate renderers alone show: ``sites/test_site_records.py`` sets it."""
+FOR_RENDERERS = ("socialAccounts.", "styling.codeTheme.", "pageActions.items")
+"""What separate renderers alone show, and the list that says what switches say: ``sites/test_site_records.py`` sets it."""
 
 
 def page_link(title: str) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def test_every_setting_changes_the_page_or_says_why_not(site):
             values = [(path, OTHER_URL)]
         for place, value in values:
             # From the same state each time: a list of page actions and its switches may not both change.
-            site.customize(whole)
+            site.customize(FULL)
             text = site.shown(put(whole, place, value))
             if path in KEPT:
                 assert text == full, f"{path} has an effect: {KEPT[path]} is no reason"
