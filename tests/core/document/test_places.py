@@ -64,7 +64,7 @@ def found(text: str, wanted: str) -> str | None:
         ("1.-Set-Up", "1-set-up"),
         ("1_set_up", "1-set-up"),
         ("1~set~up", "1-set-up"),
-        ("node.js-and-you", None),
+        ("node.js-and-you", "nodejs--you"),
         ("node.js-and-you".replace("-and-", "-"), "nodejs--you"),
         ("Node_js-you", "nodejs--you"),
         ("what-s-new", "whats-new"),
