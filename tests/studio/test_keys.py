@@ -54,15 +54,15 @@ def test_no_single_letter_changes_what_others_have(app: Any, view: str) -> None:
     page.context.close()
 
 
-def conflicting(app: Any, title: str) -> tuple[str, str]:
-    """A change request with one conflict: its screen, and its path in the API."""
+def conflicting(app: Any, title: str, text: str = "{} words.\n") -> tuple[str, str]:
+    """A change request with one conflict, in this text: its screen, and its path in the API."""
     space = app.fill_space(title, ["One"])
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
 
     def change(words: str) -> str:
         made = app.call("POST", f"/spaces/{space}/change-requests", {"subject": words})
         path = f"/spaces/{space}/change-requests/{made['number']}"
-        edit = {"operation": "update_page", "page": page, "document": {"markdown": f"{words} words.\n"}}
+        edit = {"operation": "update_page", "page": page, "document": {"markdown": text.format(words)}}
         app.call("POST", f"{path}/content", {"changes": [edit]})
         return path
 
@@ -111,6 +111,19 @@ def test_the_key_that_takes_a_version_takes_what_is_written(app: Any) -> None:
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()
     (settled,) = app.call("GET", f"{path}/conflicts?status=all")["items"]
     assert settled["settled"]["choice"] == "edited"
+    page.context.close()
+
+
+def test_both_sides_of_a_conflict_in_a_quote_stay_in_the_quote(app: Any) -> None:
+    address, path = conflicting(app, "Quoted", "> {} words.\n>\n> More.\n")
+    page = app.open(address)
+    page.get_by_role("region", name=re.compile("^Conflict 1 of")).wait_for()
+    page.keyboard.press("b")
+    with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
+        page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.get_by_text("You took both")).to_be_visible()
+    text = app.call("GET", f"{path}/content/path/one?format=markdown")["markdown"]
+    assert text.endswith("> My words.\n>\n> Their words.\n>\n> More.\n")
     page.context.close()
 
 
