@@ -1365,6 +1365,34 @@ def test_a_configuration_with_aliases_is_read_whole():
     assert problems(made) == []
 
 
+def test_shortcodes_in_code_of_hugo():
+    page = (
+        "# A\n\n```sh\nget {{< param version >}} {{% tag %}}\n{{</* tag */>}} {{%/* note */%}} {{< box >}} {{< tabs >}} {{< ticks >}}\n```\n\n"
+        "* item\n\n  ```\n  {{< param version >}}\n  ```\n\nText\n\n    {{< tag >}}\n\nIn `v{{< param version >}}` and `{{</* tag */>}}`.\n\n"
+        "{{</* tag */>}}\n\nUse {{%/* note */%}}.\n\n"
+        '{{< highlight go >}}\n{{< param "version" >}}\n{{< /highlight >}}\n\n'
+        f"```\n{'{{< x ' * 5_000}\n{'{{</*' + ' ' * 5_000}>}}}}\n```\n"
+    )
+    made = brought(
+        {
+            "hugo.toml": '[params]\nversion = "1.2"\n',
+            "content/_index.md": page,
+            "layouts/shortcodes/tag.html": "v{{ if .Get 0 }}{{ .Get 0 }}{{ else }}3 &amp; 4{{ end }}\n",
+            "layouts/shortcodes/box.html": "<b>box</b>",
+            "layouts/shortcodes/ticks.html": "```",
+        }
+    )
+    said = text(made, "README.md")
+    assert (
+        "```sh\nget 1.2 v3 & 4\n{{< tag >}} {{% note %}} {{< box >}} {{< tabs >}} {{< ticks >}}\n```" in said
+    )
+    assert "  ```\n  1.2\n  ```" in said and "\n    v3 & 4\n" in said
+    assert "In `v1.2` and `{{< tag >}}`.\n\n{{< tag >}}\n\nUse {{% note %}}." in said
+    assert "```go\n1.2\n```" in said
+    assert "{{< x " * 5_000 in said
+    assert problems(made) == [("content/_index.md", 5, "unknown_shortcode")] * 3
+
+
 def test_link_definitions_with_shortcodes():
     made = brought(
         {

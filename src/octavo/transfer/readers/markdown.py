@@ -265,6 +265,7 @@ class Vocabulary(Struct, frozen=True):
     role: Callable[[Writer, str, str, int], str]
     shortcode: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     shortcode_inline: Callable[[Writer, str, int, int, int], tuple[str, int]]
+    shortcodes_in_code: Callable[[Writer, str, int], str]
     liquid: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     liquid_inline: Callable[[Writer, re.Match[str], int], str]
     magic: Callable[[Writer, list[Line], int], tuple[int, list[Line]] | None]
@@ -445,7 +446,7 @@ class Writer:
             if indent >= 4 and blank and not in_list and not self.jsx:
                 # A listing by its indentation.
                 while at < len(lines) and (not lines[at][0].strip() or _indent(lines[at][0]) >= 4):
-                    yield lines[at]
+                    yield from self.code([lines[at]])
                     at += 1
                 continue
             if indent >= 4 and not in_list and self.jsx and (fence := _FENCE.match(text)):
@@ -644,7 +645,7 @@ class Writer:
         end = at + 1
         while end < len(lines) and not closing.match(lines[end][0]):
             end += 1
-        inside = lines[at + 1 : end]
+        inside = self.code(lines[at + 1 : end])
         end = min(end + 1, len(lines))
         if self.dialect.roles and (directive := re.match(r"\{([\w:+-]+)\}[ \t]*(.*)$", info)):
             made = self.vocabulary.directive(
@@ -677,6 +678,12 @@ class Writer:
             said = (f" title={quoted(title)}" if title else "") + (' lineNumbers="true"' if numbers else "")
             made = [(f"{{% code{said} %}}", number), *made, ("{% endcode %}", made[-1][1])]
         return end, indented(made, lead)
+
+    def code(self, lines: list[Line]) -> list[Line]:
+        """Fill in what tools replace in code as well."""
+        if not self.dialect.shortcodes:
+            return lines
+        return [(self.vocabulary.shortcodes_in_code(self, text, number), number) for text, number in lines]
 
     def admonition(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         number, indent = lines[at][1], _indent(found["indent"])
@@ -1313,6 +1320,8 @@ class Writer:
         return "".join(made)
 
     def _code(self, found: re.Match[str], line: int) -> str:
+        if self.dialect.shortcodes:
+            return self.vocabulary.shortcodes_in_code(self, found[0], line)
         # How MDX says the language of words in code.
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
