@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from octavo.core.document import read_head, split_page
+from octavo.core.document import place_ids, read, read_head, split_page
 from octavo.core.expressions import is_true
 from octavo.core.import_plan import plan_import, read_pages
 from octavo.transfer.readers import hugo_templates, read_source
@@ -1363,6 +1363,25 @@ def test_a_configuration_with_aliases_is_read_whole():
     assert (made.kind, made.name) == ("mkdocs", "Acme")
     assert tree(made) == {"Start": {}, "Second": {}}
     assert problems(made) == []
+
+
+def test_ids_of_parameters_and_items_are_targets_of_links():
+    fields = (
+        '<ParamField body="user_id" type="string">\n  Who.\n</ParamField>\n\n'
+        '<ResponseField name="data" id="own">\n  What.\n</ResponseField>\n\n'
+        '<div id="box">\n\nIn it.\n\n</div>\n\n<ul>\n<li id="item">One</li>\n</ul>\n'
+    )
+    made = brought({"mint.json": '{"navigation": [{"group": "A", "pages": ["a"]}]}', "a.mdx": fields})
+    named = place_ids(read(next(text(made, path) for path in made.origins if path.endswith(".md")))).values()
+    assert list(named) == ["param-user-id", "own", "box", "item"]
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: X\n",
+            "docs/index.md": "# X\n\n* One {: #one .big }\n\nText\n{: #two }\n\n{: #three }\n",
+        }
+    )
+    assert list(place_ids(read(text(made, "README.md"))).values())[-3:] == ["one", "two", "three"]
+    assert ".big" not in text(made, "README.md")
 
 
 def test_shortcodes_in_code_of_hugo():

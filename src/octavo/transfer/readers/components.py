@@ -15,6 +15,7 @@ from .markdown import (
     HOLDERS,
     Line,
     Writer,
+    anchor,
     fenced,
     quoted,
     trimmed,
@@ -358,8 +359,13 @@ def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     facts += ["deprecated"] if attributes.get("deprecated") not in (None, False) else []
     facts += [f"default: `{default}`"] if (default := said(given, "default")) else []
     body = writer.blocks(inside)
+    place = said(given, "id")
+    if shown and not place and name in ("ParamField", "ResponseField"):
+        # The id that Mintlify gives it.
+        place = "param-" + re.sub(r"\W+|_", "-", shown.lower()).strip("-")
+    words_of = f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else ""
     return [
-        (f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else "", number),
+        ((anchor(place) if place else "") + words_of, number),
         ("", number),
         *body,
     ]

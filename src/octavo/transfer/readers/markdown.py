@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any
 
 from msgspec import Struct
@@ -1234,10 +1235,10 @@ class Writer:
                 title, inside = self.inline(inside[0][0].strip(), number), inside[1:]
             if inside:
                 return end, self.hint(kind, title, self.blocks(inside), number)
-        if re.fullmatch(
+        if found := re.fullmatch(
             r"\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+)|[ \t])+\}", start
         ) or re.fullmatch(r"\{:[^{}]*\}", start):
-            return at + 1, []
+            return at + 1, [(place, number)] if (place := _place_of(found).strip()) else []
         if (
             self.jsx
             and start.startswith("{")
@@ -1277,7 +1278,9 @@ class Writer:
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
         if self.dialect.attributes:
-            made = "\n".join(_ATTRIBUTES.sub("", row) if "{" in row else row for row in made.split("\n"))
+            made = "\n".join(
+                _ATTRIBUTES.sub(_place_of, row) if "{" in row else row for row in made.split("\n")
+            )
         if made == joined:
             return lines
         rows = made.split("\n")
@@ -1481,11 +1484,15 @@ class Writer:
                 inside = self.place.link(inside, line, shown=True)
             return f" {key}={quote}{inside}{quote}"
 
-        return re.sub(
+        made = re.sub(
             r"\s(?P<key>[A-Za-z_:@][\w:.-]*)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|\{\{[^{}]*\}\}|\{[^{}]*\}|[^\s\"'<>`=]+)",
             attribute,
             written,
         )
+        if name and name[1] == "li" and (id := attributes_of(made[3:-1]).get("id")):
+            # An item of a list has no id of its own.
+            made += anchor(id)
+        return made
 
     def _liquid(self, found: re.Match[str], line: int) -> str:
         if self.dialect.liquid:
@@ -1575,6 +1582,17 @@ _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-onl
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+
+
+def anchor(id: str) -> str:
+    """A place that links can name."""
+    return f'<a id="{escape(id)}"></a>'
+
+
+def _place_of(attributes: re.Match[str]) -> str:
+    """What a list of attributes leaves of itself: the place that it names."""
+    named = _ID.search(attributes[0].strip().strip("{}"))
+    return f" {anchor(named[1])}" if named else ""
 
 
 def _led(row: str, text: str) -> str:
