@@ -1365,6 +1365,29 @@ def test_a_configuration_with_aliases_is_read_whole():
     assert problems(made) == []
 
 
+def test_words_in_attributes_of_components_are_kept():
+    page = (
+        '# A\n\n<Hero title="Fast *docs*" description="For all" />\n\n<Promo\n  label="See"\n  href="/b"\n/>\n\n'
+        '<Callbox title="Above">\nInside.\n</Callbox>\n\n<Feature title="One" />\n\n'
+        'Read <Pill text="this" /> and <Card title="that" href="/b" /> or <Spark data={x} />.\n\n<Chart data={x} />\n'
+    )
+    made = brought({"docusaurus.config.js": "module.exports = {}", "docs/a.mdx": page, "docs/b.md": "# B\n"})
+    path = next(path for path, origin in made.origins.items() if origin == "docs/a.mdx")
+    assert text(made, path) == (
+        "# A\n\n**Fast docs**\n\nFor all\n\n**[See](b.md)**\n\n**Above**\n\nInside.\n\n**One**\n\n"
+        "Read this and **[that](b.md)** or .\n"
+    )
+    told = [one for one in made.problems if one.code == "unknown_component"]
+    assert [(one.line, one.message.partition("; ")[2]) for one in told] == [
+        (3, "its words are kept"),
+        (5, "its words are kept"),
+        (10, "what is in it is kept"),
+        (16, "its words are kept"),
+        (16, "it is left out"),
+        (18, "it is left out"),
+    ]
+
+
 def test_ids_of_parameters_and_items_are_targets_of_links():
     fields = (
         '<ParamField body="user_id" type="string">\n  Who.\n</ParamField>\n\n'
