@@ -682,6 +682,20 @@ def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
     assert "So \\(x < y\\)" in text(made, "README.md")
 
 
+def test_configuration_functions_of_vitepress_with_returns_within_them():
+    config = (
+        "import { defineConfig } from 'vitepress'\nexport default defineConfig(async ({ mode }) => {\n"
+        "  const names = pages.map((page) => {\n    return { text: page, link: `/${page}` }\n  })\n"
+        "  if (mode === 'x') {\n    return { title: 'No' }\n  }\n"
+        "  return {\n    title: 'Acme',\n    transformHead(page) {\n      return []\n    },\n"
+        "    themeConfig: { sidebar: [{ text: 'Start', link: '/start' }] },\n"
+        "    markdown: { config: (md) => { if (md) return md; md.use(() => { return 1 }) } },\n  }\n})\n"
+    )
+    made = brought({".vitepress/config.mts": config, "start.md": "# S\n", "index.md": "# Home\n"})
+    assert (made.kind, made.name) == ("vitepress", "Acme")
+    assert tree(made) == {"Home": {}, "Start": {}} and problems(made) == []
+
+
 def test_parts_of_pages_that_vitepress_includes():
     part = "# P\n\nthree\n\n## One\n\nseven\n\n## Two\n\n<!-- #region mine -->\ntwelve\n<!-- #endregion mine -->\n"
     for written, shown in (
