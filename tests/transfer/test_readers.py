@@ -1379,6 +1379,36 @@ def test_a_configuration_with_aliases_is_read_whole():
     assert problems(made) == []
 
 
+def test_imports_follow_the_paths_of_tsconfig():
+    page = (
+        "import Part from '@shared/part.mdx'\nimport One from 'one.mdx'\nimport logo from '@img/a.png'\n\n# A\n\n"
+        '<Part />\n\n<One />\n\n<img src={logo} alt="Logo" />\n'
+    )
+    config = (
+        '{\n  // Shared with the app\n  "extends": "./base.json",\n  "compilerOptions": {"baseUrl": "./src", "paths": {\n'
+        '    "one.mdx": ["missing.mdx", "partials/one.mdx"], "@shared/*": ["../shared/content/*"], "@img/*": ["../../*", "pictures/*"],\n  }},\n}\n'
+    )
+    files = {
+        "docusaurus.config.js": "module.exports = {}",
+        "tsconfig.json": config,
+        "docs/a.mdx": page,
+        "shared/content/part.mdx": "Shared words.\n",
+        "src/partials/one.mdx": "One more.\n",
+        "src/pictures/a.png": b"\x89PNG",
+    }
+    made = brought(files)
+    said = text(made, next(path for path, origin in made.origins.items() if origin == "docs/a.mdx"))
+    assert "Shared words.\n\nOne more." in said and 'src=".gitbook/assets/a.png"' in said
+    assert {code for _, _, code in problems(made)} == {"navigation_unread"}
+    for broken in (
+        "[",
+        '{"compilerOptions": {"paths": {"*": 3, "@shared/*": "x"}}}',
+        '{"compilerOptions": {"baseUrl": "../..", "paths": {"*": ["*"]}}}',
+    ):
+        made = brought({**files, "tsconfig.json": broken})
+        assert "missing_include" in {code for _, _, code in problems(made)}
+
+
 def test_words_in_attributes_of_components_are_kept():
     page = (
         '# A\n\n<Hero title="Fast *docs*" description="For all" />\n\n<Promo\n  label="See"\n  href="/b"\n/>\n\n'
