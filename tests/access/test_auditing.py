@@ -259,6 +259,9 @@ class Taking:
 
     method, peer = "GET", "a"
 
+    def check(self):
+        pass
+
     def __init__(self, world, format, happens):
         self.path = f"/v1{world.home.path(EVENTS)}".encode()
         self.query = f"format={format}".encode()
@@ -269,7 +272,7 @@ class Taking:
     async def gone(self):
         await asyncio.Event().wait()
 
-    async def begin(self, status, lines, size, close=False):
+    async def begin(self, status, headers, size):
         self.status = status
 
     async def write(self, piece):

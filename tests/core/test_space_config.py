@@ -43,7 +43,7 @@ def test_config_defaults(text):
         ("rot: x", [(1, "unknown_key")]),
         ("- a", [(1, "bad_value")]),
         ("a: b: c", [(1, "invalid_yaml")]),
-        ("a: &x 1\nredirects: {a: *x}", [(2, "invalid_yaml")]),
+        ("a: &x 1\nredirects: {a: *x}", [(1, "unknown_key"), (2, "bad_redirect")]),
         ("a: " + "[" * 100_000, [(1, "invalid_yaml")]),
         ("x" * (MAX_CHARACTERS + 1), [(0, "invalid_yaml")]),
     ],

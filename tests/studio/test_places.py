@@ -78,6 +78,7 @@ PROGRAMS = {
     ),
     "editors of translations, in which each sentence is written by hand": "findTranslationMatches",
     "advertising, which there is none of": "updateSiteAdsById",
+    "clients that draw pages themselves": "list\\w+PageMetaLinks",
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|GlossaryEntry|CustomFont|SiteMcpServerById"

@@ -107,7 +107,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
         title="Docs", home="/", base="/", assets="/~assets", search="/~search", sections=(Tab(title="Tab", href="/"),)
     )  # fmt: skip
     page = PageView(
-        title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.",
+        title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.", about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),), crumbs=(Crumb(title="Above", href="/a"),), tags=("tagged",),
         previous=Crumb(title="Before", href="/b"), next=Crumb(title="After", href="/c"), updated="2026-01-01",
         icon=Markup("<svg></svg>"), markdown="/page.md", printed=True, feedback=Feedback(action="/f", page="p"),
@@ -121,6 +121,12 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
         "<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n\n"
         "[2 January 2026](#2026-01-02)\n\nNew\n\n## End\n\n* [x] done\n"
     )
+
+
+def test_the_first_sentence_of_a_page_does_not_become_its_description():
+    site = SiteView(title="Docs", home="/", base="/", assets="/~assets", search="/~search")
+    page = PageView(title="Page", body=render(read("Only this.\n\nMore.\n")).body, about="Only this.")
+    assert converted(drawing.draw_page(site, page).encode()) == "# Page\n\nOnly this.\n\nMore.\n"
 
 
 def test_what_is_not_printed_is_no_content():

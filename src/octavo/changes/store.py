@@ -252,7 +252,7 @@ def add_contribution(
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
-                   (SELECT edits FROM change_requests WHERE id = :change) * :own)
+                   (SELECT CASE WHEN :own = 1 THEN edits ELSE -1 END FROM change_requests WHERE id = :change))
            ON CONFLICT (change_id, user_id, action)
            DO UPDATE SET count = change_contributors.count + 1, updated_at = excluded.updated_at,
                          edits = CASE WHEN :own = 1 THEN excluded.edits ELSE change_contributors.edits END""",
@@ -285,7 +285,7 @@ def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
     """Whether somebody edited a change request after the last state that another person approves."""
     row = tx.one(
         """SELECT 1 FROM change_contributors k
-           WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND k.edits > 0 AND NOT EXISTS (
+           WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND k.edits >= 0 AND NOT EXISTS (
              SELECT 1 FROM change_reviews v WHERE v.change_id = k.change_id AND v.reviewer <> :user
              AND v.status = 'approved' AND v.edits >= k.edits AND NOT EXISTS (
                SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer

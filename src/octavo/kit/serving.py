@@ -7,6 +7,7 @@ import contextlib
 import logging
 import resource
 import socket
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -25,6 +26,8 @@ _SPARE_FILES = 256
 """Open files beside connections: databases, files being sent, logs."""
 _END = 1.0
 """Seconds that canceled requests have to end."""
+_GIVEN_UP = 5.0
+"""Seconds in which a port that is taken may become free."""
 
 
 class Bounds(Struct, frozen=True):
@@ -104,11 +107,19 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError when somebody listens on a port: processes that share it on purpose would not notice."""
+    """Raise OSError when somebody listens on a port: processes that share it on purpose would not notice. Workers whose
+    parent was killed have some seconds to end."""
     address = resolve(host)
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((address, port))
+    until = time.monotonic() + _GIVEN_UP
+    while True:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                return probe.bind((address, port))
+            except OSError:
+                if time.monotonic() >= until:
+                    raise
+        time.sleep(0.05)
 
 
 def allow_connections(wanted: int, ports: int) -> int:

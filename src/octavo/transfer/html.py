@@ -194,6 +194,9 @@ def _told_title(tree: Any) -> str:
 
 def _told_description(tree: Any) -> str:
     for meta in tree.iter("meta"):
+        # Of a page without a description of its own, Octavo tells the first sentence.
+        if meta.get("data-from-text") is not None:
+            continue
         if (meta.get("name") or "").lower() == "description" and meta.get("content"):
             return _squeezed(meta.get("content"))[:500]
     return ""
