@@ -225,3 +225,25 @@ def test_null_is_no_value_of_a_parameter_but_may_be_a_text(sqlite_world: World, 
     answer = world.call("admin", "GET", sites, params={"published": word})
     assert complaint(answer, 400, "published") is None, complaint(answer, 400, "published")
     assert world.get("admin", sites, params={"title": word})["items"] == []
+
+
+@pytest.mark.parametrize("sign", ["\r\nset-cookie: a=b", "\n", "\t", "\x1b[2J", "\x7f"])
+def test_urls_with_control_characters_are_refused(sqlite_world: World, sign: str) -> None:
+    world, place = sqlite_world, sqlite_world.home
+    url = f"https://docs.example.org/{sign}"
+    organization, site = "/orgs/{organizationId}", "/orgs/{organizationId}/sites/{siteId}"
+    for method, path, name, body in (
+        ("PATCH", organization, "logo", {"logo": url}),
+        ("PATCH", f"/users/{world.users['admin']}", "photoURL", {"photoURL": url}),
+        ("PATCH", "/spaces/{spaceId}", "icon", {"icon": url}),
+        ("PATCH", f"{site}/publishing/auth", "fallbackURL", {"backend": "custom", "fallbackURL": url}),
+        ("POST", f"{site}/redirects", "url", {"source": "/old", "destination": {"kind": "url", "url": url}}),
+        ("POST", f"{site}/mcp-servers", "url", {"name": "Tools", "url": url}),
+        ("PUT", f"{organization}/openapi/pets", "url", {"source": {"url": url}}),
+        ("POST", "/urls/published", "url", {"url": url}),
+    ):
+        answer = world.call("admin", method, place.path(path), json=body)
+        assert complaint(answer, 400, name) is None, (path, complaint(answer, 400, name))
+    for path in ("/urls/content", "/urls/embed", "/urls/published"):
+        answer = world.call("admin", "GET", path, params={"url": url})
+        assert complaint(answer, 400, "url") is None, (path, complaint(answer, 400, "url"))

@@ -135,6 +135,18 @@ def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
     assert not [pattern for pattern in patterns if pattern.startswith("^") != pattern.endswith("$")]
 
 
+def test_no_url_may_have_control_characters(description: dict[str, Any]) -> None:
+    """Such a URL cannot be sent in a header, and a terminal or log that shows it does what it says."""
+    patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
+    urls = [found for found in patterns if re.search(found, "https://docs.example.org/guide")]
+    # Not those of customizations: they are refused what could end an attribute, and are never sent in a header.
+    bounded = [found for found in urls if not re.search(found, "none") and r"\x22'<>" not in found]
+    assert len(bounded) > 2
+    for found in bounded:
+        for code in (0, 9, 10, 13, 27, 127):
+            assert not re.search(found, f"https://docs.example.org/{chr(code)}x"), (found, code)
+
+
 def test_every_operation_has_a_tag_and_sentences(description: dict[str, Any]) -> None:
     for path, item in description["paths"].items():
         for method, entry in item.items():

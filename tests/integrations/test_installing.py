@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+import msgspec
 import pytest
 
 from octavo.access import create_integration_token, upsert_member
@@ -93,6 +94,7 @@ def test_publishing_again_is_the_next_version(world):
         ({"previewImages": [PNG, "eA=="]}, "previewImages[1]"),
         ({"externalLinks": [{"url": "https://x.org", "label": "x"}] * 6}, "externalLinks"),
         ({"externalLinks": [{"url": "javascript:alert(1)", "label": "x"}]}, "externalLinks"),
+        ({"externalLinks": [{"url": "https://x.org/\x1b", "label": "x"}]}, "externalLinks"),
         ({"secrets": {str(n): "x" for n in range(21)}}, "secrets"),
         ({"blocks": [{"id": "a", "title": "x" * 41}]}, "blocks"),
         ({"contentSources": [{"id": "a", "title": "Ab"}]}, "configuration"),
@@ -108,6 +110,15 @@ def test_every_limit_of_publishing(sqlite_world, more, field):
     answer = sqlite_world.call("admin", "POST", "/integrations/chat", json=manifest(sqlite_world, **more))
     assert answer.status_code == 400
     assert field.partition("[")[0] in answer.json()["error"]["message"]
+
+
+def test_links_that_an_earlier_version_stored_are_still_shown(world):
+    links = [{"url": "https://x.org/\x1b", "label": "x"}]
+    publish(world)
+    with world.context.db.write() as tx:
+        stored = msgspec.json.encode({"externalLinks": links}).decode()
+        tx.run("UPDATE integrations SET manifest = :stored WHERE name = 'chat'", stored=stored)
+    assert world.get("admin", "/integrations/chat")["externalLinks"] == links
 
 
 @pytest.mark.parametrize("name", ["a b", "x" * 101, "..", "a%2Fb"])

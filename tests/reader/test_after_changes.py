@@ -14,7 +14,17 @@ from world import World
 
 load_packages()
 
-PAGES = ("", "writing", "nothing", "writing.md", "sitemap.xml", "llms.txt", "robots.txt", "~search?q=install")
+PAGES = (
+    "",
+    "writing",
+    "nothing",
+    "writing.md",
+    "sitemap.xml",
+    "~feed.xml",
+    "llms.txt",
+    "robots.txt",
+    "~search?q=install",
+)
 
 
 FAR = {

@@ -50,7 +50,8 @@ def test_links_stay_in_the_frame(site: Site) -> None:
     assert f'href="{site.base}~embed/guide"' in page.text and f'href="{site.base}guide"' not in page.text
     assert f'<link rel="canonical" href="{site.url}">' in page.text
     assert '<meta name="robots" content="noindex">' in page.text
-    assert site.get("~embed/sitemap.xml").status_code == 404
+    for path in ("sitemap.xml", "~feed.xml"):
+        assert site.get(f"~embed/{path}").status_code == 404
     assert "Disallow: /\n" in site.get("~embed/robots.txt").text
 
 

@@ -1,7 +1,8 @@
-"""Feeds of pages with dated entries: valid, complete where they are read, and only what the page shows."""
+"""Feeds of sites and of pages with dated entries: valid, complete where they are read, and only what pages show."""
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ import pytest
 from octavo.admin.import_export import bring
 from octavo.admin.static_export import export_site
 from octavo.reader.entries import MAX_ENTRIES, DatedEntry, newest
+from octavo.reader.feeds import MAX_PAGES
 from octavo.sites import find_site_of_space
 from visiting import Visitor
 from world import World
@@ -70,10 +72,26 @@ class Site:
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         assert site is not None
-        self.id = site
-        found = world.get("admin", f"/orgs/{organization}/sites/{site}")
+        self.id, self.space = site, brought.outcome.space
+        self.place = f"/orgs/{organization}/sites/{site}"
+        self.world = world
+        found = world.get("admin", self.place)
         self.url: str = found["urls"]["published"]
         self._visitor = Visitor(world.context)
+
+    def change(self, *changes: dict[str, object]) -> None:
+        requests = f"/spaces/{self.space}/change-requests"
+        change = self.world.post("admin", requests, {"subject": "Change"})["id"]
+        self.world.post("admin", f"{requests}/{change}/content", {"changes": list(changes)})
+        self.world.post("admin", f"{requests}/{change}/merge")
+
+    def feed(self) -> feedparser.FeedParserDict:
+        """The site's feed, parsed."""
+        answer = self.get("~feed.xml")
+        assert answer.status_code == 200
+        feed = feedparser.parse(answer.content)
+        assert not feed.bozo, feed.get("bozo_exception")
+        return feed
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         return self._visitor.get(urlsplit(self.url).path + path, **headers)
@@ -156,3 +174,85 @@ def test_an_export_has_feeds_where_its_address_is_known(world: World, site: Site
     export_site(world.context, site.id, tmp_path / "anywhere", base="/manual/")
     assert not list((tmp_path / "anywhere").rglob("rss.xml"))
     assert "rss.xml" not in (tmp_path / "anywhere/news/index.html").read_text()
+
+
+# --- the feed of a site -----------------------------------------------------------------------------------
+
+
+def add(title: str, **fields: object) -> dict[str, object]:
+    return {"operation": "insert_page", "title": title, "document": {"markdown": f"# {title}\n"}, **fields}
+
+
+@pytest.mark.sqlite_first
+def test_a_site_has_a_valid_feed_of_updated_pages(site: Site) -> None:
+    link = (
+        '<link rel="alternate" type="application/atom+xml" title="Docs" '
+        f'href="{urlsplit(site.url).path}~feed.xml">'
+    )
+    assert link in site.get("guide").text and link in site.get("news").text
+    answer = site.get("~feed.xml")
+    assert answer.headers["content-type"] == "application/atom+xml; charset=utf-8"
+    assert answer.headers["x-robots-tag"] == "noindex"
+    again = site.get("~feed.xml", **{"if-none-match": answer.headers["etag"]})
+    assert again.status_code == 304 and not again.content
+    site.change(add("Rock & <roll>", description="All & <everything>"))
+    assert site.get("~feed.xml", **{"if-none-match": answer.headers["etag"]}).status_code == 200
+    feed = site.feed()
+    assert feed.version == "atom10"
+    assert (feed.feed.title, feed.feed.id, feed.feed.link, feed.feed.author) == (
+        "Docs",
+        site.url,
+        site.url,
+        "Docs",
+    )
+    assert [one.href for one in feed.feed.links if one.rel == "self"] == [f"{site.url}~feed.xml"]
+    newest = feed.entries[0]
+    assert (newest.title, newest.summary) == ("Rock & <roll>", "All & <everything>")
+    assert newest.id == newest.link == f"{site.url}rock-roll"
+    assert feed.feed.updated == newest.updated
+    listed = re.findall("<loc>([^<]*)</loc><lastmod>([^<]*)<", site.get("sitemap.xml").text)
+    assert sorted((entry.link, entry.updated) for entry in feed.entries) == sorted(listed)
+
+
+@pytest.mark.sqlite_first
+def test_a_page_that_changes_moves_to_the_top_of_the_feed(site: Site) -> None:
+    listed = site.world.get("admin", f"/spaces/{site.space}/content/pages")["pages"]
+    pages = {page["title"]: page["id"] for page in listed}
+    for title in ("Guide", "None"):
+        text = {"markdown": f"# {title}\n\nChanged.\n"}
+        site.change({"operation": "update_page", "page": pages[title], "document": text})
+        assert site.feed().entries[0].title == title
+
+
+@pytest.mark.sqlite_first
+def test_a_feed_of_a_site_is_bounded(site: Site) -> None:
+    site.change(*(add(f"Page {n}") for n in range(MAX_PAGES + 1)))
+    assert len(site.feed().entries) == MAX_PAGES
+
+
+@pytest.mark.sqlite_first
+def test_a_feed_of_a_site_lists_what_strangers_may_read(site: Site) -> None:
+    site.change(add("Hidden", hidden=True), add("Unlisted", noRobotsIndex=True), add("Shown"))
+    titles = {entry.title for entry in site.feed().entries}
+    assert titles == {"Home", "Guide", "News", "None", "Shown"}
+    answer = site.get("~feed.xml?visitor.member=true")
+    assert "Members" not in answer.text
+    site.world.call("admin", "PATCH", site.place, json={"visibility": "unlisted"})
+    assert site.get("~feed.xml").status_code == 404
+    assert "~feed.xml" not in site.get("guide").text
+
+
+@pytest.mark.sqlite_first
+def test_an_export_has_the_feed_of_the_site_where_its_address_is_known(
+    world: World, site: Site, tmp_path: Path
+) -> None:
+    export_site(world.context, site.id, tmp_path / "known", base="https://docs.example.org/manual/")
+    written = (tmp_path / "known/~feed.xml").read_bytes()
+    assert urlsplit(site.url).netloc.encode() not in written
+    feed = feedparser.parse(written)
+    assert feed.feed.id == "https://docs.example.org/manual/"
+    assert "https://docs.example.org/manual/guide" in {entry.link for entry in feed.entries}
+    assert 'href="/manual/~feed.xml"' in (tmp_path / "known/guide/index.html").read_text()
+    export_site(world.context, site.id, tmp_path / "anywhere", base="/manual/")
+    assert not list((tmp_path / "anywhere").rglob("~feed.xml"))
+    assert "~feed.xml" not in (tmp_path / "anywhere/guide/index.html").read_text()

@@ -160,7 +160,7 @@ def named_in(url: str, answer: httpx.Response) -> list[str]:
 
 
 NAMED = ("robots.txt", "llms.txt", "llms-full.txt", "~search?q=deep", "~search.json?q=deep")
-INDEXED = ("sitemap.xml", "sitemap-pages.xml", "news/rss.xml")
+INDEXED = ("sitemap.xml", "sitemap-pages.xml", "~feed.xml", "news/rss.xml")
 POSTED = ("~feedback", "~seen", "~ask", "~gitbook/mcp", "~octavo/mcp", "~mcp")
 """What is asked by POST alone."""
 
@@ -225,7 +225,7 @@ def test_a_site_is_whole_below_the_path_of_a_proxy(site):
     assert seen[START + "before"].headers["location"] == "/docs/guide/deep"
     assert seen[START + "GUIDE"].headers["location"] == "/docs/guide"
     assert f"Sitemap: {START}sitemap.xml" in seen[START + "robots.txt"].text
-    for name in ("sitemap.xml", "llms.txt", "llms-full.txt", "news/rss.xml"):
+    for name in ("sitemap.xml", "~feed.xml", "llms.txt", "llms-full.txt", "news/rss.xml"):
         assert START in seen[START + name].text, name
     assert f'<link rel="canonical" href="{START}guide/deep">' in seen[START + "guide/deep"].text
     # What was kept of the same page at another address is not answered here, and the other way round.
@@ -257,7 +257,7 @@ def test_a_site_for_signed_visitors_is_whole(site):
     assert "Path=/docs;" in let_in.headers["set-cookie"]
     shown = site.ask("guide/deep")
     assert shown.status_code == 200 and "private" in shown.headers["cache-control"]
-    for name in ("sitemap.xml", "sitemap-pages.xml"):
+    for name in ("sitemap.xml", "sitemap-pages.xml", "~feed.xml"):
         assert site.ask(name).status_code == 404
     expect_whole(crawl(site, *NAMED), images=False)
     assert site.ask("~logout").headers["location"] == LOGIN

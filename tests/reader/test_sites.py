@@ -64,7 +64,7 @@ def test_hidden_pages_are_reachable_but_not_told(site):
     visitor, base, _ = site
     assert "Hidden" not in visitor.get(base).text
     assert visitor.get(f"{base}hidden").status_code == 200
-    for told in ("sitemap.xml", "llms.txt", "~search.json?q=hidden"):
+    for told in ("sitemap.xml", "~feed.xml", "llms.txt", "~search.json?q=hidden"):
         assert "hidden" not in visitor.get(base + told).text.replace('"query":"hidden"', "")
 
 

@@ -11,7 +11,7 @@ from world import World
 
 OUTPUTS = (
     "", "prices", "prices.md", "list", "list.md", "broken", "llms.txt", "llms-full.txt", "sitemap.xml",
-    "~search.json?q=secretword", "~search?q=secretword", "~search.json?q=prices",
+    "~feed.xml", "~search.json?q=secretword", "~search?q=secretword", "~search.json?q=prices",
 )  # fmt: skip
 PAGES = {
     "prices": "# Prices\n\nshown {% if visitor.claims.paid %}secretword{% endif %}\n\nlast words\n",

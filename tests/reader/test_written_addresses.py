@@ -51,6 +51,7 @@ def test_every_address_of_a_site_is_escaped(world, site):
         "",
         "robots.txt",
         "sitemap.xml",
+        "~feed.xml",
         "llms.txt",
         "llms-full.txt",
         "~search?q=Text",

@@ -98,6 +98,7 @@ def check_lists(published: Published) -> None:
     paths = {word for page in told for word in words_of(published.path(page))}
     assert words_of(published.get("sitemap.xml")) == paths
     said = {page.word for page in told} | {page.about for page in told}
+    assert words_of(published.get("~feed.xml")) == paths | said
     assert said <= words_of(published.get("llms.txt")) <= said | {a.word for page in told for a in page.above}
 
 

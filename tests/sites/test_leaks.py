@@ -31,7 +31,7 @@ GUESTS = [
     Guest({"plan": "pro", "paying": "true"}, {"beta": "yes", "paying": True}),
 ]
 READ = {
-    "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
+    "readRobots", "readSitemap", "readPagesSitemap", "readSiteFeed", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
     "readSiteFile", "readSiteImage", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
     "leadToEmbedded", "readSignedIn", "readTree", "readSkill", "readWellKnown", "readIndexPart",
 }  # fmt: skip
@@ -111,6 +111,7 @@ class Case:
             "robots.txt",
             "sitemap.xml",
             "sitemap-pages.xml",
+            "~feed.xml",
             "llms.txt",
             "llms-full.txt",
             "sitemap.md",
@@ -265,7 +266,14 @@ class Case:
         }
         for path in (".well-known/agent-skills/index.json", ".well-known/mcp/server-card.json", "skill.md"):
             self.within(self.get(path).text, seen.listed() - untold, path)
-        for path in ("sitemap.xml", "sitemap-pages.xml", "sitemap.md", "llms.txt", "llms-full.txt"):
+        for path in (
+            "sitemap.xml",
+            "sitemap-pages.xml",
+            "~feed.xml",
+            "sitemap.md",
+            "llms.txt",
+            "llms-full.txt",
+        ):
             answer = self.get(path)
             said = words_of(answer.text)
             assert said <= seen.listed() - untold, (path, self.explain(said - seen.listed()))

@@ -11,6 +11,7 @@ from ..kit.clock import iso, parse_iso
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
+from ..kit.texts import HttpUrl
 from .accounts import DELETED, UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow
 from .roles import Role
@@ -68,7 +69,7 @@ def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[
 
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
     display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
-    photo_url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | UnsetType = UNSET
+    photo_url: HttpUrl | UnsetType = UNSET
 
 
 class Team(Struct, rename="camel"):

@@ -50,8 +50,10 @@ from ..visits import Coming, enter_site, list_spaces
 
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
-_KEPT = ("~assets", "~files", "~fonts", "~image", "~llms")
+_KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
 """What begins with a tilde and is a file; everything else that does so needs a server."""
+_TEXTS = ("~feed.xml", "~llms/")
+"""Those of them that name pages."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
@@ -317,7 +319,7 @@ class _Crawl:
         elif addresses.is_page(below):
             self.pages += 1
             self._place.put(name, self._page(answer))
-        elif any(part.startswith("~") for part in name.split("/")) and not name.startswith("~llms/"):
+        elif any(part.startswith("~") for part in name.split("/")) and not name.startswith(_TEXTS):
             self._place.put(name, answer.content)
             if name.endswith(".html"):
                 # A frame of ours names what lies beside it.

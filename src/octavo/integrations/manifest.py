@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..kit.texts import TWO_SIGNS
+from ..kit.texts import TWO_SIGNS, HttpUrl
 
 Visibility = Literal["public", "private", "unlisted"]
 Target = Literal["all", "site", "space", "organization"]
@@ -61,7 +61,14 @@ class ContentSource(Struct, omit_defaults=True):
 
 
 class ExternalLink(Struct):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
+    """As it is stored; earlier versions accepted control characters in URLs."""
+
+    url: str
+    label: str
+
+
+class NewExternalLink(ExternalLink):
+    url: HttpUrl
     label: Annotated[str, Meta(max_length=255)]
 
 
@@ -163,7 +170,7 @@ class PublishIntegration(Struct, rename="camel", kw_only=True):
     categories: Annotated[list[Category], Meta(max_length=7)] = []
     blocks: Annotated[list[Block], Meta(max_length=100)] | UnsetType = UNSET
     content_sources: Annotated[list[ContentSource], Meta(max_length=100)] | UnsetType = UNSET
-    external_links: Annotated[list[ExternalLink], Meta(max_length=5)] = []
+    external_links: Annotated[list[NewExternalLink], Meta(max_length=5)] = []
     configurations: Configurations | UnsetType = UNSET
     secrets: Annotated[dict[str, _Secret], Meta(max_length=20)] = {}
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET

@@ -183,7 +183,7 @@ def _row(
         manifest=Manifest(
             scopes=list(dict.fromkeys(given.scopes)),
             categories=list(dict.fromkeys(given.categories)),
-            external_links=given.external_links,
+            external_links=list(given.external_links),
             previews=len(given.preview_images),
             blocks=given.blocks,
             content_sources=given.content_sources,

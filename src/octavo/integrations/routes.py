@@ -281,7 +281,7 @@ def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
         target=given.target,
         scopes=given.scopes,
         categories=given.categories,
-        external_links=given.external_links,
+        external_links=list(given.external_links),
         state=one.state,
         integration=one.copy if one.copy is not None else msgspec.UNSET,
     )

@@ -13,6 +13,7 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
 from ..kit.operation import Recipient
+from ..kit.texts import FetchUrl
 from ..pages import present_specs_with
 from . import store
 from .bundling import name_by_path
@@ -23,13 +24,12 @@ from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
 
 Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
-Url = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+\Z")]
 
 
 class SpecSource(Struct, forbid_unknown_fields=True):
     """Exactly one of ``url``, which is fetched again every six hours, and ``text``."""
 
-    url: Url | UnsetType = UNSET
+    url: FetchUrl | UnsetType = UNSET
     text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
 
 

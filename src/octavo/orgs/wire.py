@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import Can, RoleOrGuest, permissions, reach_for
 from ..kit.clock import iso
 from ..kit.operation import Recipient
-from ..kit.texts import TWO_SIGNS
+from ..kit.texts import TWO_SIGNS, HttpUrl
 from .domains import record_of
 from .kinds import Hostname, MergeRules, SitePointer
 from .store import OrgRow, Proof
@@ -92,7 +92,7 @@ class UpdateOrganization(Struct, rename="camel"):
     hostname: Hostname | UnsetType = UNSET
     default_role: RoleOrGuest | UnsetType = UNSET
     default_content: SitePointer | None | UnsetType = UNSET
-    logo: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = UNSET
+    logo: HttpUrl | None | UnsetType = UNSET
     sso: bool | UnsetType = UNSET
     ai: bool | UnsetType = UNSET
     invite_links: bool | UnsetType = UNSET

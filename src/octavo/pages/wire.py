@@ -17,6 +17,7 @@ from ..core.pages import Cover, Layout, Page
 from ..images import ScaledImage
 from ..kit.clock import iso
 from ..kit.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
+from ..kit.texts import HttpUrl
 from ..orgs import Organization
 from ..spaces import Collection, Space
 from .documents import Evaluated
@@ -436,7 +437,7 @@ class ReferenceUsages(Struct):
 
 
 class EmbedQuery(Struct):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
+    url: HttpUrl
 
 
 class RevisionUrls(Struct):

@@ -108,6 +108,11 @@ def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
     return msgspec.structs.replace(answer, headers={**answer.headers, **headers})
 
 
+def feed_answer(feed: bytes, media_type: str) -> Answer:
+    """A feed, which search engines do not list: they list its pages."""
+    return with_headers(same(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
+
+
 def link_header(visit: SiteVisit, first: str) -> str:
     return f'{first}, <{visit.published}llms.txt>; rel="llms-txt", <{visit.published}llms-full.txt>; rel="llms-full-txt"'
 

@@ -1,4 +1,4 @@
-"""Feeds of pages that have dated entries (the block ``updates``), as RSS 2.0.
+"""Feeds of sites, as Atom, and of pages that have dated entries (the block ``updates``), as RSS 2.0.
 
 Loaded with the first feed that is asked for.
 """
@@ -6,17 +6,25 @@ Loaded with the first feed that is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from email.utils import format_datetime
+from heapq import nlargest
 from html import escape
+from urllib.parse import quote
 
 from lxml import etree, html
 
+from ..core.pages import Page
+from ..kit.clock import iso
+from ..visits import SiteVisit, SpaceVisit
 from .entries import DatedEntry, newest
+from .sites import FEED_PATH
 from .views import PageView, SiteView
 
 _ATOM = "http://www.w3.org/2005/Atom"
+MAX_PAGES = 50
+"""The most pages in the feed of a site."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot have, not even escaped."""
 # What only acts, or only decorates, where our style sheet and scripts are.
@@ -35,9 +43,7 @@ def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], addr
     _add(channel, "language", site.language)
     if page.updated:
         _add(channel, "lastBuildDate", _moment(date.fromisoformat(page.updated)))
-    etree.SubElement(
-        channel, f"{{{_ATOM}}}link", href=_plain(address), rel="self", type="application/rss+xml"
-    )
+    _link(channel, "self", "application/rss+xml", address)
     for entry in newest(entries):
         item = etree.SubElement(channel, "item")
         link = f"{page.canonical}#{entry.anchor}"
@@ -51,6 +57,37 @@ def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], addr
         _add(item, "description", _alone(entry.body, page.canonical))
     written: bytes = etree.tostring(rss, encoding="UTF-8", xml_declaration=True)
     return written
+
+
+def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) -> bytes:
+    """Return the feed of the site's most recently updated pages, the newest first."""
+    entries = nlargest(MAX_PAGES, pages, key=lambda entry: entry[1].updated_at)
+    feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})
+    _add_atom(feed, "id", visit.published)
+    _add_atom(feed, "title", visit.site.title)
+    _add_atom(feed, "updated", iso(entries[0][1].updated_at if entries else visit.site.updated_at))
+    _link(feed, "alternate", "text/html", visit.published)
+    _link(feed, "self", "application/atom+xml", f"{visit.published}{FEED_PATH}")
+    _add_atom(etree.SubElement(feed, f"{{{_ATOM}}}author"), "name", visit.site.title)
+    for space, page in entries:
+        address = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
+        entry = etree.SubElement(feed, f"{{{_ATOM}}}entry")
+        _add_atom(entry, "id", address)
+        _add_atom(entry, "title", page.title)
+        _add_atom(entry, "updated", iso(page.updated_at))
+        _link(entry, "alternate", "text/html", address)
+        if page.description:
+            _add_atom(entry, "summary", page.description)
+    written: bytes = etree.tostring(feed, encoding="UTF-8", xml_declaration=True)
+    return written
+
+
+def _add_atom(parent: etree._Element, name: str, text: str) -> None:
+    _add(parent, f"{{{_ATOM}}}{name}", text)
+
+
+def _link(parent: etree._Element, rel: str, media_type: str, address: str) -> None:
+    etree.SubElement(parent, f"{{{_ATOM}}}link", rel=rel, type=media_type, href=_plain(address))
 
 
 def _add(parent: etree._Element, name: str, text: str) -> None:

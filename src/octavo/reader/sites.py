@@ -41,6 +41,8 @@ from .views import Announcement, Link, SiteView, Tab, Variant
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
 """Where the organization's own fonts are, below the base of a site."""
+FEED_PATH = "~feed.xml"
+"""Where the feed of a site is, below its base. No page has a path that begins with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 44
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
@@ -141,6 +143,7 @@ def site_view(
         powered=chosen.trademark.enabled,
         social_image=chosen.social_preview.url if isinstance(chosen.social_preview.url, str) else None,
         no_index=not visit.indexed,
+        feed=f"{base}{FEED_PATH}" if visit.indexed else None,
     )
 
 

@@ -294,6 +294,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
     ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is that
     of ``~ask``, None where visitors ask nothing, and with ``assistant`` the header has a button for it.
+    ``feed`` is the address of the feed of updated pages, None on sites that are not public.
     ``seen`` is where the script of a page says what was done there, None where nothing is counted.
     ``variants_by_language``: what tells the variants apart is their language. ``scripts`` are those of integrations;
     ``sources`` is what the policy of the pages lets through for them, by directive.
@@ -331,6 +332,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     powered: bool = False
     social_image: str | None = None
     no_index: bool = False
+    feed: str | None = None
     scripts: tuple[Script, ...] = ()
     sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
 

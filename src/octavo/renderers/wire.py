@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-Address = Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
+from ..kit.texts import HttpUrl
+
 Token = Annotated[str, Meta(max_length=32 * 1024)]
 
 
 class PublishedQuery(Struct, rename="camel"):
-    url: Address
+    url: HttpUrl
     visitor_auth_token: Annotated[str, Meta(max_length=4096)] | None = None
     redirect_on_error: bool = False
 
@@ -26,6 +27,6 @@ class VisitorPayload(Struct, rename="camel"):
 class ResolveUrl(Struct, rename="camel"):
     """``redirectOnError``: a visitor with a bad token is sent to sign in again instead of being refused."""
 
-    url: Address
+    url: HttpUrl
     redirect_on_error: bool = False
     visitor: VisitorPayload = field(default_factory=VisitorPayload)

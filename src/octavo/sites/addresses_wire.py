@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from ..changes import ChangeRequest
+from ..kit.texts import HttpUrl
 from ..pages import RevisionPage
 from ..spaces import Collection, Space
 
-Address = Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
-
 
 class AddressQuery(Struct):
-    url: Address
+    url: HttpUrl
 
 
 class CollectionAt(Struct):

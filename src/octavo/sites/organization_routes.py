@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from ..access import Can, OrgAccess, SignedIn, organization_access
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
+from ..kit.texts import FetchUrl
 from ..openapi import put_first
 from ..orgs import (
     CreateOrganization,
@@ -29,9 +28,7 @@ class CreateOrganizationQuery(Struct, rename="camel"):
     where its first API specification comes from."""
 
     with_default_site: bool = False
-    openapi_url: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+\Z")] | None = (
-        None
-    )
+    openapi_url: FetchUrl | None = None
 
 
 @operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)

@@ -13,6 +13,7 @@ from ..core.emoji import require_emoji
 from ..kit.clock import iso
 from ..kit.operation import Recipient, Visitor
 from ..kit.pagination import Order, PageQuery
+from ..kit.texts import HttpUrl
 from .kinds import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 from .placing import Neighbour
 from .store import CollectionRow, SpaceRow
@@ -108,7 +109,7 @@ class UpdateSpace(Struct, rename="camel"):
     language: Language | UnsetType = UNSET
     merge_rules: SpaceMergeRules | UnsetType = UNSET
     emoji: Emoji | None | UnsetType = UNSET
-    icon: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = UNSET
+    icon: HttpUrl | None | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):

@@ -1,4 +1,4 @@
-"""What lists the pages of a site for programs: robots, sitemaps, and the texts for language models."""
+"""What lists the pages of a site for programs: robots, sitemaps, the feed, and the texts for language models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...kit.db import Transaction
 from ...kit.edge import Answer
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
-from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, same, with_headers
+from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, same, with_headers
 from ..mcp import MCP_PATHS
 from ..pages import PageBuilder
 from ..programs import (
@@ -27,7 +27,7 @@ from ..programs import (
     skill_text,
     well_known,
 )
-from ..sites import listed_pages, robots_text, sitemap_xml
+from ..sites import FEED_PATH, listed_pages, robots_text, sitemap_xml
 from ..table import Later, View, route
 from ..tracking import location_at
 from .pages import read_page
@@ -44,6 +44,15 @@ def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
         raise NotFound("There is nothing at this address.")
     return same(sitemap_xml(view.tx, visit), "application/xml")
+
+
+@route("readSiteFeed", FEED_PATH, kept=True)
+def read_site_feed(view: View, visit: SiteVisit) -> Answer:
+    if not visit.indexed:
+        raise NotFound("There is nothing at this address.")
+    from ..feeds import site_feed_xml
+
+    return feed_answer(site_feed_xml(visit, listed_pages(view.tx, visit)), "application/atom+xml")
 
 
 def _counted(visit: SiteVisit, answer: Answer) -> Answer:

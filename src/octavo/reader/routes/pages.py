@@ -19,6 +19,7 @@ from ..answers import (
     MARKDOWN,
     VARIES,
     Frame,
+    feed_answer,
     html_answer,
     link_header,
     not_found,
@@ -151,8 +152,7 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
     canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     drawn = msgspec.structs.replace(drawn, canonical=canonical)
     written = feed_xml(frame.site(shown), drawn, entries, visit.visit.public(address))
-    answer = same(written, "application/rss+xml; charset=utf-8")
-    return msgspec.structs.replace(answer, headers={**answer.headers, "x-robots-tag": "noindex"})
+    return feed_answer(written, "application/rss+xml")
 
 
 def _drawn(

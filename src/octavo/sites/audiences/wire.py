@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from ...kit.clock import iso
 from ...kit.operation import Recipient
 from ...kit.pagination import DEFAULT_LIMIT, Listing
+from ...kit.texts import HttpUrl
 from ..kinds import Backend
 from .schema import Condition, VisitorSchema
 from .share_links import ShareLinkRow, share_key
@@ -56,9 +57,7 @@ class UpdatePublishingAuth(Struct, rename="camel"):
     there before any integration is asked; `integration`: the other way round."""
 
     backend: Backend
-    fallback_url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = field(
-        name="fallbackURL", default=UNSET
-    )
+    fallback_url: HttpUrl | None | UnsetType = field(name="fallbackURL", default=UNSET)
 
 
 class PreviewQuery(Struct, rename="camel"):

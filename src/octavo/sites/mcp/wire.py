@@ -8,10 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...access import SiteAccess
 from ...kit.operation import Recipient
+from ...kit.texts import FetchUrl
 from .store import McpServerRow
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
-Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://\S+\Z")]
 HeaderName = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
 HeaderValue = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[\t\x20-\x7e]*\Z")]
 Headers = Annotated[dict[HeaderName, HeaderValue], Meta(max_length=20)]
@@ -33,13 +33,13 @@ class McpServer(Struct, tag_field="object", tag="site-mcp-server"):
 
 class CreateMcpServer(Struct):
     name: Name
-    url: Url
+    url: FetchUrl
     headers: Headers
 
 
 class UpdateMcpServer(Struct):
     name: Name | UnsetType = UNSET
-    url: Url | UnsetType = UNSET
+    url: FetchUrl | UnsetType = UNSET
     headers: Headers | UnsetType = UNSET
 
 

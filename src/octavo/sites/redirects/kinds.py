@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, assert_never
+from typing import Literal, assert_never
 
-from msgspec import Meta, Struct
+from msgspec import Struct
+
+from ...kit.texts import HttpUrl
 
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
@@ -29,7 +31,7 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 class ToUrl(Struct, tag_field="kind", tag="url"):
     """Ours: an address outside of the site."""
 
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\x00-\x1f\x7f]*\Z")]
+    url: HttpUrl
 
 
 Destination = ToSection | ToSiteSpace | ToPage | ToUrl

@@ -127,6 +127,8 @@ class Layout(Struct, kw_only=True):
     title: str = ""
     language: str = ""
     """The language that the configuration states for these pages, as it spells it."""
+    description: str = ""
+    """What the configuration says the whole site is about; the home page gets it where it has no description."""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""
     titled: bool = False

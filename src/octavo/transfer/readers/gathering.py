@@ -387,6 +387,9 @@ class _Gathering:
             if isinstance(head.get(key), str) and head[key].strip():
                 kept["description"] = self.filled(" ".join(head[key].split()))
                 break
+        else:
+            if self.layout.description and self.pages.get(path) == "README.md":
+                kept["description"] = self.filled(" ".join(self.layout.description.split()))
         icon = head.get("icon")
         if isinstance(icon, str) and is_free(icon):
             kept["icon"] = icon

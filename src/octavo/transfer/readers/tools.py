@@ -258,7 +258,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         dialect=Dialect(
             indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
         ),
-        root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")),
+        root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")), description=_text(config.get("site_description")),
         language=first or _text(theme.get("language") or theme.get("locale")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
         values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
@@ -581,7 +581,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     layout = Layout(
         entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "") or "-katex" in (files.text(config_path) or "")),
         root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
-        site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), problems=problems,
+        site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), description=_text(config.get("tagline")) if locale in ("", _text(i18n.get("defaultLocale"))) else "", problems=problems,
         language=_text(_mapping(_mapping(i18n.get("localeConfigs")).get(tongue)).get("htmlLang")) or tongue,
     )  # fmt: skip
     instances: list[dict[str, Any]] = []
@@ -1018,6 +1018,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
         entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
+        description=_text(said.get(locale or "root", {}).get("description")) or ("" if locale else _text(config.get("description"))),
         language=_text(said.get(locale or "root", {}).get("lang")) or locale or _text(config.get("lang")),
         names={path: _named_as_index(name.removeprefix(start)) for path, name in inside.items() if name != path[len(source) :]},
         parts=(root.rstrip("/"), source.rstrip("/")), problems=problems,
@@ -1111,7 +1112,7 @@ def _starlight(files: Heads, project: str) -> Layout:
     layout = Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
         site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
-        language=stated,
+        language=stated, description=_text(given.get("description")),
     )  # fmt: skip
     words: dict[str, dict[str, str]] = {}
     waiting = list(sidebar)
@@ -1456,7 +1457,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
         )
 
     navigation = config.get("navigation")
-    language = ""
+    language, description = "", _text(config.get("description"))
     if isinstance(navigation, dict):
         entries: list[Entry] = []
         for level in range(4):
@@ -1467,6 +1468,8 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
             first = next((at for at, one in enumerate(parts) if one.get("default")), 0)
             at = chosen[level] if level < len(chosen) else first
             language = _text(parts[at].get("language")) or language
+            if at != first and parts[at].get("language"):
+                description = ""  # It is in the first language.
             kept = {key: value for key, value in navigation.items() if key not in ("languages", "versions")}
             navigation = {**kept, **parts[at]}
         for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products"):
@@ -1485,7 +1488,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     return Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
         parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
-        language=language,
+        language=language, description=description,
     )  # fmt: skip
 
 
@@ -1652,7 +1655,7 @@ def _hugo(files: Heads, project: str) -> Layout:
         entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
-        language=stated,
+        language=stated, description=_text(_mapping(own.get("params")).get("description") or _mapping(config.get("params")).get("description")),
     )  # fmt: skip
     facts = {str(name): _mapping(one) for name, one in _mapping(config.get("languages")).items()}
 
@@ -1747,7 +1750,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
         entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
         base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
         values={"variables": {"site": {**config, "data": data}}}, problems=problems,
-        language=_text(config.get("lang") or config.get("locale")),
+        language=_text(config.get("lang") or config.get("locale")), description=_text(config.get("description")),
     )  # fmt: skip
 
 

@@ -111,6 +111,6 @@ def laid_over(
     same = {name: instead.get(path, path) for name, path in layout.same.items()}
     redirects = {old: instead.get(target, target) for old, target in layout.redirects.items()}
     return replace(
-        layout, entries=entries(layout.entries), addresses=addresses, names=names, redirects=redirects,
+        layout, entries=entries(layout.entries), addresses=addresses, names=names, redirects=redirects, description="",
         same={**same, **instead}, variants=[], left=[],
     )  # fmt: skip
