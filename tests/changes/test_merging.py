@@ -1,6 +1,7 @@
 """Merging, conflicts and their settling, undoing, and what changed."""
 
 import json
+import re
 
 import pytest
 
@@ -54,6 +55,46 @@ def test_both_sides_change_different_things(space):
     assert sorted(tree) == sorted(["Same", "C", "A", "Beta", "Same"])
     found = space.world.get("reader", f"{space.path}/content/pages")["pages"]
     assert sorted(page["slug"] for page in found if page["title"] == "Same") == ["same", "same-1"]
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(
+    "body",
+    [
+        "> First.\n>\n> Second.\n",
+        "* First.\n\n  Second.\n* Third.\n",
+        '{% tabs %}\n{% tab title="T" %}\n1. First.\n2. Second.\n{% endtab %}\n{% endtabs %}\n',
+        "{% stepper %}\n{% step %}\n> First.\n{% endstep %}\n\n{% step %}\n* Second.\n{% endstep %}\n{% endstepper %}\n",
+        "| First. | Second. |\n| ------ | ------- |\n| a      | b       |\n",
+        "<table><tbody><tr><td><ul><li>First.</li><li>Second.</li></ul></td></tr></tbody></table>\n",
+    ],
+)
+def test_two_change_different_children_of_one_block(space, body):
+    page = f"# A\n\n{body}"
+    space.write(None, "A", page)
+    change = space.create()
+    space.write(change, "A", page.replace("First", "1st"))
+    space.write(None, "A", page.replace("Second", "2nd"))
+    assert space.merge(change)["result"] == "merge"
+    assert {"1st", "2nd"} <= set(re.findall(r"\w+", space.text("A")))
+    if "|" not in page:
+        assert space.text("A") == page.replace("First", "1st").replace("Second", "2nd")
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize(("choice", "words"), [("base", "b"), ("ours", "mine"), ("theirs", "theirs")])
+def test_a_conflict_in_a_quote_is_resolved_in_the_quote(space, choice, words):
+    page = "# A\n\n> * a\n>\n>   b\n>   c\n>\n> d\n"
+    space.write(None, "A", page)
+    change = space.create()
+    space.write(change, "A", page.replace("b", "mine"))
+    space.write(None, "A", page.replace("b", "theirs").replace("d", "D"))
+    assert space.merge(change)["result"] == "conflicts"
+    (conflict,) = space.conflicts(change)
+    assert conflict["theirs"] == ">   theirs\n>   c"
+    space.resolve(change, conflict["id"], choice=choice)
+    assert space.merge(change)["result"] == "merge"
+    assert space.text("A") == page.replace("b", words).replace("d", "D")
 
 
 @pytest.mark.sqlite_first

@@ -1,3 +1,5 @@
+import re
+from copy import deepcopy
 from random import Random
 
 import pytest
@@ -5,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merge_cases import edit_text, lines_of, lost_lines, markdown, text
+from nested_texts import Writer, words_of
 from octavo.core.merge_text import merge_page_text, merge_text, resolve_text
 
 BASE = "One.\n\nTwo.\n\nThree.\n\nFour.\n"
@@ -149,6 +152,77 @@ def test_blocks_merge_line_by_line(base, end):
     assert clean(base, theirs, ours) == clean(base, ours, theirs)
 
 
+@pytest.mark.parametrize(
+    "base",
+    [
+        "> ONE\n>\n> TWO\n",
+        ">ONE\n>\n>\n> kept\n>TWO\n",
+        "> * ONE\n> * TWO\n",
+        "> [!NOTE]\n> ONE\n>\n> > TWO\n",
+        "* ONE\n\n  TWO\n",
+        "1. kept\n2. ONE\n\n   TWO\n   * kept\n",
+        "- > ONE\n  >\n  > TWO\n",
+        "* ONE\n  * kept\n  * TWO\n\n    kept\n",
+        "3. ONE\n  * kept\n  * TWO\n",
+        '* ONE\n\n  {% hint style="info" %}\n  kept\n\n  TWO\n  {% endhint %}\n',
+        "<table><tbody><tr><td><ul><li>ONE</li><li>TWO</li></ul></td><td>kept</td></tr></tbody></table>\n",
+        "<table><tr><td><p>ONE</p><br><p>TWO</p></td></tr></table>\n",
+        "<ul><li>ONE</li><li><b>TWO</b></li></ul>\n",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blocks_in_one_container_merge(base, end):
+    base = base.replace("\n", end)
+    ours, theirs = base.replace("ONE", "first"), base.replace("TWO", "second")
+    assert clean(base, ours, theirs) == ours.replace("TWO", "second")
+
+
+def test_new_blocks_and_items_join_in_what_was_one_block():
+    assert clean("* a b\n", "* a B\n* c\n", "* a b\n\n  more\n") == "* a B\n\n  more\n* c\n"
+    assert clean("> a\n", "> b\n", "> a\n>\n> more\n") == "> b\n>\n> more\n"
+    merged = merge_text("> a\n\nb\n", "> a\n>\n> mine\n\nb\n", "> a\n>\n> yours\n\nb\n")
+    assert merged.text == "> a\n>\n> mine\n>\n> yours\n\nb\n" and merged.conflicts == []
+
+
+def test_numbering_items_anew_is_no_change_of_them():
+    base = "1. a\n2. b\n\n   c\n3. d\n"
+    ours, theirs = "1. new\n2. a\n3. b\n\n   c\n4. d\n", base.replace("   c", "   C")
+    assert clean(base, ours, theirs) == ours.replace("   c", "   C")
+    assert clean(base, "9. a\n10. b\n\n    c\n11. d\n", theirs) == "9. a\n10. b\n\n    C\n11. d\n"
+    assert (
+        clean(base, "1. new\n2. a\n3. b\n\n   c\n", "1. a\n2. b\n\n   c\n") == "1. new\n2. a\n3. b\n\n   c\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "block"),
+    [
+        ("> a\n>\n> b\n", "> {}"),
+        ("* a\n\n  b\n  c\n", "  {}\n  c"),
+        ("* a\n\n  > b\n", "  > {}"),
+        ("* b\n\n  a\n", "* {}"),
+        ("<ul><li>b</li><li>0</li></ul>\n", "<li>{}</li>"),
+    ],
+)
+def test_a_conflict_in_a_container_is_that_of_the_block(base, block):
+    ours, theirs = base.replace("b", "x").replace("a", "z"), base.replace("b", "y")
+    result = merge_text(base, ours, theirs)
+    assert result.text == ours
+    (conflict,) = result.conflicts
+    sides = [block.format(word) for word in "bxy"]
+    assert [conflict.base, conflict.ours, conflict.theirs] == sides
+    assert resolve_text(result.text, conflict, conflict.theirs).text == ours.replace("x", "y")
+
+
+def test_an_item_keeps_its_mark_when_its_first_block_goes():
+    base = "* a\n* b\n\n  c\n"
+    result = merge_text(base, base.replace("b\n\n  c", "c"), base.replace("b", "x"))
+    assert result.text == base.replace("b", "x")
+    (conflict,) = result.conflicts
+    assert (conflict.ours, conflict.theirs) == (None, "x")
+    assert resolve_text(result.text, conflict, None).text == "* a\n*   c\n"
+
+
 def test_lines_beside_each_other_are_a_conflict_of_the_block():
     base = "```\na\nb\n```\n"
     (conflict,) = merge_text(base, base.replace("a", "x"), base.replace("b", "y")).conflicts
@@ -233,3 +307,45 @@ def test_any_texts_merge_without_loss(base, ours, theirs):
     assert merge_text(base, base, theirs).text == theirs
     assert merge_text(base, ours, base).text == ours
     assert merge_text(base, theirs, theirs).text == theirs
+
+
+def written(page, end):
+    return page.render().replace("\n", end)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
+def test_edits_of_different_blocks_never_meet(seed, end):
+    random = Random(seed)
+    writer = Writer(random)
+    page = writer.page()
+    words = sorted(words_of(page))
+    random.shuffle(words)
+    ours, theirs = deepcopy(page), deepcopy(page)
+    new = writer.rewrite(set(words[::2]), ours) | writer.rewrite(set(words[1::2]), theirs)
+    wanted = re.sub("|".join(words), lambda word: new[word[0]], written(page, end))
+    assert clean(written(page, end), written(ours, end), written(theirs, end)) == wanted
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
+def test_no_word_in_a_container_is_lost_or_doubled(seed, end):
+    random = Random(seed)
+    writer = Writer(random)
+    page = writer.page()
+    ours, theirs = deepcopy(page), deepcopy(page)
+    for side in (ours, theirs):
+        for _ in range(random.randint(1, 3)):
+            writer.edit(side)
+    result = merge_text(written(page, end), written(ours, end), written(theirs, end))
+    there = re.findall(r"word\d+x", result.text)
+    disputed = ""
+    for conflict in result.conflicts:
+        kept = conflict.ours if conflict.kept == "ours" else conflict.theirs
+        assert kept and result.text.startswith(kept, conflict.at)
+        disputed += f"{conflict.ours} {conflict.theirs} "
+    before, mine, yours = words_of(page), words_of(ours), words_of(theirs)
+    lost = ((mine | yours) - before | (mine & yours)) - set(there)
+    doubled = {word for word in there if there.count(word) > 1}
+    gone = (before - mine | before - yours) & set(there)
+    assert all(word in disputed for word in lost | doubled | gone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from typing import Any
 
@@ -50,6 +51,66 @@ def test_no_single_letter_changes_what_others_have(app: Any, view: str) -> None:
     assert [one for one in sent if not any(own in one for own in OWN)] == []
     found = app.call("GET", f"/spaces/{space}/change-requests/{change['number']}")
     assert found["status"] == "draft"
+    page.context.close()
+
+
+def conflicting(app: Any, title: str) -> tuple[str, str]:
+    """A change request with one conflict: its screen, and its path in the API."""
+    space = app.fill_space(title, ["One"])
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+
+    def change(words: str) -> str:
+        made = app.call("POST", f"/spaces/{space}/change-requests", {"subject": words})
+        path = f"/spaces/{space}/change-requests/{made['number']}"
+        edit = {"operation": "update_page", "page": page, "document": {"markdown": f"{words} words.\n"}}
+        app.call("POST", f"{path}/content", {"changes": [edit]})
+        return path
+
+    app.call("POST", f"{change('First')}/merge")
+    mine, theirs = change("My"), change("Their")
+    app.call("POST", f"{theirs}/merge")
+    assert app.call("POST", f"{mine}/update")["result"] == "conflicts"
+    return f"/s/{space}/~/changes/{mine.rpartition('/')[2]}/~/conflicts", mine
+
+
+def test_no_single_key_resolves_a_conflict(app: Any) -> None:
+    address, path = conflicting(app, "Keys of conflicts")
+    page = app.open(address)
+    card = page.get_by_role("region", name=re.compile("^Conflict 1 of"))
+    card.wait_for()
+    sent: list[str] = []
+    page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+    for key in ("1", "2", "3", "b", "Enter", "Space"):
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(key)
+        page.keyboard.press("Escape")
+    expect(card.get_by_role("button", name="Take theirs")).to_be_visible()
+    assert [one for one in sent if "/conflicts/" in one] == []
+    # A key picks, and what is picked is taken with a modifier.
+    page.keyboard.press("3")
+    expect(card.get_by_role("status")).to_have_text("Picked: Theirs")
+    page.keyboard.press("2")
+    expect(card.get_by_role("status")).to_have_text("Picked: Yours")
+    with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
+        page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.get_by_text("You took yours")).to_be_visible()
+    expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()
+    assert app.call("GET", f"{path}/conflicts")["count"] == 0
+    page.context.close()
+
+
+def test_the_key_that_takes_a_version_takes_what_is_written(app: Any) -> None:
+    address, path = conflicting(app, "Written for a conflict")
+    page = app.open(address)
+    page.get_by_role("region", name=re.compile("^Conflict 1 of")).wait_for()
+    page.keyboard.press("3")
+    page.get_by_role("button", name="Edit the result").click()
+    page.get_by_role("textbox", name="The result, in Markdown").fill("Words of both.")
+    with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
+        page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()
+    (settled,) = app.call("GET", f"{path}/conflicts?status=all")["items"]
+    assert settled["settled"]["choice"] == "edited"
     page.context.close()
 
 

@@ -200,10 +200,12 @@ def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None
     expect(reviewer.get_by_role("button", name="Merge · 1 left")).to_be_visible()
     check(reviewer)
     reviewer.keyboard.press("3")
+    reviewer.keyboard.press("ControlOrMeta+Enter")
     expect(reviewer.get_by_text("You took theirs")).to_be_visible()
     reviewer.keyboard.press("Control+z")
     expect(reviewer.get_by_role("button", name="Merge · 1 left")).to_be_visible()
     reviewer.keyboard.press("2")
+    reviewer.keyboard.press("ControlOrMeta+Enter")
     # Meanwhile the third is merged, and the settlement holds.
     boss.goto(f"{app.url}/s/{space}/~/changes/{third}/~/review")
     boss.get_by_role("button", name="Merge", exact=True).click()

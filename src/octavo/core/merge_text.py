@@ -1,7 +1,8 @@
 """Three-way merge of Markdown texts, block by block.
 
 ``ours`` is the order that is kept; what theirs did to base (delete, move, insert, edit) is done to it. Blocks,
-list items and table rows nobody touched keep their bytes. Where both sides edited one block differently the text
+list items and table rows nobody touched keep their bytes. Blocks inside tags, quotes, list items, and HTML elements
+merge one by one, at any depth. Where both sides edited one block differently the text
 keeps one version and a ``TextConflict`` holds all three, so no line of either side is ever lost. A block without blocks
 in it is merged line by line, as long as no two edits are beside each other.
 """
@@ -9,6 +10,7 @@ in it is merged line by line, as long as no two edits are beside each other.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -17,12 +19,12 @@ from msgspec.structs import replace
 
 from .alignment import align
 from .document.page import split_page
-from .pieces import Cut, Match, cells, inner, kind_of, match, split
+from .pieces import Cut, Match, cells, inner, kind_of, match, split, unwrap
 
 T = TypeVar("T")
 MAX_LINES = 5000
 """Lines of a block that is merged line by line."""
-MAX_DEPTH = 16
+MAX_DEPTH = 32
 """Blocks within blocks that are merged by their parts; what is deeper is merged as a whole."""
 
 
@@ -145,17 +147,15 @@ def _settle(
         node = of_ours[j]
         node.theirs, of_theirs[k] = k, node
         said = (base.keys[i], ours.keys[j], theirs.keys[k])
-        if said[2] != said[0]:
-            merged = (
-                TextMerge(theirs.pieces[k], [])
-                if said[1] == said[0]
-                else _merge_piece((base, i), (ours, j), (theirs, k), depth=depth)
-            )
+        form = pick(base.pieces[i], ours.pieces[j], theirs.pieces[k])
+        if form is not None:
+            node.text = form
+        elif ours.kind == "rows" and said[0] in said[1:]:
+            # One side at most changed what the row says; the other padded it.
+            node.text = node.text if said[2] == said[0] else theirs.pieces[k]
+        elif said != (said[0],) * 3:
+            merged = _merge_piece((base, i), (ours, j), (theirs, k), depth=depth)
             node.text, node.conflicts = merged.text, merged.conflicts
-        elif said[1] == said[0]:
-            # Nobody changed what it says; a new form of it still counts.
-            settled = pick(base.pieces[i], ours.pieces[j], theirs.pieces[k])
-            node.text = node.text if settled is None else settled
     elif j is not None and k is None:
         node = of_ours[j]
         if ours.keys[j] == base.keys[i]:
@@ -268,11 +268,43 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
     if depth < MAX_DEPTH:
         cuts = [inner(cut.pieces[at], cut.places[at] if cut.places else None) for cut, at in places]
         if cuts[0] and cuts[1] and cuts[2] and cuts[0].kind == cuts[1].kind == cuts[2].kind:
-            return _merge_cuts(cuts[0], cuts[1], cuts[2], depth + 1)
+            if cuts[0].kind != "items" or any(len(cut.pieces) > 1 for cut in cuts if cut):
+                return _merge_cuts(cuts[0], cuts[1], cuts[2], depth + 1)
+        merged = _merge_wrapped(base, ours, theirs, depth)
+        if merged is not None:
+            return merged
     lines = _merge_lines(base, ours, theirs)
     if lines is not None and kind_of(lines) == kind_of(ours):
         return TextMerge(lines, [])
     return TextMerge(ours, [_leaf(base, ours, theirs)])
+
+
+def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge | None:
+    """Merge a quote, or one list item, block by block. None where its blocks are not known, or where all it says is in
+    conflict. A conflict holds the wrapping of its lines, so that each version of it can be put there."""
+    found = [unwrap(text) for text in (base, ours, theirs)]
+    if not (found[0] and found[1] and found[2]):
+        return None
+    (old, was), (mine, my_text), (yours, your_text) = found[0], found[1], found[2]
+    if not old.kind == mine.kind == yours.kind:
+        return None
+    inside = _merge_cuts(split(was), split(my_text), split(your_text), depth + 1)
+    if any(one.at == 0 and inside.text in (one.ours, one.theirs) for one in inside.conflicts):
+        return None
+    wrapping = pick(old, mine, yours) or mine
+    text = wrapping.wrap(inside.text)
+    starts, wrapped = ([0, *(end.end() for end in re.finditer("\n", one))] for one in (inside.text, text))
+    conflicts = []
+    for one in inside.conflicts:
+        line = bisect_right(starts, one.at) - 1
+        lead = wrapping.rest if line else wrapping.first
+        at = wrapped[line]
+        # A conflict that ends with nothing there leaves the mark of its item to what is below it.
+        if one.at > starts[line] or (not line and None in (one.ours, one.theirs)):
+            at, lead = at + len(lead) + one.at - starts[line], ""
+        sides = [side and wrapping.wrap(side, lead) for side in (one.base, one.ours, one.theirs)]
+        conflicts.append(replace(one, at=at, base=sides[0], ours=sides[1], theirs=sides[2]))
+    return TextMerge(text, conflicts)
 
 
 def _merge_lines(base: str, ours: str, theirs: str) -> str | None:

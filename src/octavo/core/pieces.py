@@ -56,6 +56,7 @@ _ELEMENTS = re.compile(
 )
 _MATH_END = re.compile(r"^[ \t]*\$\$[ \t]*\r?$", re.MULTILINE)
 _MARKER = re.compile(r"([ \t]*)(?:[*+-]|\d{1,9}[.)])(?=[ \t]|\r?$)")
+_NUMBER = re.compile(r"\A[ \t]*\d+(?=[.)])")
 _INTERRUPTS = re.compile(r"[ \t]*(?:#{1,6}(?=[ \t\r]|$)|\{%|(?:[*+-]|1[.)])[ \t]+[^\s])")
 _HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t\r]|$)")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\r?$")
@@ -63,8 +64,10 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*\r?$")
 _FOOTNOTE = re.compile(r" {0,3}\[\^[^][\s]+\]:")
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?$")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)*", re.DOTALL)
-_TABLE_ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
-_TABLE_CELL = re.compile(r"<t([dh])\b.*?</t\1>", re.IGNORECASE | re.DOTALL)
+_WRAPPED_ITEM = re.compile(r" *(?:[*+-]|\d{1,9}[.)]) {1,4}(?=\S)")
+_WRAPPED_QUOTE = re.compile(r" {0,3}> ?")
+_ELEMENT = re.compile(r"<(/?)([A-Za-z][\w-]*)(?=[\s/>])[^<>]*>")
+_VOID = frozenset("area br col embed hr img input source track wbr".split())
 _WORD = re.compile(r"\w+")
 
 
@@ -279,8 +282,9 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
 
 
 def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
-    """The parts of a block that can be merged one by one: list items, table rows, the blocks inside a tag or an
-    expandable. None for a block that has none. With its place its lines are not looked through again."""
+    """Cut a block into the parts that can be merged one by one: list items, table rows, the blocks inside a tag or
+    an expandable, the elements inside an element. None for a block without parts; a list of one item is one part.
+    With its place its lines are not looked through again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
@@ -289,17 +293,12 @@ def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
             lines = _Lines(piece)
             place = PiecePlace(lines, lines.next_filled(0), lines.count - 1)
         return _container(piece, place)
-    if start[:6].lower() == "<table":
-        rows = [match.span() for match in _TABLE_ROW.finditer(piece)]
-        heads = piece.lower().count("<thead")
-        return _cut("markup-rows", piece, rows[heads:], between="", frame=True) if len(rows) > heads else None
-    if start[:3].lower() == "<tr":
-        spans = [match.span() for match in _TABLE_CELL.finditer(piece)]
-        return _cut("markup-cells", piece, spans, between="", frame=True) if spans else None
+    if start.startswith("<"):
+        return _elements(piece)
     return _rows(piece) if "|" in piece else None
 
 
-def _items(piece: str) -> Cut | None:
+def _items(piece: str) -> Cut:
     lines = _Lines(piece)
     marks: list[tuple[int, int]] = []
     line = 0
@@ -307,25 +306,93 @@ def _items(piece: str) -> Cut | None:
         if not lines.blank[line] and lines.is_item(line):
             marks.append((lines.indent(line), line))
         line = lines.spans.get(line, line) + 1
-    outer = [line for indent, line in marks if indent <= marks[0][0] + 1]
-    if len(outer) > 1:
-        firsts, kind = outer, "items"
-    else:
-        # One item: what can be merged are the items nested in it, under its own text.
-        nested = marks[1:]
-        if not nested:
-            return None
-        width = min(indent for indent, _ in nested)
-        firsts, kind = [line for indent, line in nested if indent <= width + 1], "nested"
-        if firsts[0] != nested[0][1]:
-            return None
+    firsts = [line for indent, line in marks if indent <= marks[0][0] + 1]
     spans = []
     for first, after in zip(firsts, [*firsts[1:], len(lines.lines)], strict=True):
         last = after - 1
         while last > first and lines.blank[last]:
             last -= 1
         spans.append(lines.piece(first, last))
-    return _cut(kind, piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
+    cut = _cut("items", piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
+    # An item above changes the numbers of those below: the number is not what an item says.
+    cut.keys = [_NUMBER.sub("1", one, count=1) for one in cut.pieces]
+    return cut
+
+
+def _elements(piece: str) -> Cut | None:
+    """Cut an HTML element into the elements directly inside it. None where words are beside them, or where its tags
+    do not match."""
+    opened: list[tuple[str, int]] = []
+    spans: list[tuple[int, int]] = []
+    begin = stop = 0
+    for tag in _ELEMENT.finditer(piece):
+        name, at = tag[2].lower(), tag.start()
+        if stop:
+            return None
+        if tag[1]:
+            if not opened or opened[-1][0] != name:
+                return None
+            at = opened.pop()[1]
+            if not opened:
+                stop = tag.start()
+        elif not (name in _VOID or tag[0].endswith("/>")):
+            opened.append((name, at))
+            if len(opened) == 1:
+                begin = tag.end()
+            continue
+        elif not opened:
+            return None
+        if len(opened) == 1:
+            spans.append((at, tag.end()))
+    if not stop or not spans:
+        return None
+    ends = [begin, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), stop]
+    if any(piece[end:start].strip() for end, start in zip(ends, starts, strict=True)):
+        return None
+    return _cut("elements", piece, spans, between="", frame=True)
+
+
+class Wrapping(Struct, frozen=True):
+    """What is before the lines of a quote or of one list item: before its first line, and before the others."""
+
+    kind: str
+    first: str
+    rest: str
+
+    def wrap(self, text: str, first: str | None = None) -> str:
+        """Put the text into the wrapping; ``first`` instead of its own is before the first line."""
+        head, *tail = text.split("\n")
+        wrapped = [(self.first if first is None else first) + head]
+        for line in tail:
+            wrapped.append((self.rest if line.strip() else self.rest.rstrip()) + line)
+        return "\n".join(wrapped)
+
+
+def unwrap(piece: str) -> tuple[Wrapping, str] | None:
+    """Take the text of a quote or of one list item out of its wrapping, which gives the same bytes back. None where
+    the lines have no wrapping in common, such as a paragraph that goes on without it."""
+    lines = piece.split("\n")
+    if quote := _WRAPPED_QUOTE.match(piece):
+        wrapping = Wrapping("quote", quote[0], quote[0])
+    elif (item := _WRAPPED_ITEM.match(piece)) and not _RULE.match(lines[0]):
+        indents = [len(line) - len(line.lstrip(" ")) for line in lines[1:] if line.strip()]
+        wrapping = Wrapping("item", item[0], " " * min([len(item[0]), *indents]))
+    else:
+        return None
+    rest, bare = wrapping.rest, wrapping.rest.rstrip()
+    if not rest:
+        return None
+    found = [lines[0][len(wrapping.first) :]]
+    for line in lines[1:]:
+        if line.strip() == bare.strip():
+            found.append(line[line.find(bare) + len(bare) :])
+        elif line.startswith(rest):
+            found.append(line[len(rest) :])
+        else:
+            return None
+    text = "\n".join(found)
+    return (wrapping, text) if wrapping.wrap(text) == piece else None
 
 
 def _container(piece: str, place: PiecePlace) -> Cut | None:
@@ -400,7 +467,7 @@ class Match(Struct):
     moved: set[int]
 
 
-_UNIFORM = frozenset({"items", "nested", "rows", "markup-rows", "markup-cells"})
+_UNIFORM = frozenset({"items", "rows", "elements"})
 """Cuts whose pieces are all of one kind."""
 _ALIKE = 0.3
 """Share of words in common from which a changed piece counts as edited, not as another one."""
